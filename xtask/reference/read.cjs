@@ -7,7 +7,7 @@ const FLAGS = [
   "--disable-component-update", "--disable-sync",
 ];
 const WAIT = { timeout: 120_000 };
-const OPERATION = "Record an observation";
+const OPERATION = "Create an observation";
 const GUIDE = "Checking the webhook signature";
 // The words of readers, and the title of the guide that they look for.
 const SEARCHES = [

@@ -229,13 +229,14 @@ impl Filter {
     /// The parameters of `GET /audit-log`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            target_id: params.one(&params::any("filter[target_id]", "What was done to this resource: its id.")),
-            actor_id: params.one(&params::any("filter[actor_id]", "What this actor did: its id.")),
+            target_id: params.one(&params::any("filter[target_id]", "Only entries about the resource with this id.")),
+            actor_id: params.one(&params::any("filter[actor_id]", "Only entries of the actor with this id.")),
             actions: params.many(&params::any(
                 "filter[action]",
-                "What was done, for example `observation.archive`, compared as a whole.",
+                "Only entries with this action, for example `observation.archive`. The whole text is compared.",
             )),
-            occurred_at: params.bounds(&params::datetime("filter[occurred_at]", "What was done within these bounds.")),
+            occurred_at: params
+                .bounds(&params::datetime("filter[occurred_at]", "Only entries whose time is within the bounds.")),
         };
         params.list::<AuditEntry, _, _>("audit-log", filter, vec![])
     }

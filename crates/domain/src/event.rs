@@ -219,8 +219,8 @@ impl From<Option<Position>> for FeedStart {
 
 const SINCE: Param<String> = params::param(
     "since",
-    "Begin at the first event that happened then or later, at most 30 days ago; `now`: behind everything that is there \
-     already. The answer has the cursor to go on from. Not together with `cursor`.",
+    "Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing \
+     events. The response has the cursor for the next request. Cannot be combined with `cursor`.",
     Takes::Beginning,
     |text| Ok(text.to_owned()),
 );
@@ -253,7 +253,7 @@ impl FeedRequest {
 
     /// The parameters of `GET /events`.
     pub fn read(params: &mut Params, now: Timestamp) -> Self {
-        let filter = FeedFilter { kinds: params.many(&params::word("filter[event]", "Events of this type.")) };
+        let filter = FeedFilter { kinds: params.many(&params::word("filter[event]", "Only events of this type.")) };
         let has_cursor = params.has("cursor");
         let start = params.one_and(&SINCE, |text| since(&text, has_cursor, now));
         let list =

@@ -187,11 +187,9 @@ impl Filter {
     /// The parameters of `GET /notifications`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            recipient_id: params.one(&params::id("filter[recipient_id]", "Those that were sent to this person.")),
-            unread: params.one(&params::flag(
-                "filter[unread]",
-                "With `true` those that were not read, with `false` those that were.",
-            )),
+            recipient_id: params.one(&params::id("filter[recipient_id]", "Only notifications to this person.")),
+            unread: params
+                .one(&params::flag("filter[unread]", "`true` lists unread notifications, `false` read ones.")),
         };
         params.list::<Notification, _, _>("notifications", filter, vec![])
     }
@@ -225,7 +223,8 @@ impl Listed for Notification {
 
 /// The fields of `POST /notifications/read_all`: the recipient; `own` is the person of a bound key.
 pub fn read_read_all(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Reference<EmployeeKind>> {
-    let about = "A key that acts for a person may leave it out: 403 for another person. Other keys give it.";
+    let about = "Recipient of the notifications. A key that acts for a person may omit it; another person is a \
+                 403. Required for all other keys.";
     fields.required_or(&Field::new("recipient_id", rule::reference("the person"), about), own.map(Reference::from))
 }
 

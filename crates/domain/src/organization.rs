@@ -16,9 +16,9 @@ pub const NAME_CHARS: usize = 120;
 
 const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "The organization's name.");
 const OBJECTIVE_REVIEW: Field<OneOf<Review>> =
-    Field::new("objective_review", rule::word(), "Whether objectives are reviewed before they are approved.");
+    Field::new("objective_review", rule::word(), "Review of objectives before approval.");
 const SUMMARY_REVIEW: Field<OneOf<Review>> =
-    Field::new("summary_review", rule::word(), "Whether summaries are reviewed before they are approved.");
+    Field::new("summary_review", rule::word(), "Review of summaries before approval.");
 
 /// How far a review is part of the work (decision C10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]

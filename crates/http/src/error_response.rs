@@ -1,4 +1,4 @@
-//! Why a request is not answered with a success: status, stable code, message and details (§7).
+//! Error responses: status, stable code, message and details (§7).
 
 use std::borrow::Cow;
 
@@ -21,31 +21,31 @@ use strum::{IntoStaticStr, VariantArray};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ErrorCode {
-    /// A field or query parameter is wrong.
+    /// A field or query parameter is invalid.
     ValidationError,
     /// The request is malformed.
     BadRequest,
-    /// There is no good key.
+    /// The API key is missing or invalid.
     AuthenticationRequired,
-    /// The key may not do this.
+    /// The API key lacks a permission.
     PermissionDenied,
-    /// There is no such thing.
+    /// The route or the resource does not exist.
     NotFound,
-    /// The state of things is against it.
+    /// The state of the resource does not allow the request.
     Conflict,
     /// The idempotency key was used for another request.
     IdempotencyConflict,
-    /// What the body refers to does not hold.
+    /// A referenced resource does not exist or is not in a valid state.
     Unprocessable,
-    /// Too many requests.
+    /// A quota is used up.
     RateLimited,
-    /// A defect.
+    /// A defect of the service.
     ServerError,
-    /// Something that the service relies on failed; listed because the contract has it (§7).
+    /// A dependency of the service failed. The contract lists it (§7); the service does not send it.
     UpstreamError,
-    /// Not available now.
+    /// The service is temporarily unavailable.
     Unavailable,
-    /// It took too long.
+    /// The request or its processing took too long.
     Timeout,
 }
 
@@ -53,7 +53,7 @@ impl Word for ErrorCode {
     const NAME: &'static str = "ErrorCode";
 }
 
-/// Everything that an answer without success says.
+/// An error response before it is serialized.
 #[derive(Debug)]
 pub(crate) struct ErrorResponse {
     pub(crate) status: StatusCode,
@@ -62,22 +62,22 @@ pub(crate) struct ErrorResponse {
     pub(crate) details: Option<Box<RawValue>>,
     pub(crate) retry_after_seconds: Option<i64>,
     pub(crate) allow: Option<HeaderValue>,
-    /// For the log; never for the client.
+    /// Cause for the log. Clients never see it.
     pub(crate) cause: Option<Box<str>>,
 }
 
-/// What a client may wait before it asks again when the service was busy.
+/// `Retry-After` of a response from a busy service.
 const BUSY_SECONDS: i64 = 1;
-/// The same for a list that no index answers: as long as one that came first may take.
+/// `Retry-After` of an aborted slow read: the deadline of slow reads.
 const SLOW_SECONDS: i64 = 2;
-/// Time in which a client on a slow line reads a large page.
+/// `Retry-After` of a client with unread responses: the time that a slow client needs for a large page.
 const UNREAD_SECONDS: i64 = 2;
-/// Indexing everything of a large tenant takes minutes.
+/// `Retry-After` while the search index is built. Indexing a large tenant takes minutes.
 const INDEXING_SECONDS: i64 = 30;
 
-/// Problems that one answer lists at most: a request of 256 KiB can have 100,000, which take twelve times its bytes.
+/// Maximum number of listed problems. A request of 256 KiB can have 100,000, and their list has twelve times its size.
 const MAX_PROBLEMS: usize = 100;
-/// Field of the entry behind the listed problems. It is no name that a request has.
+/// Field of the last entry, which counts the omitted problems. No request has a field of this name.
 const UNLISTED: &str = "details";
 
 impl ErrorResponse {
@@ -103,95 +103,97 @@ impl ErrorResponse {
         let Some((listed, rest)) = problems.split_at_checked(MAX_PROBLEMS).filter(|(_, rest)| !rest.is_empty()) else {
             return self.with(problems);
         };
-        let message =
-            format!("{} more problems are not listed; correct these, then send the request again", rest.len());
+        let message = format!(
+            "{} more problems are not listed; correct the listed ones, then send the request again",
+            rest.len()
+        );
         let unlisted = Flaw::new(Code::LimitReached, message).at(UNLISTED);
         let entries: Vec<&Problem> = listed.iter().chain([&unlisted]).collect();
         self.with(entries)
     }
 
-    /// There is nothing, or nothing of the caller's organization, which looks the same (decision A2).
+    /// Creates the 404 for unknown routes and resources, and for resources of other organizations (decision A2).
     pub(crate) fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "There is nothing at this address.")
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "Not found.")
     }
 
-    /// The path does not take the method.
+    /// Creates the 405 for a method that the route does not support.
     pub(crate) fn wrong_method(allow: &HeaderValue) -> Self {
-        let message = "This address does not take this method; the header Allow names those that it takes.";
+        let message = "The method is not allowed for this URL. Use a method from the Allow header.";
         let error = Self::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::BadRequest, message);
         Self { allow: Some(allow.clone()), ..error }
     }
 
-    /// The key is missing, malformed, unknown, expired or revoked.
+    /// Creates the 401 for a key that is missing, malformed, unknown, expired or revoked.
     pub(crate) fn no_good_key() -> Self {
-        let message = "A valid API key is needed: Authorization: Bearer <API key>.";
+        let message = "The API key is missing or invalid. Send a valid key: Authorization: Bearer <API key>.";
         Self::new(StatusCode::UNAUTHORIZED, ErrorCode::AuthenticationRequired, message)
     }
 
-    /// A quota is used up.
+    /// Creates the 429 for an exhausted quota.
     pub(crate) fn too_many(quota: &str, rate_limit: &RateLimitStatus) -> Self {
-        let message = "Too many requests; the header Retry-After says when to go on.";
+        let message = "The quota is used up. Retry after the time in the Retry-After header.";
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, message);
         let used_up = UsedUp { quota, limit: rate_limit.limit, window_seconds: WINDOW_SECONDS };
         Self { retry_after_seconds: Some(rate_limit.retry_after_seconds), ..error.with([used_up]) }
     }
 
-    /// The request is malformed.
+    /// Creates the 400 for a malformed request.
     pub(crate) fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, ErrorCode::BadRequest, message)
     }
 
-    /// The request is malformed in a way that has a status of its own.
+    /// Creates the response for a malformed request with its own status, such as 413 or 415.
     pub(crate) fn malformed_as(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(status, ErrorCode::BadRequest, message)
     }
 
-    /// The client took too long to send its request.
+    /// Creates the 408 for a request that the client sent too slowly.
     pub(crate) fn slow_client() -> Self {
-        let message = "The body did not arrive in time.";
+        let message = "The request did not arrive in time.";
         Self::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message)
     }
 
-    /// The service took too long. What the request asked for may have been done all the same.
+    /// Creates the 504 for a request whose processing took too long. Its changes may have been committed.
     pub(crate) fn too_slow() -> Self {
-        let message = "Processing took too long; it is safe to retry idempotent requests.";
+        let message = "Processing took too long. A retry of an idempotent request is safe.";
         Self::new(StatusCode::GATEWAY_TIMEOUT, ErrorCode::Timeout, message)
     }
 
-    /// Not available now; `cause` is for the log.
+    /// Creates a 503. `cause` is for the log.
     pub(crate) fn unavailable(message: &'static str, cause: Option<String>) -> Self {
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         Self { retry_after_seconds: Some(BUSY_SECONDS), cause: cause.map(String::into_boxed_str), ..error }
     }
 
-    /// Earlier answers to the same caller are not sent yet, because the client does not read them.
+    /// Creates the 503 for a client that does not read its earlier responses.
     pub(crate) fn unread_answers() -> Self {
-        let message =
-            "Earlier answers to this API key have not been read. Read them or close their connections, then retry.";
+        let message = "The client has not read earlier responses to this API key. Read them or close their \
+                       connections, then retry.";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// A list was given up; the message says what to narrow.
+    /// Creates the 503 for an aborted slow read. The message names the filter to narrow.
     fn given_up(message: String) -> Self {
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         Self { retry_after_seconds: Some(SLOW_SECONDS), ..error }
     }
 
-    /// A defect; `cause` is for the log.
+    /// Creates the 500. `cause` is for the log.
     pub(crate) fn defect(cause: String) -> Self {
-        let message = "Something went wrong here; it is safe to retry with backoff.";
+        let message = "Internal error. A retry with backoff is safe.";
         let error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::ServerError, message);
         Self { cause: Some(cause.into_boxed_str()), ..error }
     }
 
-    /// Whether a retry of the same request can succeed (§7); `None` where the status alone tells clients.
+    /// Returns whether a retry of the same request can succeed (§7), or `None` if the status is sufficient.
     pub(crate) fn should_retry(&self) -> Option<bool> {
         let can_succeed = self.retry_after_seconds.is_some() || self.status == StatusCode::REQUEST_TIMEOUT;
         (can_succeed || self.status.is_client_error()).then_some(can_succeed)
     }
 
-    /// The body that every answer without success has (§7).
+    /// Serializes the body of an error response (§7).
     pub(crate) fn envelope(&self, request: RequestId) -> Bytes {
         let code = self.code.word();
         let error = Envelope { code, message: &self.message, details: self.details.as_deref(), request_id: request };
@@ -199,7 +201,7 @@ impl ErrorResponse {
     }
 }
 
-/// The one entry of the details of `rate_limited` (§7).
+/// Single entry in the details of `rate_limited` (§7).
 #[derive(Serialize)]
 struct UsedUp<'a> {
     quota: &'a str,
@@ -250,11 +252,11 @@ impl From<Refusal> for ErrorResponse {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Invalid(problems) => {
-                let message = "The request has fields or parameters that are not valid.";
+                let message = "Some fields or parameters are invalid. See `details`.";
                 Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with_problems(&problems)
             }
             Refusal::Unprocessable(problems) => {
-                let message = "The request is well-formed, but what it refers to does not allow it.";
+                let message = "A referenced resource does not exist or is not in a valid state. See `details`.";
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with_problems(&problems)
             }
             Refusal::NotFound => Self::not_found(),
@@ -274,22 +276,25 @@ impl From<Error> for ErrorResponse {
             Error::Refused(refusal) => refusal.into(),
             Error::Malformed(message) => Self::malformed(message),
             Error::PreconditionFailed => {
-                let message = "The resource has changed: If-Match names another version.";
+                let message = "The resource has changed: its version is not in If-Match. Read the resource \
+                               again, then retry.";
                 Self::new(StatusCode::PRECONDITION_FAILED, ErrorCode::Conflict, message)
             }
             Error::KeyReused(key) => {
-                let message = "The idempotency key was used for another request, or by another API key.";
+                let message = "The idempotency key was already used for another request or by another API key. \
+                               Send a new key.";
                 let details = json!([{"idempotency_key": key.as_str()}]);
                 Self::new(StatusCode::CONFLICT, ErrorCode::IdempotencyConflict, message).with(details)
             }
-            Error::Contended => Self::unavailable("Others keep changing the same thing; try again.", None),
+            Error::Contended => {
+                Self::unavailable("Too many concurrent changes to this resource. Retry the request.", None)
+            }
             Error::Unavailable(cause) => {
-                Self::unavailable("The service is temporarily unavailable; try again.", Some(cause))
+                Self::unavailable("The service is temporarily unavailable. Retry the request.", Some(cause))
             }
             Error::TooSlow(message) => Self::given_up(message),
             Error::NotIndexed => {
-                let message =
-                    "What was there before this version can be searched in a while: its words are being indexed.";
+                let message = "The search index is still being built. Retry later.";
                 Self { retry_after_seconds: Some(INDEXING_SECONDS), ..Self::unavailable(message, None) }
             }
             Error::Bug(cause) => Self::defect(cause),

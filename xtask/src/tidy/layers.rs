@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn path_into_a_higher_layer_is_a_finding() {
         let text = "use crate::context::error::Error;\nuse crate::runtime::mail::Mailer;\n";
-        let lines = |path: &str| check(&file(path, text)).into_iter().map(|it| it.line).collect::<Vec<_>>();
+        let lines = |path: &str| check(&file(path, text)).into_iter().map(|finding| finding.line).collect::<Vec<_>>();
         assert_eq!(lines("crates/service/src/context/list.rs"), [2]);
         assert_eq!(lines("crates/service/src/usecases/events.rs"), [2]);
         assert_eq!(lines("crates/service/src/runtime/sweep.rs"), [0_usize; 0]);

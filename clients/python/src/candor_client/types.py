@@ -11,19 +11,19 @@ AccessLevel: TypeAlias = Literal[
     "standard",
     "admin",
 ]
-"""Whether a key may do what administrators do."""
+"""Access level of an API key. `admin` permits administrative requests."""
 
 
 class Actor(TypedDict):
 
     type: ActorType | str
-    """What kind of actor it was."""
+    """Kind of the actor."""
 
     id: str | None
-    """The actor's id; null for the service itself."""
+    """Id of the actor. Null for the service itself."""
 
     name: str
-    """The actor's name at that time."""
+    """Name of the actor at that time."""
 
 
 ActorType: TypeAlias = Literal[
@@ -32,79 +32,81 @@ ActorType: TypeAlias = Literal[
     "connector",
     "system",
 ]
-"""What kind of actor did something."""
+"""Kind of an actor."""
 
 
 class ApiKey(TypedDict):
 
     id: str
-    """The key's id; not its secret."""
+    """Id of the key. It is not the secret."""
 
     name: str
-    """What people call it, 1 to 80 characters."""
+    """Display name, 1 to 80 characters."""
 
     environment: Environment | str
-    """The data set that the key works on."""
+    """Data set that the key accesses."""
 
     access_level: AccessLevel | str
-    """Whether it may do what administrators do."""
+    """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """What it may do."""
+    """Permissions of the key."""
 
     employee_id: str | None
-    """The person whom it acts for, and whose sight it has; null for a key of the organization."""
+    """Person the key acts for. The key sees only what this person may see. Null for a key of the
+    organization.
+    """
 
     last4: str
-    """The last four characters of its secret, by which people tell keys apart."""
+    """Last four characters of the secret, for display."""
 
     reads_per_minute: int | None
-    """How many reads in any 60 seconds were arranged; null for the default."""
+    """Number of reads allowed in 60 seconds. Null for the default quota."""
 
     writes_per_minute: int | None
-    """How many writes in any 60 seconds were arranged; null for the default."""
+    """Number of writes allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     expires_at: str | None
-    """When the key ends; null where it does not."""
+    """Expiry time of the key. Null if it does not expire."""
 
     last_used_at: str | None
-    """When it was last used, to the minute; null if it never was."""
+    """Time of the last use, to the minute. Null if the key was never used."""
 
     revoked_at: str | None
-    """When it was revoked; null while it is good."""
+    """Time of revocation. Null if the key is not revoked."""
 
 
 class ApiKeyCreate(TypedDict):
 
     name: str
-    """What people call it. 1 to 80 characters in one line."""
+    """Display name. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
-    """What it may do: no more than the key that asks may do itself."""
+    """Permissions of the key. The key of the request must have all of them."""
 
     access_level: NotRequired[AccessLevel]
-    """Whether it may do what administrators do. `standard` unless given."""
+    """Access level. `admin` permits administrative requests. Default: `standard`."""
 
     employee_id: NotRequired[str | None]
-    """The id of the person whom it acts for, `emp_…`; 422 if there is none in the organization."""
+    """Id of the person the key acts for, `emp_…`. 422 if the organization has no such resource."""
 
     environment: NotRequired[Environment]
-    """The data set that the key works on. `live` unless given."""
+    """Data set that the key accesses. Default: `live`."""
 
     expires_at: NotRequired[str | None]
-    """When the key ends: in the future, or null for never."""
+    """Expiry time, in the future. Null if the key does not expire."""
 
 
 class ApiKeyRotate(TypedDict):
 
     overlap_seconds: NotRequired[int]
-    """How many seconds the secret before stays good, at most 604800. `86400` unless given."""
+    """Seconds during which the previous secret stays valid, at most 604800. Default: `86400`."""
 
 
 ApiKeyScope: TypeAlias = Literal[
@@ -130,7 +132,7 @@ ApiKeyScope: TypeAlias = Literal[
     "settings:write",
     "*",
 ]
-"""What a key may do. `write` does not include `read`; `*` stands for all."""
+"""Permission of an API key. `write` does not include `read`. `*` grants all permissions."""
 
 
 ApiKeySort: TypeAlias = Literal[
@@ -139,67 +141,69 @@ ApiKeySort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class ApiKeyUpdate(TypedDict):
 
     expires_at: NotRequired[str | None]
-    """When the key ends: in the future, or null for never."""
+    """Expiry time, in the future. Null if the key does not expire."""
 
     name: NotRequired[str]
-    """What people call it. 1 to 80 characters in one line."""
+    """Display name. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
-    """What it may do: no more than the key that asks may do itself."""
+    """Permissions of the key. The key of the request must have all of them."""
 
 
 class ApiKeyWithSecret(TypedDict):
 
     id: str
-    """The key's id; not its secret."""
+    """Id of the key. It is not the secret."""
 
     name: str
-    """What people call it, 1 to 80 characters."""
+    """Display name, 1 to 80 characters."""
 
     environment: Environment | str
-    """The data set that the key works on."""
+    """Data set that the key accesses."""
 
     access_level: AccessLevel | str
-    """Whether it may do what administrators do."""
+    """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """What it may do."""
+    """Permissions of the key."""
 
     employee_id: str | None
-    """The person whom it acts for, and whose sight it has; null for a key of the organization."""
+    """Person the key acts for. The key sees only what this person may see. Null for a key of the
+    organization.
+    """
 
     last4: str
-    """The last four characters of its secret, by which people tell keys apart."""
+    """Last four characters of the secret, for display."""
 
     reads_per_minute: int | None
-    """How many reads in any 60 seconds were arranged; null for the default."""
+    """Number of reads allowed in 60 seconds. Null for the default quota."""
 
     writes_per_minute: int | None
-    """How many writes in any 60 seconds were arranged; null for the default."""
+    """Number of writes allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     expires_at: str | None
-    """When the key ends; null where it does not."""
+    """Expiry time of the key. Null if it does not expire."""
 
     last_used_at: str | None
-    """When it was last used, to the minute; null if it never was."""
+    """Time of the last use, to the minute. Null if the key was never used."""
 
     revoked_at: str | None
-    """When it was revoked; null while it is good."""
+    """Time of revocation. Null if the key is not revoked."""
 
     key: str
-    """The key to send in `Authorization: Bearer`. It cannot be retrieved later."""
+    """API key for the header `Authorization: Bearer`. It cannot be retrieved later."""
 
 
 ArchivedFilter: TypeAlias = Literal[
@@ -207,7 +211,7 @@ ArchivedFilter: TypeAlias = Literal[
     "true",
     "all",
 ]
-"""Which entries are wanted: `false` those in use, `true` those that are archived, or `all`."""
+"""Filter by archive state: `false` for entries in use, `true` for archived entries, `all` for both."""
 
 
 class Assignment(TypedDict):
@@ -216,95 +220,97 @@ class Assignment(TypedDict):
     """The assignment's id."""
 
     employee_id: str
-    """The person whom the feedback is about."""
+    """Person the feedback is about."""
 
     requester_id: str | None
-    """The person who asks for it; null where that was not said."""
+    """Person who requests the feedback. Null if unknown."""
 
     title: str
-    """What people call it, 1 to 200 characters."""
+    """Title, 1 to 200 characters."""
 
     instructions: str | None
-    """What reviewers are to look at, in plain text of at most 4000 characters; null for nothing."""
+    """Instructions for the reviewers in plain text, at most 4000 characters. Null if there are none."""
 
     due_date: str | None
-    """The day by which it is wanted; null for none."""
+    """Due date. Null if there is none."""
 
     reviewer_ids: list[str]
-    """The ids of those who are asked, 1 to 50, nobody twice."""
+    """Ids of the reviewers, 1 to 50, without duplicates."""
 
     required_submissions: int
-    """So many submissions complete it."""
+    """Number of submissions that complete the assignment."""
 
     status: AssignmentStatus | str
-    """Where it stands."""
+    """Current status."""
 
     submissions: list[Submission]
-    """What came of each reviewer, in the order of `reviewer_ids`."""
+    """Submission of each reviewer, in the order of `reviewer_ids`."""
 
     submitted_count: int
-    """How many reviewers have submitted."""
+    """Number of reviewers who have submitted."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
 
 class AssignmentCreate(TypedDict):
 
     employee_id: str
-    """The id of the person whom the feedback is about, `emp_…`; 422 if there is none in the organization."""
+    """Id of the person whom the feedback is about, `emp_…`. 422 if the organization has no such resource."""
 
     title: str
-    """What people call it. 1 to 200 characters."""
+    """Display name. 1 to 200 characters."""
 
     reviewer_ids: list[str]
-    """Who is asked: 1 to 50 people, nobody twice; 422 for one who is not there."""
+    """Reviewers: 1 to 50 people, without duplicates. 422 if one does not exist."""
 
     due_date: NotRequired[str | None]
-    """The day by which it is wanted; null for none. Nothing happens by itself when it has passed."""
+    """Due date. Null for none. The assignment does not change when the date passes."""
 
     instructions: NotRequired[str | None]
-    """What reviewers are to look at, in plain text; null for nothing. At most 4000 characters."""
+    """Instructions for the reviewers, in plain text. Null for none. At most 4000 characters."""
 
     requester_id: NotRequired[str | None]
-    """A key that acts for a person asks as that person: 403 for another one, and for null."""
+    """Person who requests the feedback. A key that acts for a person must give that person or omit the
+    member. Otherwise the response is 403.
+    """
 
     required_submissions: NotRequired[int]
-    """So many submissions complete it; that of every reviewer unless given, and not more than there are
-    reviewers.
+    """Number of submissions that complete the assignment, at most the number of reviewers. Default: the
+    number of reviewers.
     """
 
 
 class AssignmentEvent(TypedDict):
-    """Somebody asked for feedback, or all of it is there."""
+    """An assignment was created or completed."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: AssignmentEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: Assignment
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 AssignmentEventType: TypeAlias = Literal[
     "assignment.created",
     "assignment.completed",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 AssignmentSort: TypeAlias = Literal[
@@ -315,7 +321,7 @@ AssignmentSort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 AssignmentStatus: TypeAlias = Literal[
@@ -323,7 +329,7 @@ AssignmentStatus: TypeAlias = Literal[
     "completed",
     "canceled",
 ]
-"""Where an assignment stands."""
+"""Status of an assignment."""
 
 
 AssignmentStatusFilter: TypeAlias = Literal[
@@ -332,7 +338,7 @@ AssignmentStatusFilter: TypeAlias = Literal[
     "canceled",
     "all",
 ]
-"""Which assignments are wanted, by status."""
+"""Filter of assignments by status."""
 
 
 class Attribute(TypedDict):
@@ -341,34 +347,34 @@ class Attribute(TypedDict):
     """The attribute's id."""
 
     name: str
-    """Its name, 1 to 80 characters, unique in the organization without case."""
+    """Name, 1 to 80 characters. Unique in the organization, compared without case."""
 
     category: str
-    """What it is listed under: 1 to 80 characters, freely chosen."""
+    """Category, free text of 1 to 80 characters."""
 
     tone: AttributeTone | str
-    """The sound of feedback that has this attribute."""
+    """Tone of feedback with this attribute."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     archived_at: str | None
-    """When it was archived; null while in use."""
+    """Archive time. Null if it is not archived."""
 
 
 class AttributeCreate(TypedDict):
 
     name: str
-    """Its name, unique in the organization without case. 1 to 80 characters."""
+    """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     category: str
-    """What it is listed under, freely chosen. 1 to 80 characters."""
+    """Category, free text. 1 to 80 characters."""
 
     tone: NotRequired[AttributeTone]
-    """The sound of feedback that has this attribute. `neutral` unless given."""
+    """Tone of feedback with this attribute. Default: `neutral`."""
 
 
 AttributeSort: TypeAlias = Literal[
@@ -379,7 +385,7 @@ AttributeSort: TypeAlias = Literal[
     "updated_at",
     "-updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 AttributeTone: TypeAlias = Literal[
@@ -387,19 +393,19 @@ AttributeTone: TypeAlias = Literal[
     "neutral",
     "constructive",
 ]
-"""The sound of feedback with this attribute."""
+"""Tone of feedback with an attribute."""
 
 
 class AttributeUpdate(TypedDict):
 
     category: NotRequired[str]
-    """What it is listed under, freely chosen. 1 to 80 characters."""
+    """Category, free text. 1 to 80 characters."""
 
     name: NotRequired[str]
-    """Its name, unique in the organization without case. 1 to 80 characters."""
+    """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     tone: NotRequired[AttributeTone]
-    """The sound of feedback that has this attribute."""
+    """Tone of feedback with this attribute."""
 
 
 class AuditEntry(TypedDict):
@@ -408,40 +414,42 @@ class AuditEntry(TypedDict):
     """The entry's id."""
 
     occurred_at: str
-    """When it was done."""
+    """Time of the action."""
 
     action: str
-    """What was done, for example `observation.archive`."""
+    """Action, for example `observation.archive`."""
 
     actor: Actor
-    """Who did it."""
+    """Actor who performed the action."""
 
     target: Target
-    """What it was done to."""
+    """Resource that the action changed."""
 
     changes: dict[str, FieldChange]
-    """The members that differ, by name; secrets never appear."""
+    """Changed members by name. Secrets never appear."""
 
     comment: str | None
-    """The comment, outcome or reason that came with it."""
+    """Comment, outcome or reason of the request."""
 
     request_id: str | None
-    """The request that asked for it; null where none did."""
+    """Id of the request. Null if the service acted without a request."""
 
     context: AuditEntryContext
-    """Where the request came from."""
+    """Origin of the request."""
 
 
 class AuditEntryContext(TypedDict):
 
     ip: str | None
-    """The address that the request came from, where that is known."""
+    """Client address of the request, if known."""
 
     user_agent: str | None
-    """What the client called itself."""
+    """`User-Agent` of the client."""
 
     api_key: NotRequired[AuditEntryContextApiKey]
-    """The key of an upload whose actor is the connector that it was made for. Only there."""
+    """API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent
+    otherwise.
+    """
 
 
 class AuditEntryContextApiKey(TypedDict):
@@ -450,30 +458,30 @@ class AuditEntryContextApiKey(TypedDict):
     """The key's id."""
 
     name: str
-    """What people called it at that time."""
+    """Display name at that time."""
 
 
 AuditEntrySort: TypeAlias = Literal[
     "-occurred_at",
     "occurred_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class Conflict(TypedDict):
-    """The state, or another resource, is in the way: 409."""
+    """The state of the resource or another resource prevents the request: 409."""
 
     field: str
-    """The member whose value is in the way."""
+    """Member whose value prevents the request."""
 
     current: Any
-    """The value that it has now, of any type."""
+    """Current value of the member, of any type."""
 
     attempted_transition: NotRequired[str]
-    """What was attempted. Only where the state does not allow it."""
+    """Attempted transition. Present if the state does not allow it."""
 
     conflicting_id: NotRequired[str]
-    """The resource that has the value. Only where a value is taken."""
+    """Resource that already has the value. Present if a unique value is taken."""
 
 
 class Connector(TypedDict):
@@ -482,55 +490,55 @@ class Connector(TypedDict):
     """The connector's id."""
 
     type: ConnectorType | str
-    """How records arrive."""
+    """Transfer method of the records."""
 
     hris_source: str
-    """The name of the HR system, which the people that it owns show."""
+    """Name of the HR system. Managed people have it as their `hris_source`."""
 
     status: ConnectorStatus | str
-    """How it does, by what became of what was sent last."""
+    """Status, derived from the last upload."""
 
     mapped_custom_field_keys: list[str]
-    """The custom keys of people that the HR system owns, at most 32."""
+    """Keys of custom fields that the HR system manages, at most 32."""
 
     last_sync_at: str | None
-    """When something was sent last; null if nothing was yet."""
+    """Time of the last upload. Null if there was none."""
 
     last_sync_status: ConnectorSyncStatus | str | None
-    """How much of that was applied."""
+    """Result of the last upload."""
 
     last_sync_message: str | None
-    """Why not all of it was; null if it was."""
+    """Reason why rows of the last upload were not applied. Null if all were."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
 
 class ConnectorCreate(TypedDict):
 
     type: ConnectorType
-    """How records arrive."""
+    """Transfer method of the records."""
 
     hris_source: str
-    """The name of the HR system: at most 64 lower-case letters, digits, `-` and `_`, and not `manual`."""
+    """Name of the HR system: at most 64 lower-case letters, digits, `-` and `_`. Must not be `manual`."""
 
     mapped_custom_field_keys: NotRequired[list[str]]
-    """The custom keys of people that the HR system owns, at most 32."""
+    """Keys of custom fields that the HR system manages, at most 32."""
 
 
 class ConnectorRelease(TypedDict):
 
     employee_ids: NotRequired[list[str]]
-    """The people, at most 1000; everybody it manages unless given."""
+    """People to release, at most 1000. Default: all people that the connector manages."""
 
 
 class ConnectorReleased(TypedDict):
 
     released: int
-    """How many people the HR system owned and no longer does."""
+    """Number of people that the HR system no longer manages."""
 
 
 ConnectorSort: TypeAlias = Literal[
@@ -539,7 +547,7 @@ ConnectorSort: TypeAlias = Literal[
     "updated_at",
     "-updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 ConnectorStatus: TypeAlias = Literal[
@@ -547,7 +555,7 @@ ConnectorStatus: TypeAlias = Literal[
     "active",
     "failing",
 ]
-"""How a connector does, by what became of what was sent last."""
+"""Status of a connector, derived from the last upload."""
 
 
 ConnectorSyncStatus: TypeAlias = Literal[
@@ -555,13 +563,13 @@ ConnectorSyncStatus: TypeAlias = Literal[
     "partial",
     "failed",
 ]
-"""How much of what was sent was applied."""
+"""Result of an upload."""
 
 
 ConnectorType: TypeAlias = Literal[
     "csv_feed",
 ]
-"""How records arrive from an HR system."""
+"""Transfer method of records from an HR system."""
 
 
 class Conversation(TypedDict):
@@ -570,31 +578,31 @@ class Conversation(TypedDict):
     """The conversation's id."""
 
     title: str
-    """What people call it, 1 to 200 characters."""
+    """Title, 1 to 200 characters."""
 
     about: ConversationAbout | None
-    """What it is about; null for nothing, and for what the key does not see."""
+    """Resource that the conversation is about. Null if there is none or the key cannot see it."""
 
     participant_ids: list[str]
-    """The ids of the 2 to 20 people who write and read in it."""
+    """Ids of the 2 to 20 participants."""
 
     last_message_at: str | None
-    """When the newest message was written; null before the first one."""
+    """Time of the newest message. Null if there is none."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; messages do not count."""
+    """Time of the last change. Messages do not count as changes."""
 
     archived_at: str | None
-    """When it was archived; null while in use."""
+    """Archive time. Null if it is not archived."""
 
 
 class ConversationAbout(TypedDict):
 
     type: ConversationAboutType | str
-    """The kind of resource."""
+    """Kind of resource."""
 
     id: str
     """The resource's id."""
@@ -607,28 +615,28 @@ ConversationAboutType: TypeAlias = Literal[
     "assignment",
     "summary",
 ]
-"""What a conversation can be about."""
+"""Kind of resource that a conversation can be about."""
 
 
 class ConversationCreate(TypedDict):
 
     title: str
-    """What people call it. 1 to 200 characters."""
+    """Display name. 1 to 200 characters."""
 
     participant_ids: list[str]
-    """Who writes and reads in it: 2 to 20 people, nobody twice; 422 for one who is not there."""
+    """Participants: 2 to 20 people, without duplicates. 422 if one does not exist."""
 
     about: NotRequired[ConversationCreateAbout | None]
-    """What it is about; null for nothing in particular."""
+    """Resource that the conversation is about. Null for none."""
 
 
 class ConversationCreateAbout(TypedDict):
 
     type: ConversationAboutType
-    """The kind of resource."""
+    """Kind of resource."""
 
     id: str
-    """Its id; 422 if there is none in the organization. 1 to 40 characters."""
+    """Id of the resource. 422 if the organization has no such resource. 1 to 40 characters."""
 
 
 ConversationSort: TypeAlias = Literal[
@@ -639,16 +647,16 @@ ConversationSort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class ConversationUpdate(TypedDict):
 
     participant_ids: NotRequired[list[str]]
-    """Who writes and reads in it: 2 to 20 people, nobody twice; 422 for one who is not there."""
+    """Participants: 2 to 20 people, without duplicates. 422 if one does not exist."""
 
     title: NotRequired[str]
-    """What people call it. 1 to 200 characters."""
+    """Display name. 1 to 200 characters."""
 
 
 CsvAction: TypeAlias = Literal[
@@ -659,89 +667,91 @@ CsvAction: TypeAlias = Literal[
     "skip",
     "reject",
 ]
-"""What becomes of a row."""
+"""Effect of a row."""
 
 
 CsvEmptyCell: TypeAlias = Literal[
     "keep",
     "clear",
 ]
-"""What an empty cell means: the value stays as it is, or is cleared."""
+"""Meaning of an empty cell: the value is kept or cleared."""
 
 
 class CsvReport(TypedDict):
 
     data: CsvReportData
-    """The outcome; the five counts add up to the number of rows."""
+    """Result of the upload. The five counts add up to the number of rows."""
 
     plan: NotRequired[list[CsvReportPlan]]
-    """What would become of each row. Only with `dry_run=true`."""
+    """Effect that each row would have. Present with `dry_run=true`."""
 
     warnings: NotRequired[list[CsvReportWarning]]
-    """Columns that were ignored."""
+    """Ignored columns."""
 
 
 class CsvReportData(TypedDict):
 
     created: int
-    """Rows that recorded somebody new."""
+    """Number of rows that created a person."""
 
     updated: int
-    """Rows that changed somebody."""
+    """Number of rows that changed a person."""
 
     deactivated: int
-    """Rows that deactivated somebody."""
+    """Number of rows that deactivated a person."""
 
     skipped: int
-    """Rows that changed nothing, or that a later row of the same person replaced."""
+    """Number of rows that changed nothing or that a later row of the same person replaced."""
 
     errors: list[CsvReportDataError]
-    """The rows that were refused, each with the reason."""
+    """Rejected rows with their reasons."""
 
 
 class CsvReportDataError(TypedDict):
 
     row_number: int
-    """The row as a spreadsheet counts; the header is 1."""
+    """Row number as in a spreadsheet. The header is row 1."""
 
     email: str
-    """The e-mail address of the row, as it was given."""
+    """E-mail address of the row, as given."""
 
     code: FieldErrorCode | str
-    """The code of the first problem."""
+    """Code of the first problem."""
 
     message: str
-    """All problems of the row in one text, for people."""
+    """All problems of the row in one text, for display."""
 
     problems: list[CsvReportDataErrorProblem]
-    """The problems of the row one by one: the first 20, or the first one after 20,000."""
+    """Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first
+    one.
+    """
 
 
 class CsvReportDataErrorProblem(TypedDict):
 
     field: str
-    """The column, or `row` for the row as a whole."""
+    """Column, or `row` for the whole row."""
 
     code: FieldErrorCode | str
-    """What is wrong: a code of a field, `permission_denied` or `conflict`."""
+    """Kind of problem: a field error code, `permission_denied` or `conflict`."""
 
     message: str
-    """What would be right, for people."""
+    """Required correction, for display."""
 
 
 class CsvReportPlan(TypedDict):
 
     row_number: int
-    """The row as a spreadsheet counts; the header is 1."""
+    """Row number as in a spreadsheet. The header is row 1."""
 
     email: str
-    """The e-mail address of the row, as it was given."""
+    """E-mail address of the row, as given."""
 
     action: CsvAction | str
-    """What would become of the row."""
+    """Effect that the row would have."""
 
     changes: dict[str, CsvReportPlanChanges]
-    """The columns that would differ, by name."""
+    """Columns that would change, by name."""
 
 
 CsvReportPlanChanges = TypedDict(
@@ -756,52 +766,52 @@ CsvReportPlanChanges = TypedDict(
 class CsvReportWarning(TypedDict):
 
     column: str
-    """The name in the header."""
+    """Name of the column in the header."""
 
     message: str
-    """Why it was ignored, and which column it probably is, for people."""
+    """Reason why the column was ignored, and the column that it probably means, for display."""
 
 
 class Delivery(TypedDict):
 
     id: str
-    """The attempt's id; another one for each attempt."""
+    """Id of the attempt. Each attempt has its own id."""
 
     subscription_id: str
-    """The subscription that it was made for."""
+    """Id of the subscription."""
 
     event_id: str
-    """The event; the same for each of its attempts."""
+    """Id of the event. It is the same for all attempts."""
 
     event_type: EventType | str
-    """The type of the event."""
+    """Type of the event."""
 
     attempt: int
-    """The number of the attempt, beginning with 1."""
+    """Number of the attempt, starting with 1."""
 
     status: DeliveryStatus | str
-    """How it ended: `failed` if another attempt follows, `dropped` if none does."""
+    """Result of the attempt. After `failed` another attempt follows, after `dropped` none."""
 
     request_url: str
-    """The URL that was called."""
+    """URL of the request."""
 
     response_status: int
-    """The HTTP status of the answer; 0 if there was none."""
+    """HTTP status of the response. 0 if there was none."""
 
     response_duration_ms: int
-    """Milliseconds until the answer, or until it was given up."""
+    """Milliseconds until the response or the timeout."""
 
     next_attempt_at: str | None
-    """When the next attempt is due; null if none follows."""
+    """Due time of the next attempt. Null if there is none."""
 
     delivered_at: str | None
-    """When it was acknowledged; null if it was not."""
+    """Time of the acknowledgement. Null if the receiver did not acknowledge."""
 
     attempted_at: str
-    """When the attempt was begun."""
+    """Start time of the attempt."""
 
     failure: DeliveryFailure | str | None
-    """Why it was not acknowledged: null on success, and for attempts from before this was recorded."""
+    """Reason for the failure. Null on success and for old attempts without a recorded reason."""
 
 
 DeliveryFailure: TypeAlias = Literal[
@@ -818,25 +828,25 @@ DeliveryFailure: TypeAlias = Literal[
     "too_large",
     "too_late",
 ]
-"""Why an attempt to deliver was not acknowledged."""
+"""Reason why a delivery attempt failed."""
 
 
 class DeliveryPromised(TypedDict):
 
     delivery_id: str
-    """The id that the attempt will have in the log. A queued delivery whose attempt is just under way gets
-    it only if that attempt fails.
+    """Id that the attempt will have in the log. If an attempt is already in progress, the id is used only
+    if that attempt fails.
     """
 
     event_id: str
-    """The id of the event that is delivered."""
+    """Id of the delivered event."""
 
 
 DeliverySort: TypeAlias = Literal[
     "-created_at",
     "created_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 DeliveryStatus: TypeAlias = Literal[
@@ -844,7 +854,7 @@ DeliveryStatus: TypeAlias = Literal[
     "failed",
     "dropped",
 ]
-"""How an attempt to deliver ended; after `dropped` no other attempt follows."""
+"""Result of a delivery attempt. No attempt follows after `dropped`."""
 
 
 DeliveryStatusFilter: TypeAlias = Literal[
@@ -853,7 +863,7 @@ DeliveryStatusFilter: TypeAlias = Literal[
     "dropped",
     "all",
 ]
-"""Which attempts are wanted, by how they ended."""
+"""Filter of attempts by result."""
 
 
 class Department(TypedDict):
@@ -862,22 +872,22 @@ class Department(TypedDict):
     """The department's id."""
 
     name: str
-    """Its name, 1 to 120 characters, unique in the organization without case."""
+    """Name, 1 to 120 characters. Unique in the organization, compared without case."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     archived_at: str | None
-    """When it was archived; null while in use."""
+    """Archive time. Null if it is not archived."""
 
 
 class DepartmentCreate(TypedDict):
 
     name: str
-    """Its name, unique in the organization without case. 1 to 120 characters in one line."""
+    """Name. Unique in the organization, compared without case. 1 to 120 characters in one line."""
 
 
 DepartmentSort: TypeAlias = Literal[
@@ -888,25 +898,25 @@ DepartmentSort: TypeAlias = Literal[
     "updated_at",
     "-updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class DepartmentUpdate(TypedDict):
 
     name: NotRequired[str]
-    """Its name, unique in the organization without case. 1 to 120 characters in one line."""
+    """Name. Unique in the organization, compared without case. 1 to 120 characters in one line."""
 
 
 class Document(TypedDict):
 
     openapi: str
-    """The version of the OpenAPI specification."""
+    """Version of the OpenAPI specification."""
 
     info: dict[str, Any]
-    """The title, version and description of this API."""
+    """Title, version and description of this API."""
 
     paths: dict[str, Any]
-    """Every operation, by path and method."""
+    """All operations, by path and method."""
 
 
 class Employee(TypedDict):
@@ -915,12 +925,12 @@ class Employee(TypedDict):
     """The person's id."""
 
     email: str
-    """The e-mail address, at most 254 characters, as it was given; unique in the organization without
-    case, whatever the status.
+    """E-mail address as given, at most 254 characters. Unique among all people of the organization,
+    compared without case.
     """
 
     external_id: str | None
-    """The person's id in another system, at most 128 characters, unique in the organization; null where
+    """Id of the person in another system, at most 128 characters. Unique in the organization. Null if
     there is none.
     """
 
@@ -931,107 +941,109 @@ class Employee(TypedDict):
     """The last name, 1 to 80 characters."""
 
     job_title: str | None
-    """What the person does, at most 120 characters."""
+    """Job title, at most 120 characters."""
 
     role: Role | str
-    """What the person may do in the organization."""
+    """Role of the person in the organization."""
 
     manager_id: str | None
-    """The manager; null at the top of a reporting tree."""
+    """Id of the manager. Null at the top of a reporting line."""
 
     department_id: str | None
-    """The department; null where there is none."""
+    """Id of the department. Null if there is none."""
 
     status: EmployeeStatus | str
-    """Whether the person works in the organization now."""
+    """Employment status of the person."""
 
     custom_fields: dict[str, str | float | bool]
-    """What else the organization records about the person: at most 32 keys of up to 64 characters, each
-    with a text of up to 1024 characters, a number or a boolean.
+    """Custom data about the person: at most 32 keys of up to 64 characters. A value is a text of up to
+    1024 characters, a number or a boolean.
     """
 
     is_hris_managed: bool
-    """Whether an HR system owns part of this record."""
+    """`true` if an HR system manages this record."""
 
     hris_source: str
-    """The HR system that owns part of this record, or `manual` where none does."""
+    """HR system that manages this record, or `manual` if there is none."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     deactivated_at: str | None
-    """When the person left; null unless deactivated."""
+    """Time of deactivation. Null unless the status is `deactivated`."""
 
     department: NotRequired[Department | None]
-    """The department. Only with `expand=department`."""
+    """The department. Present with `expand=department`."""
 
     direct_reports: NotRequired[list[Employee]]
-    """The first 100 people who report to this person directly, by name, without those who have left. Only
-    with `expand=direct_reports`.
+    """Direct reports who are not deactivated, ordered by name, at most 100. Present with
+    `expand=direct_reports`.
     """
 
     manager: NotRequired[Employee | None]
-    """The manager. Only with `expand=manager`."""
+    """The manager. Present with `expand=manager`."""
 
 
 class EmployeeCreate(TypedDict):
 
     email: str
-    """The e-mail address, unique in the organization without case. At most 254 characters."""
+    """E-mail address, at most 254 characters. Unique in the organization, compared without case."""
 
     first_name: str
-    """The first name. 1 to 80 characters."""
+    """First name. 1 to 80 characters."""
 
     last_name: str
-    """The last name. 1 to 80 characters."""
+    """Last name. 1 to 80 characters."""
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
-    """A flat map of at most 32 keys of up to 64 characters; a value is a text of up to 1024 characters, a
-    number or a boolean. A null is the same as no such key.
+    """A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
+    number or a boolean. A key with the value null is ignored.
     """
 
     department_id: NotRequired[str | None]
-    """The id of the department, `dep_…`; 422 if there is none in the organization."""
+    """Id of the department, `dep_…`. 422 if the organization has no such resource."""
 
     external_id: NotRequired[str | None]
-    """The person's id in another system, unique in the organization; null for none. 1 to 128 characters."""
+    """Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters."""
 
     job_title: NotRequired[str | None]
-    """What the person does; null for nothing recorded. 1 to 120 characters."""
+    """Job title. Null for none. 1 to 120 characters."""
 
     manager_id: NotRequired[str | None]
-    """The id of the manager, `emp_…`; 422 if there is none in the organization."""
+    """Id of the manager, `emp_…`. 422 if the organization has no such resource."""
 
     role: NotRequired[Role]
-    """What the person may do in the organization. `employee` unless given."""
+    """Role of the person in the organization. Default: `employee`."""
 
     send_invite: NotRequired[bool]
-    """Whether the person is invited, and `pending_invite` until then. `false` unless given."""
+    """`true` sends an invitation. The status is `pending_invite` until the person accepts it. Default:
+    `false`.
+    """
 
 
 class EmployeeEvent(TypedDict):
-    """Something happened to a person."""
+    """An employee was created or changed."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: EmployeeEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: Employee
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 EmployeeEventType: TypeAlias = Literal[
@@ -1041,7 +1053,7 @@ EmployeeEventType: TypeAlias = Literal[
     "employee.reactivated",
     "employee.rehired",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 EmployeeExpand: TypeAlias = Literal[
@@ -1049,65 +1061,65 @@ EmployeeExpand: TypeAlias = Literal[
     "department",
     "direct_reports",
 ]
-"""What a person can inline."""
+"""Related resources that an employee can include."""
 
 
 class EmployeeFeedback(TypedDict):
 
     comment: str | None
-    """What the employee says to it; null for nothing."""
+    """Comment of the employee. Null if there is none."""
 
     acknowledged: bool
-    """Whether the employee has taken note of it."""
+    """`true` if the employee has acknowledged the summary."""
 
     submitted_at: str
-    """When the feedback was given."""
+    """Time of the feedback."""
 
 
 class EmployeeObjectiveCreate(TypedDict):
 
     owner_id: str
-    """The id of the person responsible; for scope `org` an org admin, `emp_…`; 422 if there is none in the
-    organization.
+    """Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no
+    such resource.
     """
 
     title: str
-    """What is to be reached, in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in text that is not blank. 1 to 200 characters."""
 
     period_start: str
-    """The first day of its period. An approved objective starts on this day, in UTC."""
+    """First day of the period. An approved objective starts on this day, in UTC."""
 
     period_end: str
-    """The last day of its period; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     description: NotRequired[str | None]
-    """What the title means, in plain text; null for nothing. At most 4000 characters."""
+    """Description in plain text. Null for none. At most 4000 characters."""
 
     scope: NotRequired[EmployeeObjectiveScope]
-    """Whose goal it is. `employee` unless given."""
+    """Scope of the goal. Default: `employee`."""
 
     status: NotRequired[ObjectiveFirstStatus]
-    """Where it stands at first. `proposed` unless given."""
+    """Initial status. Default: `proposed`."""
 
 
 EmployeeObjectiveScope: TypeAlias = Literal[
     "employee",
 ]
-"""The scopes of the objectives that these paths hold."""
+"""Scopes of the objectives under these paths."""
 
 
 class EmployeeRehire(TypedDict):
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
-    """A flat map of at most 32 keys of up to 64 characters; a value is a text of up to 1024 characters, a
-    number or a boolean. It is merged per key: a value sets its key, null removes it.
+    """A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
+    number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
     """
 
     department_id: NotRequired[str | None]
-    """The id of the department, `dep_…`; 422 if there is none in the organization."""
+    """Id of the department, `dep_…`. 422 if the organization has no such resource."""
 
     manager_id: NotRequired[str | None]
-    """The id of the manager, `emp_…`; 422 if there is none in the organization."""
+    """Id of the manager, `emp_…`. 422 if the organization has no such resource."""
 
 
 EmployeeSort: TypeAlias = Literal[
@@ -1118,7 +1130,7 @@ EmployeeSort: TypeAlias = Literal[
     "updated_at",
     "-updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 EmployeeStatus: TypeAlias = Literal[
@@ -1126,7 +1138,7 @@ EmployeeStatus: TypeAlias = Literal[
     "deactivated",
     "pending_invite",
 ]
-"""Whether a person works in the organization now."""
+"""Employment status of a person."""
 
 
 EmployeeStatusFilter: TypeAlias = Literal[
@@ -1135,46 +1147,46 @@ EmployeeStatusFilter: TypeAlias = Literal[
     "pending_invite",
     "all",
 ]
-"""Which people are wanted, by status."""
+"""Filter of employees by status."""
 
 
 class EmployeeUpdate(TypedDict):
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
-    """A flat map of at most 32 keys of up to 64 characters; a value is a text of up to 1024 characters, a
-    number or a boolean. It is merged per key: a value sets its key, null removes it.
+    """A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
+    number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
     """
 
     department_id: NotRequired[str | None]
-    """The id of the department, `dep_…`; 422 if there is none in the organization."""
+    """Id of the department, `dep_…`. 422 if the organization has no such resource."""
 
     email: NotRequired[str]
-    """The e-mail address, unique in the organization without case. At most 254 characters."""
+    """E-mail address, at most 254 characters. Unique in the organization, compared without case."""
 
     external_id: NotRequired[str | None]
-    """The person's id in another system, unique in the organization; null for none. 1 to 128 characters."""
+    """Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters."""
 
     first_name: NotRequired[str]
-    """The first name. 1 to 80 characters."""
+    """First name. 1 to 80 characters."""
 
     job_title: NotRequired[str | None]
-    """What the person does; null for nothing recorded. 1 to 120 characters."""
+    """Job title. Null for none. 1 to 120 characters."""
 
     last_name: NotRequired[str]
-    """The last name. 1 to 80 characters."""
+    """Last name. 1 to 80 characters."""
 
     manager_id: NotRequired[str | None]
-    """The id of the manager, `emp_…`; 422 if there is none in the organization."""
+    """Id of the manager, `emp_…`. 422 if the organization has no such resource."""
 
     role: NotRequired[Role]
-    """What the person may do in the organization."""
+    """Role of the person in the organization."""
 
 
 Environment: TypeAlias = Literal[
     "live",
     "test",
 ]
-"""The data set of a key: `test` keeps apart what is tried out, and sends no mail."""
+"""Data set of an API key. `test` is separate from `live` and sends no mail."""
 
 
 ErrorCode: TypeAlias = Literal[
@@ -1192,29 +1204,29 @@ ErrorCode: TypeAlias = Literal[
     "unavailable",
     "timeout",
 ]
-"""The stable codes of errors. Branch on these; messages may change."""
+"""Stable error codes. Branch on the code; messages may change."""
 
 
 class ErrorResponse(TypedDict):
 
     error: ErrorResponseError
-    """What went wrong."""
+    """The error."""
 
 
 class ErrorResponseError(TypedDict):
 
     code: ErrorCode | str
-    """What kind of error it is. It is stable: branch on it."""
+    """Stable code of the error. Branch on it."""
 
     message: str
-    """What is wrong, for people; the wording may change."""
+    """Explanation for display. The wording may change."""
 
     request_id: str
-    """The id of the request, which is also in `X-Request-Id`."""
+    """Id of the request, as in `X-Request-Id`."""
 
     details: NotRequired[list[ErrorDetail]]
-    """One entry per issue; its shape depends on `code`. Absent where there is nothing to add. At most 100
-    problems of fields are listed, and one more entry has the number of the others.
+    """One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most
+    100 field problems are listed. One more entry has the number of the others.
     """
 
 
@@ -1244,7 +1256,7 @@ EventType: TypeAlias = Literal[
     "employee.rehired",
     "test.ping",
 ]
-"""The types of events. More are added over time; pass over those you do not know."""
+"""Event types. New versions add types: ignore unknown ones."""
 
 
 FieldChange = TypedDict(
@@ -1254,7 +1266,7 @@ FieldChange = TypedDict(
         "to": Any,
     },
 )
-"""A member that differs."""
+"""A changed member."""
 
 
 FieldErrorCode: TypeAlias = Literal[
@@ -1274,38 +1286,38 @@ FieldErrorCode: TypeAlias = Literal[
     "not_a_participant",
     "not_a_reviewer",
 ]
-"""What is wrong with a field. The first six come with 400, as do `unknown_field` and `read_only`; the
-others with 422.
+"""Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have
+status 422.
 """
 
 
 class FieldProblem(TypedDict):
-    """A field or parameter that is wrong: 400 and 422."""
+    """An invalid field or parameter: 400 or 422."""
 
     field: str
-    """The member or parameter, for example `title`, `custom_fields.city` or `limit`."""
+    """Member or parameter, for example `title`, `custom_fields.city` or `limit`."""
 
     code: FieldErrorCode | str
-    """What is wrong with it."""
+    """Kind of error."""
 
     message: str
-    """What would be right, for people."""
+    """Required correction, for display."""
 
     value: NotRequired[str]
-    """The value that names nothing. Only with `not_found_in_organization`."""
+    """Id that does not exist. Present with `not_found_in_organization`."""
 
 
 class Highlight(TypedDict):
 
     field: str
-    """The member of the resource that has the text."""
+    """Member of the resource that contains the text."""
 
     snippet: str
-    """The text, or some 200 characters of it around the first word that was found, as it is stored."""
+    """The stored text, or about 200 characters of it around the first match."""
 
     ranges: list[list[int]]
-    """The words in the snippet, each from its first character to behind its last, counted from 0 in
-    Unicode scalar values.
+    """Positions of the matched words in the snippet: start (inclusive) and end (exclusive), counted from 0
+    in Unicode scalar values.
     """
 
 
@@ -1315,32 +1327,32 @@ class HistoryEntry(TypedDict):
     """The entry's id."""
 
     occurred_at: str
-    """When it was done."""
+    """Time of the action."""
 
     action: str
-    """What was done, for example `observation.archive`."""
+    """Action, for example `observation.archive`."""
 
     actor: Actor
-    """Who did it."""
+    """Actor who performed the action."""
 
     target: Target
-    """What it was done to."""
+    """Resource that the action changed."""
 
     changes: dict[str, FieldChange]
-    """The members that differ, by name; secrets never appear."""
+    """Changed members by name. Secrets never appear."""
 
     comment: str | None
-    """The comment, outcome or reason that came with it."""
+    """Comment, outcome or reason of the request."""
 
     request_id: str | None
-    """The request that asked for it; null where none did."""
+    """Id of the request. Null if the service acted without a request."""
 
 
 class IdempotencyConflict(TypedDict):
-    """The idempotency key was used for another request: 409."""
+    """The idempotency key was already used for another request: 409."""
 
     idempotency_key: str
-    """The key that was used for another request."""
+    """Idempotency key that was used for another request."""
 
 
 class Invitation(TypedDict):
@@ -1349,60 +1361,60 @@ class Invitation(TypedDict):
     """The invitation's id."""
 
     employee_id: str
-    """The person who is invited."""
+    """Invited person."""
 
     status: InvitationStatus | str
-    """What became of it."""
+    """Status of the invitation."""
 
     created_at: str
-    """When it was sent."""
+    """Time of the invitation."""
 
     expires_at: str
-    """When its token ends, 14 days after it was sent."""
+    """Expiry time of the token, 14 days after the invitation."""
 
     accepted_at: str | None
-    """When it was accepted; null where it was not."""
+    """Time of acceptance. Null if it was not accepted."""
 
     mail: InvitationMail | None
-    """What became of the mail with its link; null where none is sent, because no mail server is set or the
-    data is test data.
+    """State of the invitation mail. Null if none is sent: no mail server is configured, or the data is
+    test data.
     """
 
 
 class InvitationAccept(TypedDict):
 
     token: str
-    """The token of the invitation, from its link. 1 to 200 characters."""
+    """Token of the invitation, from its link. 1 to 200 characters."""
 
 
 class InvitationAccepted(TypedDict):
 
     employee_id: str
-    """The person who accepted."""
+    """Person who accepted."""
 
     organization_id: str
-    """The organization that the person now works in."""
+    """Organization of the person."""
 
     status: EmployeeStatus | str
-    """The person's status from now on."""
+    """New status of the person."""
 
 
 class InvitationMail(TypedDict):
 
     status: MailStatus | str
-    """Whether it is still to be sent, and otherwise what became of it."""
+    """Status of the mail."""
 
     attempts: int
-    """How often it was attempted."""
+    """Number of attempts."""
 
     last_attempt_at: str | None
-    """When it was attempted last; null before that."""
+    """Time of the last attempt. Null if there was none."""
 
     next_attempt_at: str | None
-    """When it is attempted next; null where it is not."""
+    """Time of the next attempt. Null if there is none."""
 
     failure: MailFailure | str | None
-    """Why the last attempt failed; null where it did not."""
+    """Reason for the failure of the last attempt. Null if it did not fail."""
 
 
 class InvitationSent(TypedDict):
@@ -1411,27 +1423,27 @@ class InvitationSent(TypedDict):
     """The invitation's id."""
 
     employee_id: str
-    """The person who is invited."""
+    """Invited person."""
 
     status: InvitationStatus | str
-    """What became of it."""
+    """Status of the invitation."""
 
     created_at: str
-    """When it was sent."""
+    """Time of the invitation."""
 
     expires_at: str
-    """When its token ends, 14 days after it was sent."""
+    """Expiry time of the token, 14 days after the invitation."""
 
     accepted_at: str | None
-    """When it was accepted; null where it was not."""
+    """Time of acceptance. Null if it was not accepted."""
 
     mail: InvitationMail | None
-    """What became of the mail with its link; null where none is sent, because no mail server is set or the
-    data is test data.
+    """State of the invitation mail. Null if none is sent: no mail server is configured, or the data is
+    test data.
     """
 
     accept_url: NotRequired[str]
-    """The link that the person follows. Only for admin-level keys, and only where no mail is sent."""
+    """Link to accept the invitation. Present for admin-level keys if no mail is sent."""
 
 
 InvitationStatus: TypeAlias = Literal[
@@ -1440,7 +1452,7 @@ InvitationStatus: TypeAlias = Literal[
     "expired",
     "revoked",
 ]
-"""What became of an invitation."""
+"""Status of an invitation."""
 
 
 MailFailure: TypeAlias = Literal[
@@ -1458,8 +1470,8 @@ MailFailure: TypeAlias = Literal[
     "expired",
     "recipient_limit",
 ]
-"""Why a mail was not sent; after `refused`, `unsendable`, `expired` and `recipient_limit` no attempt
-follows.
+"""Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and
+`recipient_limit`.
 """
 
 
@@ -1469,85 +1481,87 @@ MailStatus: TypeAlias = Literal[
     "failed",
     "canceled",
 ]
-"""What has become of a mail; `canceled` was not wanted any more before it was sent."""
+"""Status of a mail. A `canceled` mail was withdrawn before it was sent."""
 
 
 class ManagerObjectiveCreate(TypedDict):
 
     owner_id: str
-    """The id of the person responsible; for scope `org` an org admin, `emp_…`; 422 if there is none in the
-    organization.
+    """Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no
+    such resource.
     """
 
     title: str
-    """What is to be reached, in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in text that is not blank. 1 to 200 characters."""
 
     period_start: str
-    """The first day of its period. An approved objective starts on this day, in UTC."""
+    """First day of the period. An approved objective starts on this day, in UTC."""
 
     period_end: str
-    """The last day of its period; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     description: NotRequired[str | None]
-    """What the title means, in plain text; null for nothing. At most 4000 characters."""
+    """Description in plain text. Null for none. At most 4000 characters."""
 
     scope: NotRequired[ManagerObjectiveScope]
-    """Whose goal it is. `manager` unless given."""
+    """Scope of the goal. Default: `manager`."""
 
     status: NotRequired[ObjectiveFirstStatus]
-    """Where it stands at first. `proposed` unless given."""
+    """Initial status. Default: `proposed`."""
 
 
 ManagerObjectiveScope: TypeAlias = Literal[
     "manager",
     "org",
 ]
-"""The scopes of the objectives that these paths hold."""
+"""Scopes of the objectives under these paths."""
 
 
 class Me(TypedDict):
 
     key_id: str
-    """The id of the key that this request came with."""
+    """Id of the API key of this request."""
 
     name: str
-    """What people call the key."""
+    """Display name of the key."""
 
     organization_id: str
-    """The organization that the key belongs to."""
+    """Organization of the key."""
 
     environment: Environment | str
-    """The data set that the key works on."""
+    """Data set that the key accesses."""
 
     access_level: AccessLevel | str
-    """Whether it may do what administrators do."""
+    """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """What it may do."""
+    """Permissions of the key."""
 
     employee_id: str | None
-    """The person whom it acts for, and whose sight it has; null for a key of the organization."""
+    """Person the key acts for. The key sees only what this person may see. Null for a key of the
+    organization.
+    """
 
     expires_at: str | None
-    """When the key ends; null where it does not."""
+    """Expiry time of the key. Null if it does not expire."""
 
     quotas: MeQuotas
-    """How often the key may ask."""
+    """Request quotas of the key."""
 
 
 class MeQuotas(TypedDict):
 
     read: Quota
-    """The quota of requests that count as `read`."""
+    """Quota of requests of the class `read`."""
 
     write: Quota
-    """The quota of requests that count as `write`."""
+    """Quota of requests of the class `write`."""
 
     webhook_test: Quota
-    """The quota of requests that count as `webhook_test`."""
+    """Quota of requests of the class `webhook_test`."""
 
     csv: Quota
-    """The quota of requests that count as `csv`."""
+    """Quota of requests of the class `csv`."""
 
 
 class Message(TypedDict):
@@ -1556,76 +1570,76 @@ class Message(TypedDict):
     """The message's id."""
 
     conversation_id: str
-    """The conversation that it was written in."""
+    """Conversation of the message."""
 
     author_id: str
-    """The person who wrote it."""
+    """Author of the message."""
 
     body: str
-    """What was written, in plain text of 1 to 4000 characters."""
+    """Plain text, 1 to 4000 characters."""
 
     created_at: str
-    """When it was written."""
+    """Time of the message."""
 
 
 class MessageCreate(TypedDict):
 
     body: str
-    """What is written, in plain text that is not blank. 1 to 4000 characters."""
+    """Plain text that is not blank. 1 to 4000 characters."""
 
     author_id: NotRequired[str]
-    """A key that acts for a person may leave it out, and writes as that person: 403 for another one. Other
-    keys give it.
+    """Author of the message. A key that acts for a person may omit it; another person is a 403. Required
+    for all other keys.
     """
 
 
 class MessageEvent(TypedDict):
-    """Somebody wrote in a conversation."""
+    """A message was added to a conversation."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: MessageEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: Message
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 MessageEventType: TypeAlias = Literal[
     "conversation.message.created",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 MessageSort: TypeAlias = Literal[
     "-created_at",
     "created_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class MissingAccessLevel(TypedDict):
-    """The key lacks a level: 403."""
+    """The API key lacks an access level: 403."""
 
     required_access_level: AccessLevel | str
-    """The level that is needed."""
+    """Required access level."""
 
 
 class MissingScope(TypedDict):
-    """The key lacks a scope: 403."""
+    """The API key lacks a scope: 403."""
 
     required_scope: ApiKeyScope | str
-    """The scope that is missing."""
+    """Missing scope."""
 
 
 class Notification(TypedDict):
@@ -1634,32 +1648,32 @@ class Notification(TypedDict):
     """The notification's id."""
 
     recipient_id: str
-    """The person who is told."""
+    """Recipient of the notification."""
 
     type: NotificationType | str
-    """What it is about."""
+    """Type of the notification."""
 
     title: str
-    """What happened, in a line for people."""
+    """One line of text, for display."""
 
     body: str
-    """More about it, for example a reason; may be empty."""
+    """Further text, for example a reason. May be empty."""
 
     target: Target
-    """The resource that it leads to."""
+    """Resource that the notification links to."""
 
     created_at: str
-    """When it was sent."""
+    """Time of the invitation."""
 
     read_at: str | None
-    """When it was first marked as read; null until then."""
+    """Time at which it was first marked as read. Null if unread."""
 
 
 NotificationSort: TypeAlias = Literal[
     "-created_at",
     "created_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 NotificationType: TypeAlias = Literal[
@@ -1677,22 +1691,24 @@ NotificationType: TypeAlias = Literal[
     "api_key.expiring",
     "connector.sync_failed",
 ]
-"""What a notification is about."""
+"""Type of a notification."""
 
 
 class NotificationsRead(TypedDict):
 
     recipient_id: str
-    """The person whose notifications were marked."""
+    """Recipient of the notifications."""
 
     read_at: str
-    """When they were."""
+    """Time at which they were marked as read."""
 
 
 class NotificationsReadAll(TypedDict):
 
     recipient_id: NotRequired[str]
-    """A key that acts for a person may leave it out: 403 for another person. Other keys give it."""
+    """Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
+    Required for all other keys.
+    """
 
 
 class Objective(TypedDict):
@@ -1701,85 +1717,85 @@ class Objective(TypedDict):
     """The objective's id."""
 
     scope: ObjectiveScope | str
-    """Whose goal it is."""
+    """Scope of the goal."""
 
     owner_id: str
-    """The person responsible; for scope `org` an org admin."""
+    """Owner of the objective. For the scope `org` an org admin."""
 
     title: str
-    """What is to be reached, in 1 to 200 characters."""
+    """Title: the goal in 1 to 200 characters."""
 
     description: str | None
-    """What the title means, in plain text of at most 4000 characters; null where nothing is."""
+    """Description in plain text, at most 4000 characters. Null if there is none."""
 
     status: ObjectiveStatus | str
-    """Where it stands."""
+    """Current status."""
 
     period_start: str
-    """The first day of its period. An approved objective starts on this day, in UTC."""
+    """First day of the period. An approved objective starts on this day, in UTC."""
 
     period_end: str
-    """The last day of its period; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     linked_summary_ids: list[str]
-    """The ids of the summaries that include it, are not archived and are seen by the key, oldest first;
-    none without `summaries:read`.
+    """Ids of the summaries that include this objective, oldest first. Archived summaries and summaries
+    that the key cannot see are omitted. Empty without `summaries:read`.
     """
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     submitted_at: str | None
-    """When it was submitted for review; null where it was not, or was rejected since."""
+    """Time of submission for review. Null if it was not submitted or was rejected since."""
 
     approved_at: str | None
-    """When it was first approved or started; null before that."""
+    """Time of the first approval or start. Null before that."""
 
     completed_at: str | None
-    """When it was reached; null unless it is `completed`."""
+    """Time of completion. Null unless the status is `completed`."""
 
     linked_summaries: NotRequired[list[Summary]]
-    """The newest 100 of these summaries, as far as the key sees them. Only with `expand=linked_summaries`."""
+    """The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`."""
 
     owner: NotRequired[Employee]
-    """The person responsible. Only with `expand=owner`."""
+    """Owner of the objective. Present with `expand=owner`."""
 
 
 class ObjectiveApprove(TypedDict):
 
     comment: NotRequired[str | None]
-    """A remark, shown in the history and to the owner. At most 2000 characters."""
+    """Comment, shown in the history and to the owner. At most 2000 characters."""
 
 
 class ObjectiveComplete(TypedDict):
 
     outcome: NotRequired[str | None]
-    """What came of it; shown in the history. At most 2000 characters."""
+    """Outcome, shown in the history. At most 2000 characters."""
 
 
 class ObjectiveEvent(TypedDict):
-    """Something happened to an objective."""
+    """An objective was created or changed."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: ObjectiveEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: Objective
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 ObjectiveEventType: TypeAlias = Literal[
@@ -1788,14 +1804,14 @@ ObjectiveEventType: TypeAlias = Literal[
     "objective.updated",
     "objective.archived",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 ObjectiveExpand: TypeAlias = Literal[
     "owner",
     "linked_summaries",
 ]
-"""What an objective can inline."""
+"""Related resources that an objective can include."""
 
 
 ObjectiveFirstStatus: TypeAlias = Literal[
@@ -1803,19 +1819,19 @@ ObjectiveFirstStatus: TypeAlias = Literal[
     "approved",
     "in_progress",
 ]
-"""The statuses that an objective can be created with."""
+"""Statuses that an objective can be created with."""
 
 
 class ObjectiveMiss(TypedDict):
 
     reason: NotRequired[str | None]
-    """Why; shown in the history. At most 2000 characters."""
+    """Reason, shown in the history. At most 2000 characters."""
 
 
 class ObjectiveReject(TypedDict):
 
     reason: str
-    """Why; shown in the history and to the owner. 1 to 2000 characters."""
+    """Reason, shown in the history and to the owner. 1 to 2000 characters."""
 
 
 ObjectiveScope: TypeAlias = Literal[
@@ -1823,7 +1839,7 @@ ObjectiveScope: TypeAlias = Literal[
     "manager",
     "org",
 ]
-"""Whose goal an objective is: one person's, a manager's team's, or everybody's."""
+"""Scope of an objective: one person, the team of a manager, or the organization."""
 
 
 ObjectiveSort: TypeAlias = Literal[
@@ -1834,7 +1850,7 @@ ObjectiveSort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 ObjectiveStatus: TypeAlias = Literal[
@@ -1845,7 +1861,7 @@ ObjectiveStatus: TypeAlias = Literal[
     "missed",
     "archived",
 ]
-"""Where an objective stands in its lifecycle."""
+"""Status of an objective."""
 
 
 ObjectiveStatusFilter: TypeAlias = Literal[
@@ -1857,25 +1873,25 @@ ObjectiveStatusFilter: TypeAlias = Literal[
     "archived",
     "all",
 ]
-"""Which objectives are wanted, by status."""
+"""Filter of objectives by status."""
 
 
 class ObjectiveUpdate(TypedDict):
 
     description: NotRequired[str | None]
-    """What the title means, in plain text; null for nothing. At most 4000 characters."""
+    """Description in plain text. Null for none. At most 4000 characters."""
 
     period_end: NotRequired[str]
-    """The last day of its period; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     period_start: NotRequired[str]
-    """The first day of its period. An approved objective starts on this day, in UTC."""
+    """First day of the period. An approved objective starts on this day, in UTC."""
 
     status: NotRequired[ObjectiveStatus]
-    """Moves it between `approved` and `in_progress`; 409 for all others."""
+    """New status. Only moves between `approved` and `in_progress` are possible; 409 for all others."""
 
     title: NotRequired[str]
-    """What is to be reached, in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in text that is not blank. 1 to 200 characters."""
 
 
 class Observation(TypedDict):
@@ -1884,100 +1900,100 @@ class Observation(TypedDict):
     """The observation's id."""
 
     employee_id: str
-    """The person it is about."""
+    """Id of the person it is about."""
 
     author_id: str | None
-    """The person who wrote it; null where that was not said."""
+    """Author of the observation. Null if unknown."""
 
     type: ObservationType | str
-    """Whether it is about a strength or an opportunity."""
+    """Type: a strength or an opportunity."""
 
     observation: str
-    """What was observed, in plain text of 1 to 4000 characters."""
+    """Observed behaviour in plain text, 1 to 4000 characters."""
 
     impact: str | None
-    """What came of it, in plain text. At most 2000 characters; null where nothing was said."""
+    """Impact of the observed behaviour, in plain text. At most 2000 characters. Null if there is none."""
 
     recommended_action: str | None
-    """What should be done, in plain text. At most 2000 characters; null where nothing was said."""
+    """Recommended action, in plain text. At most 2000 characters. Null if there is none."""
 
     attribute_ids: list[str]
-    """The ids of its attributes, at most 12, none of them twice."""
+    """Ids of the attributes, at most 12, without duplicates."""
 
     observation_date: str
-    """The day that it is about; never in the future."""
+    """Day of the observed behaviour. Never in the future."""
 
     visibility: ObservationVisibility | str
-    """Whether the person it is about sees it."""
+    """Visibility to the person it is about."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     archived_at: str | None
-    """When it was archived; null while in use."""
+    """Archive time. Null if it is not archived."""
 
     attributes: NotRequired[list[Attribute]]
-    """Its attributes. Only with `expand=attributes`."""
+    """The attributes. Present with `expand=attributes`."""
 
     employee: NotRequired[Employee | None]
-    """The person it is about. Only with `expand=employee`."""
+    """The person. Present with `expand=employee`."""
 
 
 class ObservationCreate(TypedDict):
 
     employee_id: str
-    """The id of the person it is about, `emp_…`; 422 if there is none in the organization."""
+    """Id of the person it is about, `emp_…`. 422 if the organization has no such resource."""
 
     type: ObservationType
-    """Whether it is about a strength or an opportunity."""
+    """Type: a strength or an opportunity."""
 
     observation: str
-    """What was observed, in plain text that is not blank. 1 to 4000 characters."""
+    """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     attribute_ids: NotRequired[list[str]]
-    """Its attributes, at most 12, none of them twice; 422 for one that is not there."""
+    """Attributes, at most 12, without duplicates. 422 if one does not exist."""
 
     author_id: NotRequired[str | None]
-    """The id of the person who writes it, `emp_…`; 422 if there is none in the organization."""
+    """Id of the person who writes it, `emp_…`. 422 if the organization has no such resource."""
 
     impact: NotRequired[str | None]
-    """What came of it, in plain text; null for nothing. At most 2000 characters."""
+    """Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters."""
 
     observation_date: NotRequired[str | None]
-    """The day that it is about; today in UTC unless given, and not in the future."""
+    """Day of the observed behaviour, not in the future. Default: today in UTC."""
 
     recommended_action: NotRequired[str | None]
-    """What should be done, in plain text; null for nothing. At most 2000 characters."""
+    """Recommended action, in plain text. Null for none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
-    `person` unless given.
+    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    person see it. Default: `person`.
     """
 
 
 class ObservationEvent(TypedDict):
-    """Something happened to an observation."""
+    """An observation was created or changed."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: ObservationEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: Observation
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 ObservationEventType: TypeAlias = Literal[
@@ -1986,14 +2002,14 @@ ObservationEventType: TypeAlias = Literal[
     "observation.archived",
     "observation.restored",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 ObservationExpand: TypeAlias = Literal[
     "employee",
     "attributes",
 ]
-"""What an observation can inline."""
+"""Related resources that an observation can include."""
 
 
 ObservationSort: TypeAlias = Literal[
@@ -2004,40 +2020,42 @@ ObservationSort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 ObservationType: TypeAlias = Literal[
     "strength",
     "opportunity",
 ]
-"""Whether an observation is about something done well or something to do better."""
+"""Type of an observation: something done well or something to improve."""
 
 
 class ObservationUpdate(TypedDict):
 
     attribute_ids: NotRequired[list[str]]
-    """Its attributes, at most 12, none of them twice; 422 for one that is not there."""
+    """Attributes, at most 12, without duplicates. 422 if one does not exist."""
 
     impact: NotRequired[str | None]
-    """What came of it, in plain text; null for nothing. At most 2000 characters."""
+    """Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters."""
 
     observation: NotRequired[str]
-    """What was observed, in plain text that is not blank. 1 to 4000 characters."""
+    """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     recommended_action: NotRequired[str | None]
-    """What should be done, in plain text; null for nothing. At most 2000 characters."""
+    """Recommended action, in plain text. Null for none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Whether the person it is about sees it: `person`, or `managers` for that person's managers alone."""
+    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    person see it.
+    """
 
 
 ObservationVisibility: TypeAlias = Literal[
     "person",
     "managers",
 ]
-"""Whether the person whom an observation is about sees it: `managers` shows it to that person's managers,
-its author and the requester of its assignment.
+"""Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
+managers of that person, the author and the requester of its assignment see it.
 """
 
 
@@ -2050,16 +2068,16 @@ class Organization(TypedDict):
     """The organization's name, 1 to 120 characters."""
 
     objective_review: ReviewMode | str
-    """Whether objectives are reviewed before they are approved."""
+    """Review of objectives before approval."""
 
     summary_review: ReviewMode | str
-    """Whether summaries are reviewed before they are approved."""
+    """Review of summaries before approval."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
 
 class OrganizationUpdate(TypedDict):
@@ -2068,44 +2086,42 @@ class OrganizationUpdate(TypedDict):
     """The organization's name. 1 to 120 characters in one line."""
 
     objective_review: NotRequired[ReviewMode]
-    """Whether objectives are reviewed before they are approved."""
+    """Review of objectives before approval."""
 
     summary_review: NotRequired[ReviewMode]
-    """Whether summaries are reviewed before they are approved."""
+    """Review of summaries before approval."""
 
 
 class OtherEvent(TypedDict):
-    """An event of a type that this version does not describe. Types are added over time: pass over those
-    you do not know.
-    """
+    """An event of a type that this version does not describe. New versions add types: ignore unknown ones."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: str
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: dict[str, Any]
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 class Quota(TypedDict):
-    """A limit of requests within a sliding window."""
+    """Limit of requests within a sliding window."""
 
     limit: int
     """Requests that are allowed within the window."""
 
     window_seconds: int
-    """The length of the sliding window in seconds."""
+    """Length of the sliding window in seconds."""
 
 
 QuotaClass: TypeAlias = Literal[
@@ -2114,34 +2130,36 @@ QuotaClass: TypeAlias = Literal[
     "webhook_test",
     "csv",
 ]
-"""What a request counts as; each class has a limit of its own."""
+"""Quota class of a request. Each class has its own limit."""
 
 
 class RateLimit(TypedDict):
     """A quota is used up: 429."""
 
     quota: QuotaClass | str
-    """What the request counts as."""
+    """Quota class of the request."""
 
     limit: int
     """Requests that are allowed within the window."""
 
     window_seconds: int
-    """The length of the sliding window in seconds."""
+    """Length of the sliding window in seconds."""
 
 
 class RefusedEnvironment(TypedDict):
-    """The key's environment is refused here: 403."""
+    """The environment of the API key is not allowed here: 403."""
 
     key_environment: Environment | str
-    """The environment of the key."""
+    """Environment of the key."""
 
 
 ReplaySelection: TypeAlias = Literal[
     "failed",
     "all",
 ]
-"""Which events are delivered again: those never acknowledged, or also those never attempted."""
+"""Selection of events: `failed` for events without acknowledgement, `all` also for events without any
+attempt.
+"""
 
 
 ReviewMode: TypeAlias = Literal[
@@ -2149,7 +2167,7 @@ ReviewMode: TypeAlias = Literal[
     "required",
     "disabled",
 ]
-"""Whether something is reviewed before it is approved: it may be, must be, or cannot be."""
+"""Review before approval: optional, required or disabled."""
 
 
 Role: TypeAlias = Literal[
@@ -2157,27 +2175,27 @@ Role: TypeAlias = Literal[
     "manager",
     "org_admin",
 ]
-"""What a person may do in the organization."""
+"""Role of a person in the organization."""
 
 
 class SearchHit(TypedDict):
 
     type: SearchHitType | str
-    """What kind of resource it is."""
+    """Kind of resource."""
 
     id: str
     """The resource's id."""
 
     score: float
-    """How well it matches: 1.0 where it has every word, 0.5 where the last word is only the beginning of
-    one.
+    """Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a
+    word.
     """
 
     highlights: list[Highlight]
-    """Where the words stand, text by text."""
+    """Positions of the words in each text."""
 
     resource: Observation | Objective | Employee | Summary
-    """The resource as GET answers it, with nothing inlined."""
+    """The resource as GET returns it, without `expand`."""
 
 
 SearchHitType: TypeAlias = Literal[
@@ -2186,7 +2204,7 @@ SearchHitType: TypeAlias = Literal[
     "employee",
     "summary",
 ]
-"""What kinds of resources a search finds."""
+"""Kinds of resources that a search finds."""
 
 
 SearchType: TypeAlias = Literal[
@@ -2195,58 +2213,58 @@ SearchType: TypeAlias = Literal[
     "employees",
     "summaries",
 ]
-"""What can be searched."""
+"""Types that can be searched."""
 
 
 class Submission(TypedDict):
 
     reviewer_id: str
-    """The reviewer."""
+    """Id of the reviewer."""
 
     status: SubmissionStatus | str
-    """Whether the reviewer has submitted."""
+    """Status of the submission."""
 
     observation_ids: list[str]
-    """The ids of the submitted observations that the key sees."""
+    """Ids of the submitted observations that the key sees."""
 
     submitted_at: str | None
-    """When they were; null until then."""
+    """Time of the submission. Null if the reviewer has not submitted."""
 
 
 class SubmissionCreate(TypedDict):
 
     observations: list[SubmissionCreateObservation]
-    """What the reviewer has to say: 1 to 10 observations about the person of the assignment."""
+    """1 to 10 observations about the person of the assignment."""
 
     reviewer_id: NotRequired[str]
-    """A key that acts for a person may leave it out, and submits as that person: 403 for another one.
-    Other keys give it.
+    """Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required
+    for all other keys.
     """
 
 
 class SubmissionCreateObservation(TypedDict):
 
     type: ObservationType
-    """Whether it is about a strength or an opportunity."""
+    """Type: a strength or an opportunity."""
 
     observation: str
-    """What was observed, in plain text that is not blank. 1 to 4000 characters."""
+    """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     attribute_ids: NotRequired[list[str]]
-    """Its attributes, at most 12, none of them twice; 422 for one that is not there."""
+    """Attributes, at most 12, without duplicates. 422 if one does not exist."""
 
     impact: NotRequired[str | None]
-    """What came of it, in plain text; null for nothing. At most 2000 characters."""
+    """Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters."""
 
     observation_date: NotRequired[str | None]
-    """The day that it is about; today in UTC unless given, and not in the future."""
+    """Day of the observed behaviour, not in the future. Default: today in UTC."""
 
     recommended_action: NotRequired[str | None]
-    """What should be done, in plain text; null for nothing. At most 2000 characters."""
+    """Recommended action, in plain text. Null for none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
-    `person` unless given.
+    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    person see it. Default: `person`.
     """
 
 
@@ -2254,7 +2272,7 @@ SubmissionStatus: TypeAlias = Literal[
     "pending",
     "submitted",
 ]
-"""Whether a reviewer has submitted."""
+"""Status of the submission of a reviewer."""
 
 
 class Summary(TypedDict):
@@ -2263,121 +2281,119 @@ class Summary(TypedDict):
     """The summary's id."""
 
     employee_id: str
-    """The person it is about."""
+    """Id of the person it is about."""
 
     author_id: str | None
-    """The person who wrote it; null where that was not said."""
+    """Author of the observation. Null if unknown."""
 
     title: str
-    """What it is called, in 1 to 200 characters."""
+    """Title, 1 to 200 characters."""
 
     body: str
-    """What it says, in plain text of at most 20000 characters."""
+    """Text of the summary, in plain text of at most 20000 characters."""
 
     period_start: str | None
-    """The first day that it is about; null together with `period_end`."""
+    """First day of the period. Null if `period_end` is null."""
 
     period_end: str | None
-    """The last day that it is about; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     status: SummaryStatus | str
-    """Where it stands."""
+    """Current status."""
 
     included_objective_ids: list[str]
-    """The ids of the objectives that it rests on, at most 100."""
+    """Ids of the included objectives, at most 100."""
 
     included_observation_ids: list[str]
-    """The ids of the observations that it rests on, at most 200; until it is approved without those that
-    are archived.
+    """Ids of the included observations, at most 200. Until the approval, archived observations are
+    omitted.
     """
 
     employee_feedback: EmployeeFeedback | None
-    """What the employee answered; null until then."""
+    """Feedback of the employee. Null if there is none."""
 
     submitted_at: str | None
-    """When it was submitted; null where it was not, or was returned since."""
+    """Time of submission. Null if it was not submitted or was returned since."""
 
     approved_at: str | None
-    """When it was approved; null where it was not, or was returned since."""
+    """Time of approval. Null if it was not approved or was returned since."""
 
     shared_at: str | None
-    """When it was shared with the employee; null before that."""
+    """Time at which it was shared with the employee. Null before that."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; later than before with every change."""
+    """Time of the last change. It increases with every change."""
 
     archived_at: str | None
-    """When it was archived; null while in use."""
+    """Archive time. Null if it is not archived."""
 
     author: NotRequired[Employee | None]
-    """The person who wrote it. Only with `expand=author`."""
+    """Author of the summary. Present with `expand=author`."""
 
     employee: NotRequired[Employee]
-    """The person it is about. Only with `expand=employee`."""
+    """The person. Present with `expand=employee`."""
 
     included_objectives: NotRequired[list[Objective]]
-    """The objectives that it rests on, as far as the key sees them. Only with
-    `expand=included_objectives`.
-    """
+    """Included objectives that the key sees. Present with `expand=included_objectives`."""
 
     included_observations: NotRequired[list[Observation]]
-    """The observations that it rests on. Only with `expand=included_observations`."""
+    """Included observations. Present with `expand=included_observations`."""
 
 
 class SummaryCreate(TypedDict):
 
     employee_id: str
-    """The id of the person it is about, `emp_…`; 422 if there is none in the organization."""
+    """Id of the person it is about, `emp_…`. 422 if the organization has no such resource."""
 
     title: str
-    """What it is called, in text that is not blank. 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
     author_id: NotRequired[str | None]
-    """A key that acts for a person writes as that person: 403 for another one, and for null."""
+    """Author. A key that acts for a person writes as that person: 403 for another person and for null."""
 
     body: NotRequired[str]
-    """What it says, in plain text; it has to say something before it is submitted. At most 20000
-    characters.
+    """Text of the summary, in plain text. It must not be blank when the summary is submitted. At most
+    20000 characters.
     """
 
     included_objective_ids: NotRequired[list[str]]
-    """The objectives that it rests on, at most 100, none of them twice; 422 for one that is not there."""
+    """Included objectives, at most 100, without duplicates. 422 if one does not exist."""
 
     included_observation_ids: NotRequired[list[str]]
-    """The observations that it rests on, at most 200, none of them twice; 422 for one that is not there,
-    is about somebody else, or is archived when it is added.
+    """Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
+    person, or is archived when it is added.
     """
 
     period_end: NotRequired[str | None]
-    """The last day that it is about; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     period_start: NotRequired[str | None]
-    """The first day that it is about; together with `period_end` or not at all."""
+    """First day of the period. Give `period_start` and `period_end` together, or neither."""
 
 
 class SummaryEvent(TypedDict):
-    """Something happened to a summary."""
+    """A summary was created or changed."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: SummaryEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: Summary
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 SummaryEventType: TypeAlias = Literal[
@@ -2389,7 +2405,7 @@ SummaryEventType: TypeAlias = Literal[
     "summary.archived",
     "summary.feedback_submitted",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 SummaryExpand: TypeAlias = Literal[
@@ -2398,22 +2414,22 @@ SummaryExpand: TypeAlias = Literal[
     "included_objectives",
     "included_observations",
 ]
-"""What a summary can inline."""
+"""Related resources that a summary can include."""
 
 
 class SummaryFeedback(TypedDict):
 
     acknowledged: NotRequired[bool]
-    """Whether the employee has taken note of it. `false` unless given."""
+    """`true` if the employee has acknowledged the summary. Default: `false`."""
 
     comment: NotRequired[str | None]
-    """What the employee says to it. At most 2000 characters."""
+    """Comment of the employee. At most 2000 characters."""
 
 
 class SummaryReturn(TypedDict):
 
     reason: str
-    """Why; shown to the author and in the audit log. 1 to 2000 characters."""
+    """Reason, shown to the author and in the audit log. 1 to 2000 characters."""
 
 
 SummarySort: TypeAlias = Literal[
@@ -2422,7 +2438,7 @@ SummarySort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 SummaryStatus: TypeAlias = Literal[
@@ -2432,7 +2448,7 @@ SummaryStatus: TypeAlias = Literal[
     "shared",
     "archived",
 ]
-"""Where a summary stands in its lifecycle."""
+"""Status of a summary."""
 
 
 SummaryStatusFilter: TypeAlias = Literal[
@@ -2443,38 +2459,38 @@ SummaryStatusFilter: TypeAlias = Literal[
     "archived",
     "all",
 ]
-"""Which summaries are wanted, by status."""
+"""Filter of summaries by status."""
 
 
 class SummaryUpdate(TypedDict):
 
     body: NotRequired[str]
-    """What it says, in plain text; it has to say something before it is submitted. At most 20000
-    characters.
+    """Text of the summary, in plain text. It must not be blank when the summary is submitted. At most
+    20000 characters.
     """
 
     included_objective_ids: NotRequired[list[str]]
-    """The objectives that it rests on, at most 100, none of them twice; 422 for one that is not there."""
+    """Included objectives, at most 100, without duplicates. 422 if one does not exist."""
 
     included_observation_ids: NotRequired[list[str]]
-    """The observations that it rests on, at most 200, none of them twice; 422 for one that is not there,
-    is about somebody else, or is archived when it is added.
+    """Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
+    person, or is archived when it is added.
     """
 
     period_end: NotRequired[str | None]
-    """The last day that it is about; not before `period_start`."""
+    """Last day of the period. Not before `period_start`."""
 
     period_start: NotRequired[str | None]
-    """The first day that it is about; together with `period_end` or not at all."""
+    """First day of the period. Give `period_start` and `period_end` together, or neither."""
 
     title: NotRequired[str]
-    """What it is called, in text that is not blank. 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
 
 class Target(TypedDict):
 
     type: str
-    """The kind of resource, for example `observation`."""
+    """Kind of resource, for example `observation`."""
 
     id: str
     """The resource's id."""
@@ -2483,44 +2499,44 @@ class Target(TypedDict):
 class TestDataReset(TypedDict):
 
     removed: int
-    """How many rows of the data set went, of whatever kind."""
+    """Number of removed rows of all kinds."""
 
     complete: bool
-    """Whether nothing is left. Where it is false the request took long enough: send it again."""
+    """`true` if all test data is removed. If `false`, send the request again to continue."""
 
 
 class TestEvent(TypedDict):
-    """Somebody tests a receiver."""
+    """A test of a receiver."""
 
     id: str
-    """The event's id: the same in the feed and for every attempt. Handle an id once."""
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
     event: TestEventType
-    """The type of the event."""
+    """Type of the event."""
 
     created_at: str
-    """When it happened, not when it was sent."""
+    """Time of the event, not of its delivery."""
 
     api_version: str
-    """The version of the payload, now `v1`."""
+    """Version of the payload, currently `v1`."""
 
     organization_id: str
-    """The organization in which it happened."""
+    """Organization in which the event occurred."""
 
     data: TestMessage
-    """The resource after the change, as GET shows it with nothing inlined."""
+    """The resource after the change, as GET returns it without `expand`."""
 
 
 TestEventType: TypeAlias = Literal[
     "test.ping",
 ]
-"""The types of events with this data."""
+"""Event types that have this data."""
 
 
 class TestMessage(TypedDict):
 
     message: str
-    """A sentence that says that this is a test."""
+    """Text that marks this event as a test."""
 
 
 class Webhook(TypedDict):
@@ -2529,68 +2545,68 @@ class Webhook(TypedDict):
     """The subscription's id."""
 
     url: str
-    """Where deliveries go: an https URL."""
+    """URL of the receiver, with https."""
 
     event_types: list[EventTopic | str]
-    """What it is told; `*` stands for all, also those to come."""
+    """Subscribed event types. `*` means all types, including future ones."""
 
     active: bool
-    """Whether anything is delivered. False pauses delivery."""
+    """`true` if events are delivered. `false` pauses delivery."""
 
     description: str | None
-    """What people call it, at most 200 characters; null where nothing is."""
+    """Description, at most 200 characters. Null if there is none."""
 
     last_delivery_at: str | None
-    """When the newest attempt ended; null before the first one."""
+    """End time of the newest attempt. Null if there was none."""
 
     last_delivery_status: DeliveryStatus | str | None
-    """How the newest attempt ended; null before the first one."""
+    """Result of the newest attempt. Null if there was none."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; deliveries do not count."""
+    """Time of the last change. Deliveries do not count as changes."""
 
 
 class WebhookCreate(TypedDict):
 
     url: str
-    """An https URL without user and password, at most 2048 characters; 422 unless its host is known to
-    public DNS and no address of it is private.
+    """URL of the receiver, with https and without user and password, at most 2048 characters. 422 if
+    public DNS does not know the host or one of its addresses is private.
     """
 
     event_types: list[EventTopic]
-    """What it is told; `*` stands for all. Duplicates are folded."""
+    """Event types to subscribe to. `*` means all types. Duplicates are removed."""
 
     description: NotRequired[str | None]
-    """What people call it, at most 200 characters."""
+    """Description, at most 200 characters."""
 
 
 class WebhookReplay(TypedDict):
 
     since: str
-    """Events that happened no earlier; within the last 30 days."""
+    """Time of the oldest event to deliver (inclusive), within the last 30 days."""
 
     event_types: NotRequired[list[EventTopic] | None]
-    """Of these types, as far as the subscription wants them; all unless given."""
+    """Event types to deliver, if the subscription has them. Default: all types of the subscription."""
 
     only: NotRequired[ReplaySelection | None]
-    """`failed`: events that were attempted and never acknowledged. `all`: also those that never were
-    attempted. `failed` unless given.
+    """`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
+    Default: `failed`.
     """
 
     until: NotRequired[str | None]
-    """Events that happened before this; now unless given."""
+    """End of the time range (exclusive). Default: now."""
 
 
 class WebhookReplayed(TypedDict):
 
     enqueued: int
-    """Deliveries that were queued or brought forward."""
+    """Number of deliveries that were queued or rescheduled to now."""
 
     continue_since: str | None
-    """The `since` of the request that goes on; null when all were queued."""
+    """Value of `since` for the next request. Null if all events were queued."""
 
 
 WebhookSort: TypeAlias = Literal[
@@ -2599,31 +2615,31 @@ WebhookSort: TypeAlias = Literal[
     "-updated_at",
     "updated_at",
 ]
-"""The orders of this list; a leading `-` puts the largest first."""
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class WebhookUpdate(TypedDict):
 
     active: NotRequired[bool]
-    """False pauses delivery; true also forgets the failures so far."""
+    """`false` pauses delivery. `true` resumes it and resets the count of failures."""
 
     description: NotRequired[str | None]
-    """What people call it, at most 200 characters."""
+    """Description, at most 200 characters."""
 
     event_types: NotRequired[list[EventTopic]]
-    """What it is told; `*` stands for all. Duplicates are folded."""
+    """Event types to subscribe to. `*` means all types. Duplicates are removed."""
 
     overlap_seconds: NotRequired[int]
-    """Seconds after which no secret from before this rotation signs any more; 0 ends them at once. Only
-    together with `rotate_secret`; without it the secret before signs for another 86400 seconds.
+    """Seconds after which all previous secrets stop signing; 0 ends them at once. Requires
+    `rotate_secret`. If omitted, the previous secret signs for another 86400 seconds.
     """
 
     rotate_secret: NotRequired[bool]
-    """Gives it a new secret; the one before signs as well for `overlap_seconds`."""
+    """`true` creates a new secret. The previous secret also signs for `overlap_seconds`."""
 
     url: NotRequired[str]
-    """An https URL without user and password, at most 2048 characters; 422 unless its host is known to
-    public DNS and no address of it is private.
+    """URL of the receiver, with https and without user and password, at most 2048 characters. 422 if
+    public DNS does not know the host or one of its addresses is private.
     """
 
 
@@ -2633,31 +2649,31 @@ class WebhookUpdated(TypedDict):
     """The subscription's id."""
 
     url: str
-    """Where deliveries go: an https URL."""
+    """URL of the receiver, with https."""
 
     event_types: list[EventTopic | str]
-    """What it is told; `*` stands for all, also those to come."""
+    """Subscribed event types. `*` means all types, including future ones."""
 
     active: bool
-    """Whether anything is delivered. False pauses delivery."""
+    """`true` if events are delivered. `false` pauses delivery."""
 
     description: str | None
-    """What people call it, at most 200 characters; null where nothing is."""
+    """Description, at most 200 characters. Null if there is none."""
 
     last_delivery_at: str | None
-    """When the newest attempt ended; null before the first one."""
+    """End time of the newest attempt. Null if there was none."""
 
     last_delivery_status: DeliveryStatus | str | None
-    """How the newest attempt ended; null before the first one."""
+    """Result of the newest attempt. Null if there was none."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; deliveries do not count."""
+    """Time of the last change. Deliveries do not count as changes."""
 
     secret: NotRequired[str]
-    """The secret that signs deliveries. It cannot be retrieved later."""
+    """Secret that signs deliveries. It cannot be retrieved later."""
 
 
 class WebhookWithSecret(TypedDict):
@@ -2666,31 +2682,31 @@ class WebhookWithSecret(TypedDict):
     """The subscription's id."""
 
     url: str
-    """Where deliveries go: an https URL."""
+    """URL of the receiver, with https."""
 
     event_types: list[EventTopic | str]
-    """What it is told; `*` stands for all, also those to come."""
+    """Subscribed event types. `*` means all types, including future ones."""
 
     active: bool
-    """Whether anything is delivered. False pauses delivery."""
+    """`true` if events are delivered. `false` pauses delivery."""
 
     description: str | None
-    """What people call it, at most 200 characters; null where nothing is."""
+    """Description, at most 200 characters. Null if there is none."""
 
     last_delivery_at: str | None
-    """When the newest attempt ended; null before the first one."""
+    """End time of the newest attempt. Null if there was none."""
 
     last_delivery_status: DeliveryStatus | str | None
-    """How the newest attempt ended; null before the first one."""
+    """Result of the newest attempt. Null if there was none."""
 
     created_at: str
-    """When it was created."""
+    """Creation time."""
 
     updated_at: str
-    """When it last changed; deliveries do not count."""
+    """Time of the last change. Deliveries do not count as changes."""
 
     secret: str
-    """The secret that signs deliveries. It cannot be retrieved later."""
+    """Secret that signs deliveries. It cannot be retrieved later."""
 
 
 class Range(TypedDict):
@@ -2716,30 +2732,34 @@ class ListApiKeysQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[ApiKeySort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListAssignmentsFilter(TypedDict):
     """Filters of `ListAssignments`."""
 
     employee_id: NotRequired[str]
-    """Those about this person. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
 
     reviewer_id: NotRequired[str]
-    """Those that ask this person. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only assignments with this reviewer. An id, `emp_…`. An unknown id matches nothing."""
 
     requester_id: NotRequired[str]
-    """Those that this person asked for. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only assignments with this requester. An id, `emp_…`. An unknown id matches nothing."""
 
     status: NotRequired[AssignmentStatusFilter | Sequence[AssignmentStatusFilter]]
-    """Those with this status; `all` unless given. May be repeated, at most 100 times; an entry matches any
-    of the values.
+    """Only assignments with this status. Default: `all`. May be repeated up to 100 times. Entries match
+    any of the values.
     """
 
     due_date: NotRequired[Range]
@@ -2754,29 +2774,33 @@ class ListAssignmentsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[AssignmentSort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListAttributesFilter(TypedDict):
     """Filters of `ListAttributes`."""
 
     name: NotRequired[str]
-    """The attribute with this name, compared as a whole and without case."""
+    """Only the attribute with this name. The whole name is compared, without case."""
 
     category: NotRequired[str]
-    """Those in this category, compared as a whole."""
+    """Only attributes in this category. The whole text is compared."""
 
     tone: NotRequired[AttributeTone | Sequence[AttributeTone]]
-    """Those with this tone. May be repeated, at most 100 times; an entry matches any of the values."""
+    """Only attributes with this tone. May be repeated up to 100 times. Entries match any of the values."""
 
     archived: NotRequired[ArchivedFilter]
-    """Those in use, those that are archived, or both; `false` unless given."""
+    """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     updated_at: NotRequired[Range]
 
@@ -2788,27 +2812,29 @@ class ListAttributesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[AttributeSort]
-    """The order; the id breaks ties, in the same direction. `name` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default: `name`."""
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListAuditLogFilter(TypedDict):
     """Filters of `ListAuditLog`."""
 
     target_id: NotRequired[str]
-    """What was done to this resource: its id."""
+    """Only entries about the resource with this id."""
 
     actor_id: NotRequired[str]
-    """What this actor did: its id."""
+    """Only entries of the actor with this id."""
 
     action: NotRequired[str | Sequence[str]]
-    """What was done, for example `observation.archive`, compared as a whole. May be repeated, at most 100
-    times; an entry matches any of the values.
+    """Only entries with this action, for example `observation.archive`. The whole text is compared. May be
+    repeated up to 100 times. Entries match any of the values.
     """
 
     occurred_at: NotRequired[Range]
@@ -2821,13 +2847,17 @@ class ListAuditLogQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[AuditEntrySort]
-    """The order; the id breaks ties, in the same direction. `-occurred_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-occurred_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListConnectorsFilter(TypedDict):
@@ -2843,26 +2873,30 @@ class ListConnectorsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[ConnectorSort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListConversationsFilter(TypedDict):
     """Filters of `ListConversations`."""
 
     participant_id: NotRequired[str]
-    """Those that this person takes part in. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only conversations with this participant. An id, `emp_…`. An unknown id matches nothing."""
 
     about_id: NotRequired[str]
-    """Those about this resource, whose kind its id tells."""
+    """Only conversations about the resource with this id."""
 
     archived: NotRequired[ArchivedFilter]
-    """Those in use, those that are archived, or both; `false` unless given."""
+    """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     updated_at: NotRequired[Range]
 
@@ -2874,20 +2908,24 @@ class ListConversationsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[ConversationSort]
-    """The order; the id breaks ties, in the same direction. `-last_message_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-last_message_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListMessagesFilter(TypedDict):
     """Filters of `ListMessages`."""
 
     author_id: NotRequired[str]
-    """Those that this person wrote. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only entries by this author. An id, `emp_…`. An unknown id matches nothing."""
 
     created_at: NotRequired[Range]
 
@@ -2899,23 +2937,27 @@ class ListMessagesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[MessageSort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListDepartmentsFilter(TypedDict):
     """Filters of `ListDepartments`."""
 
     name: NotRequired[str]
-    """The department with this name, compared as a whole and without case."""
+    """Only the department with this name. The whole name is compared, without case."""
 
     archived: NotRequired[ArchivedFilter]
-    """Those in use, those that are archived, or both; `false` unless given."""
+    """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     updated_at: NotRequired[Range]
 
@@ -2927,27 +2969,29 @@ class ListDepartmentsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[DepartmentSort]
-    """The order; the id breaks ties, in the same direction. `name` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default: `name`."""
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListEmployeeObjectivesFilter(TypedDict):
     """Filters of `ListEmployeeObjectives`."""
 
     owner_id: NotRequired[str]
-    """Those that this person is responsible for. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
 
     scope: NotRequired[ObjectiveScope]
-    """Those of this scope; one that these paths do not hold finds nothing."""
+    """Only objectives of this scope. A scope that these paths do not have matches nothing."""
 
     status: NotRequired[ObjectiveStatusFilter | Sequence[ObjectiveStatusFilter]]
-    """Those with this status, or `all`; all but archived ones unless given. May be repeated, at most 100
-    times; an entry matches any of the values.
+    """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    to 100 times. Entries match any of the values.
     """
 
     period_start: NotRequired[Range]
@@ -2964,17 +3008,21 @@ class ListEmployeeObjectivesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[ObjectiveSort]
-    """The order; the id breaks ties, in the same direction. `-period_end` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-period_end`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -2982,8 +3030,8 @@ class GetEmployeeObjectiveQuery(TypedDict):
     """Query of `GetEmployeeObjective`."""
 
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -2991,44 +3039,47 @@ class ListEmployeeObjectiveHistoryQuery(TypedDict):
     """Query of `ListEmployeeObjectiveHistory`."""
 
     sort: NotRequired[AuditEntrySort]
-    """The order; the id breaks ties, in the same direction. `-occurred_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-occurred_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListEmployeesFilter(TypedDict):
     """Filters of `ListEmployees`."""
 
     email: NotRequired[str]
-    """The person with this e-mail address, compared as a whole and without case."""
+    """Only the person with this e-mail address. The whole address is compared, without case."""
 
     role: NotRequired[Role | Sequence[Role]]
-    """Those with this role. May be repeated, at most 100 times; an entry matches any of the values."""
+    """Only people with this role. May be repeated up to 100 times. Entries match any of the values."""
 
     manager_id: NotRequired[str]
-    """Those who report to this person directly, and not those further down. An id, `emp_…`; one that names
-    nothing finds nothing.
-    """
+    """Only direct reports of this person. An id, `emp_…`. An unknown id matches nothing."""
 
     department_id: NotRequired[str]
-    """Those who belong to this department. An id, `dep_…`; one that names nothing finds nothing."""
+    """Only people in this department. An id, `dep_…`. An unknown id matches nothing."""
 
     status: NotRequired[EmployeeStatusFilter]
-    """Those with this status; `active` unless given."""
+    """Only people with this status. Default: `active`."""
 
     external_id: NotRequired[str]
-    """The person with this id in another system, compared as a whole."""
+    """Only the person with this id in another system. The whole id is compared."""
 
     job_title: NotRequired[str]
-    """Those with this job title, compared as a whole."""
+    """Only people with this job title. The whole text is compared."""
 
     custom_fields: NotRequired[dict[str, str]]
-    """People whose custom field has this value: `filter[custom_fields.<key>]=<value>`, compared with the
-    value as text (`42`, `true`). As an object, its members are called `custom_fields.<key>`.
+    """Only people whose custom field has this value: `filter[custom_fields.<key>]=<value>`. Numbers and
+    booleans are compared as text (`42`, `true`). As an object, its members are named
+    `custom_fields.<key>`.
     """
 
     updated_at: NotRequired[Range]
@@ -3041,17 +3092,19 @@ class ListEmployeesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[EmployeeSort]
-    """The order; the id breaks ties, in the same direction. `last_name` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default: `last_name`."""
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
     expand: NotRequired[EmployeeExpand | Sequence[EmployeeExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3059,21 +3112,23 @@ class UpsertEmployeesQuery(TypedDict):
     """Query of `UpsertEmployees`."""
 
     dry_run: NotRequired[bool]
-    """Answers what would become of each row, and writes nothing. False unless given."""
+    """`true` returns the effect of each row without any changes. Default: `false`."""
 
     empty: NotRequired[CsvEmptyCell]
-    """What an empty cell means; `keep` unless given."""
+    """Meaning of an empty cell. Default: `keep`."""
 
     connector_id: NotRequired[str]
-    """Uploads on behalf of this connector, which then owns the records; takes an admin-level key."""
+    """Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level
+    key.
+    """
 
 
 class GetEmployeeQuery(TypedDict):
     """Query of `GetEmployee`."""
 
     expand: NotRequired[EmployeeExpand | Sequence[EmployeeExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3081,7 +3136,7 @@ class ListEventsFilter(TypedDict):
     """Filters of `ListEvents`."""
 
     event: NotRequired[EventType | Sequence[EventType]]
-    """Events of this type. May be repeated, at most 100 times; an entry matches any of the values."""
+    """Only events of this type. May be repeated up to 100 times. Entries match any of the values."""
 
 
 class ListEventsQuery(TypedDict):
@@ -3091,29 +3146,31 @@ class ListEventsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     since: NotRequired[str | Literal["now"]]
-    """Begin at the first event that happened then or later, at most 30 days ago; `now`: behind everything
-    that is there already. The answer has the cursor to go on from. Not together with `cursor`.
+    """Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing
+    events. The response has the cursor for the next request. Cannot be combined with `cursor`.
     """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListManagerObjectivesFilter(TypedDict):
     """Filters of `ListManagerObjectives`."""
 
     owner_id: NotRequired[str]
-    """Those that this person is responsible for. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
 
     scope: NotRequired[ObjectiveScope]
-    """Those of this scope; one that these paths do not hold finds nothing."""
+    """Only objectives of this scope. A scope that these paths do not have matches nothing."""
 
     status: NotRequired[ObjectiveStatusFilter | Sequence[ObjectiveStatusFilter]]
-    """Those with this status, or `all`; all but archived ones unless given. May be repeated, at most 100
-    times; an entry matches any of the values.
+    """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    to 100 times. Entries match any of the values.
     """
 
     period_start: NotRequired[Range]
@@ -3130,17 +3187,21 @@ class ListManagerObjectivesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[ObjectiveSort]
-    """The order; the id breaks ties, in the same direction. `-period_end` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-period_end`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3148,8 +3209,8 @@ class GetManagerObjectiveQuery(TypedDict):
     """Query of `GetManagerObjective`."""
 
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3157,23 +3218,27 @@ class ListManagerObjectiveHistoryQuery(TypedDict):
     """Query of `ListManagerObjectiveHistory`."""
 
     sort: NotRequired[AuditEntrySort]
-    """The order; the id breaks ties, in the same direction. `-occurred_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-occurred_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListNotificationsFilter(TypedDict):
     """Filters of `ListNotifications`."""
 
     recipient_id: NotRequired[str]
-    """Those that were sent to this person. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only notifications to this person. An id, `emp_…`. An unknown id matches nothing."""
 
     unread: NotRequired[bool]
-    """With `true` those that were not read, with `false` those that were."""
+    """`true` lists unread notifications, `false` read ones."""
 
 
 class ListNotificationsQuery(TypedDict):
@@ -3183,35 +3248,39 @@ class ListNotificationsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[NotificationSort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListObservationsFilter(TypedDict):
     """Filters of `ListObservations`."""
 
     employee_id: NotRequired[str]
-    """Those about this person. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
 
     manager_id: NotRequired[str]
-    """Those about people who report to this person at any depth, directly or through others; not about the
-    person. An id, `emp_…`; one that names nothing finds nothing.
+    """Only entries about the direct and indirect reports of this person. Entries about the person are not
+    included. An id, `emp_…`. An unknown id matches nothing.
     """
 
     type: NotRequired[ObservationType]
-    """Those of this type."""
+    """Only observations of this type."""
 
     archived: NotRequired[ArchivedFilter]
-    """Those in use, those that are archived, or both; `false` unless given."""
+    """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     attribute_id: NotRequired[str | Sequence[str]]
-    """Those with this attribute. An id, `attr_…`; one that names nothing finds nothing. May be repeated,
-    at most 100 times; an entry matches any of the values.
+    """Only observations with this attribute. An id, `attr_…`. An unknown id matches nothing. May be
+    repeated up to 100 times. Entries match any of the values.
     """
 
     observation_date: NotRequired[Range]
@@ -3228,17 +3297,21 @@ class ListObservationsQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[ObservationSort]
-    """The order; the id breaks ties, in the same direction. `-observation_date` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-observation_date`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
     expand: NotRequired[ObservationExpand | Sequence[ObservationExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3246,8 +3319,8 @@ class GetObservationQuery(TypedDict):
     """Query of `GetObservation`."""
 
     expand: NotRequired[ObservationExpand | Sequence[ObservationExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3255,17 +3328,17 @@ class SearchFilter(TypedDict):
     """Filters of `Search`."""
 
     employee_id: NotRequired[str]
-    """What is about this person: their observations, objectives and summaries, and the person. An id,
-    `emp_…`; one that names nothing finds nothing.
+    """Only results about this person: their observations, objectives and summaries, and the person. An id,
+    `emp_…`. An unknown id matches nothing.
     """
 
     manager_id: NotRequired[str]
-    """What is about people who report to this person at any depth, directly or through others. An id,
-    `emp_…`; one that names nothing finds nothing.
+    """Only results about direct and indirect reports of this person. An id, `emp_…`. An unknown id matches
+    nothing.
     """
 
     type: NotRequired[ObservationType]
-    """Observations of this type, and nothing else."""
+    """Only observations of this type."""
 
     created_at: NotRequired[Range]
 
@@ -3277,46 +3350,45 @@ class SearchQuery(TypedDict):
     """Conditions that every entry matches."""
 
     q: str
-    """The words that are all wanted, 1 to 200 characters and at most 10 words; of the last one the
-    beginning is enough. Case and accents make no difference, and no character has another meaning than
-    in a text.
+    """Words to find, 1 to 200 characters and at most 10 words. All must match; the beginning of the last
+    word is enough. Case and accents are ignored. There are no operators and no wildcards.
     """
 
     types: NotRequired[SearchType | Sequence[SearchType]]
-    """What is searched, with commas between them. Each type needs its read scope. `observations` unless
-    given.
-    """
+    """Types to search, separated by commas. Each type needs its read scope. Default: `observations`."""
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListSummariesFilter(TypedDict):
     """Filters of `ListSummaries`."""
 
     employee_id: NotRequired[str]
-    """Those about this person. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
 
     author_id: NotRequired[str]
-    """Those that this person wrote. An id, `emp_…`; one that names nothing finds nothing."""
+    """Only entries by this author. An id, `emp_…`. An unknown id matches nothing."""
 
     manager_id: NotRequired[str]
-    """Those about people who report to this person at any depth, directly or through others; not about the
-    person. An id, `emp_…`; one that names nothing finds nothing.
+    """Only entries about the direct and indirect reports of this person. Entries about the person are not
+    included. An id, `emp_…`. An unknown id matches nothing.
     """
 
     included_objective_id: NotRequired[str]
-    """Those that include this objective. An id, `obj_…`; one that names nothing finds nothing."""
+    """Only summaries that include this objective. An id, `obj_…`. An unknown id matches nothing."""
 
     included_observation_id: NotRequired[str]
-    """Those that include this observation. An id, `obs_…`; one that names nothing finds nothing."""
+    """Only summaries that include this observation. An id, `obs_…`. An unknown id matches nothing."""
 
     status: NotRequired[SummaryStatusFilter | Sequence[SummaryStatusFilter]]
-    """Those with this status, or `all`; all but archived ones unless given. May be repeated, at most 100
-    times; an entry matches any of the values.
+    """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    to 100 times. Entries match any of the values.
     """
 
     updated_at: NotRequired[Range]
@@ -3329,17 +3401,21 @@ class ListSummariesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[SummarySort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
     expand: NotRequired[SummaryExpand | Sequence[SummaryExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3347,8 +3423,8 @@ class GetSummaryQuery(TypedDict):
     """Query of `GetSummary`."""
 
     expand: NotRequired[SummaryExpand | Sequence[SummaryExpand]]
-    """What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated,
-    and each may name several with commas between them.
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 
@@ -3365,26 +3441,30 @@ class ListWebhooksQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[WebhookSort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 class ListDeliveriesFilter(TypedDict):
     """Filters of `ListDeliveries`."""
 
     status: NotRequired[DeliveryStatusFilter]
-    """Attempts that ended like this; `all` unless given."""
+    """Only attempts with this result. Default: `all`."""
 
     event_type: NotRequired[EventType]
-    """Attempts to deliver events of this type."""
+    """Only attempts for events of this type."""
 
     event_id: NotRequired[str]
-    """All attempts to deliver this event. An id, `evt_…`; one that names nothing finds nothing."""
+    """Only attempts for this event. An id, `evt_…`. An unknown id matches nothing."""
 
 
 class ListDeliveriesQuery(TypedDict):
@@ -3394,25 +3474,29 @@ class ListDeliveriesQuery(TypedDict):
     """Conditions that every entry matches."""
 
     sort: NotRequired[DeliverySort]
-    """The order; the id breaks ties, in the same direction. `-created_at` unless given."""
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
 
     limit: NotRequired[int]
-    """How many entries a page has at most, 1 to 100; 50 unless given."""
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
 
     cursor: NotRequired[str]
-    """Where the page begins: the `next_cursor` of a page of this list with the same sort and filters."""
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
 
 
 ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | RefusedEnvironment | Conflict | IdempotencyConflict | RateLimit
-"""What one issue is about; more shapes may come."""
+"""Detail of an error. New versions may add shapes."""
 
 
 Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | OtherEvent
-"""Something that happened: in the feed, and as the body of a delivery."""
+"""An event, as in the feed and in the body of a webhook delivery."""
 
 
 EventTopic: TypeAlias = EventType | Literal["*"]
-"""What a subscription asks for: a type of event, or `*` for all, also those to come."""
+"""Event type of a subscription. `*` means all types, including future ones."""
 
 
 def is_observation_event(event: Event) -> TypeGuard[ObservationEvent]:

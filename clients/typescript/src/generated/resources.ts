@@ -16,7 +16,7 @@ export class ApiKeys {
   /**
    * List API keys.
    *
-   * Lists the keys of the organization, without secrets.
+   * Lists the API keys of the organization, without secrets.
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
@@ -35,8 +35,8 @@ export class ApiKeys {
   /**
    * Create an API key.
    *
-   * Creates a key that may do no more than the key of the request. The new key is the member `key` of this
-   * answer and of no other.
+   * Creates an API key. Its permissions must not exceed those of the key of the request. Only this response
+   * contains the new key, as `key`.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -55,7 +55,7 @@ export class ApiKeys {
   /**
    * Get an API key.
    *
-   * Answers one key, without its secret.
+   * Returns one API key, without its secret.
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
@@ -71,9 +71,9 @@ export class ApiKeys {
   }
 
   /**
-   * Change the name, scopes or end of an API key.
+   * Change the name, scopes or expiry of an API key.
    *
-   * Changes the name, the scopes or the end; it takes effect everywhere within a second.
+   * Changes the name, the scopes or the expiry time. All instances apply the change within a second.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -92,7 +92,7 @@ export class ApiKeys {
   /**
    * Revoke an API key.
    *
-   * Ends a key for good, everywhere within a second.
+   * Revokes an API key permanently. All instances reject it within a second.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -110,8 +110,8 @@ export class ApiKeys {
   /**
    * Rotate an API key.
    *
-   * Replaces a key. The new key is the member `key` of this answer and of no other. The one before stays good
-   * for `overlap_seconds`.
+   * Replaces the secret of an API key. Only this response contains the new key, as `key`. The previous one
+   * stays valid for `overlap_seconds`.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -156,10 +156,10 @@ export class Assignments {
   }
 
   /**
-   * Ask reviewers for feedback about a person.
+   * Request feedback about a person from reviewers.
    *
-   * Asks reviewers for observations about one person, and tells them. A key that acts for a person asks as
-   * that person.
+   * Requests observations about one person from reviewers and notifies the reviewers. For a key that acts for
+   * a person, that person is the requester.
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
@@ -178,7 +178,7 @@ export class Assignments {
   /**
    * Get an assignment with its submissions.
    *
-   * Answers one assignment with what came of each reviewer.
+   * Returns one assignment with the submission of each reviewer.
    *
    * Needs the scope `assignments:read`. Counts as `read`.
    */
@@ -196,7 +196,7 @@ export class Assignments {
   /**
    * Cancel an open assignment.
    *
-   * Calls an open assignment off; what was submitted stays. 409 if it is not open.
+   * Cancels an open assignment. Submitted observations stay. 409 if it is not open.
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
@@ -214,10 +214,9 @@ export class Assignments {
   /**
    * Submit the feedback of one reviewer.
    *
-   * Records the observations of one reviewer about the person, as if they were recorded one by one, and notes
-   * the submission with them. The last one that is required completes the assignment and tells the requester.
-   * 409 if it is not open, or the reviewer has submitted already. A key that acts for a person submits as
-   * that person only.
+   * Creates the observations of one reviewer about the person and records the submission. The last required
+   * submission completes the assignment and notifies the requester. 409 if the assignment is not open or the
+   * reviewer has already submitted. A key that acts for a person can submit only as that person.
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
@@ -245,7 +244,7 @@ export class Attributes {
   /**
    * List attributes.
    *
-   * Lists attributes by name, without archived ones unless they are asked for.
+   * Lists attributes by name. Archived ones are listed only on request.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -264,7 +263,7 @@ export class Attributes {
   /**
    * Create an attribute.
    *
-   * Creates an attribute; 409 if the name is taken, also by an archived one.
+   * Creates an attribute. 409 if another attribute has the name, even an archived one.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -282,9 +281,9 @@ export class Attributes {
   }
 
   /**
-   * Get an attribute, also an archived one.
+   * Get an attribute.
    *
-   * Answers one attribute, also an archived one.
+   * Returns one attribute. It may be archived.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -302,7 +301,7 @@ export class Attributes {
   /**
    * Update an attribute.
    *
-   * Changes name, category or tone; 409 while it is archived.
+   * Changes the name, category or tone. 409 if the attribute is archived.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -322,7 +321,7 @@ export class Attributes {
   /**
    * Archive an attribute.
    *
-   * Puts an attribute out of use; observations that have it keep it.
+   * Archives an attribute. Observations that have it keep it.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -341,7 +340,7 @@ export class Attributes {
   /**
    * Restore an archived attribute.
    *
-   * Puts an archived attribute back to use; 409 if it is not archived.
+   * Restores an archived attribute. 409 if it is not archived.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -369,7 +368,7 @@ export class AuditLog {
   /**
    * List audit entries.
    *
-   * Lists who did what, newest first.
+   * Lists audit entries, newest first.
    *
    * Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys that act for
    * a person are refused, unless that person is an org admin. Counts as `read`.
@@ -398,7 +397,7 @@ export class Connectors {
   /**
    * List connectors to HR systems.
    *
-   * Lists the connections to HR systems.
+   * Lists the connectors to HR systems.
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
@@ -415,9 +414,9 @@ export class Connectors {
   }
 
   /**
-   * Connect an HR system.
+   * Create a connector to an HR system.
    *
-   * Connects an HR system, which then owns the records of people whom it brings.
+   * Creates a connector to an HR system. The HR system then manages the people that it uploads.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -436,7 +435,7 @@ export class Connectors {
   /**
    * Get a connector.
    *
-   * Answers one connection to an HR system.
+   * Returns one connector.
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
@@ -452,9 +451,9 @@ export class Connectors {
   }
 
   /**
-   * Give the records of some, or all, managed employees back.
+   * Release some or all managed employees.
    *
-   * Gives the records of people whom an HR system owns back, with the values that they have.
+   * Ends the management of people by the HR system. Their values stay as they are.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -482,8 +481,8 @@ export class Conversations {
   /**
    * List conversations.
    *
-   * Lists conversations, those first in which somebody wrote last; one without messages counts from when it
-   * began. Archived ones only where they are asked for.
+   * Lists conversations by the time of their newest message, newest first. A conversation without messages is
+   * sorted by its creation time. Archived ones are listed only on request.
    *
    * Needs the scope `conversations:read`. Counts as `read`.
    */
@@ -500,10 +499,10 @@ export class Conversations {
   }
 
   /**
-   * Begin a conversation.
+   * Create a conversation.
    *
-   * Begins a conversation of 2 to 20 people, perhaps about one resource. A key that acts for a person begins
-   * those that the person takes part in.
+   * Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for a person,
+   * that person must be a participant.
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
@@ -520,9 +519,9 @@ export class Conversations {
   }
 
   /**
-   * Get a conversation, also an archived one.
+   * Get a conversation.
    *
-   * Answers one conversation without its messages, also an archived one.
+   * Returns one conversation without its messages. It may be archived.
    *
    * Needs the scope `conversations:read`. Counts as `read`.
    */
@@ -538,9 +537,9 @@ export class Conversations {
   }
 
   /**
-   * Change the title and the people of a conversation.
+   * Change the title and the participants of a conversation.
    *
-   * Changes the title and the people; what it is about is for good. 409 while it is archived.
+   * Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
@@ -559,8 +558,8 @@ export class Conversations {
   /**
    * Archive a conversation.
    *
-   * Puts a conversation out of lists for good: it takes no more messages and changes, and can still be read.
-   * 409 if it is archived already.
+   * Archives a conversation permanently. It stays readable, but accepts no messages and no changes. 409 if it
+   * is already archived.
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
@@ -578,7 +577,7 @@ export class Conversations {
   /**
    * List the messages of a conversation.
    *
-   * Lists the messages of a conversation, newest first, also of an archived one.
+   * Lists the messages of a conversation, newest first. The conversation may be archived.
    *
    * Needs the scope `conversations:read`. Counts as `read`.
    */
@@ -595,10 +594,10 @@ export class Conversations {
   }
 
   /**
-   * Write in a conversation.
+   * Add a message to a conversation.
    *
-   * Adds a message, which never changes, and tells the other participants. 409 while the conversation is
-   * archived. A key that acts for a person writes as that person only.
+   * Adds an immutable message and notifies the other participants. 409 if the conversation is archived. A key
+   * that acts for a person can write only as that person.
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
@@ -617,7 +616,7 @@ export class Conversations {
   /**
    * Get one message of a conversation.
    *
-   * Answers one message of the conversation.
+   * Returns one message of the conversation.
    *
    * Needs the scope `conversations:read`. Counts as `read`.
    */
@@ -644,7 +643,7 @@ export class Departments {
   /**
    * List departments.
    *
-   * Lists departments by name, without archived ones unless they are asked for.
+   * Lists departments by name. Archived ones are listed only on request.
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
@@ -663,7 +662,7 @@ export class Departments {
   /**
    * Create a department.
    *
-   * Creates a department; 409 if the name is taken, also by an archived one.
+   * Creates a department. 409 if another department has the name, even an archived one.
    *
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -681,9 +680,9 @@ export class Departments {
   }
 
   /**
-   * Get a department, also an archived one.
+   * Get a department.
    *
-   * Answers one department, also an archived one.
+   * Returns one department. It may be archived.
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
@@ -701,7 +700,7 @@ export class Departments {
   /**
    * Rename a department.
    *
-   * Renames a department; 409 while it is archived.
+   * Renames a department. 409 if it is archived.
    *
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -721,7 +720,7 @@ export class Departments {
   /**
    * Archive a department without members.
    *
-   * Puts a department out of use; 409 while anybody belongs to it who is not deactivated.
+   * Archives a department. 409 if it has members who are not deactivated.
    *
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -740,7 +739,7 @@ export class Departments {
   /**
    * Restore an archived department.
    *
-   * Puts an archived department back to use; 409 if it is not archived.
+   * Restores an archived department. 409 if it is not archived.
    *
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -768,7 +767,7 @@ export class EmployeeObjectives {
   /**
    * List employees' objectives.
    *
-   * Lists the objectives of these paths, without archived ones unless `filter[status]` names them.
+   * Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or `all`.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -787,8 +786,8 @@ export class EmployeeObjectives {
   /**
    * Create an employee's objective.
    *
-   * Creates an objective, `proposed` unless told otherwise. Where reviews are required, another status takes
-   * an admin-level key.
+   * Creates an objective. The default status is `proposed`. If reviews are required, another status needs an
+   * admin-level key.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -805,9 +804,9 @@ export class EmployeeObjectives {
   }
 
   /**
-   * Get an employee's objective, also an archived one.
+   * Get an employee's objective.
    *
-   * Answers one objective of these paths; those of the other paths are 404 here.
+   * Returns one objective. 404 if it belongs to the other objective paths.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -826,8 +825,8 @@ export class EmployeeObjectives {
   /**
    * Update an employee's objective, or move it between approved and in_progress.
    *
-   * Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once it is
-   * completed, missed or archived.
+   * Changes the title, description or period, or moves the objective between `approved` and `in_progress`.
+   * 409 if it is completed, missed or archived.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -846,7 +845,8 @@ export class EmployeeObjectives {
   /**
    * Approve an employee's objective.
    *
-   * Approves a proposed objective and tells its owner. Where reviews are required, it has to be in review.
+   * Approves a proposed objective and notifies its owner. If reviews are required, the objective must be in
+   * review.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -865,7 +865,7 @@ export class EmployeeObjectives {
   /**
    * Archive an employee's objective.
    *
-   * Puts an objective of any status away for good; 409 if it is archived already.
+   * Archives an objective of any status permanently. 409 if it is already archived.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -881,9 +881,9 @@ export class EmployeeObjectives {
   }
 
   /**
-   * Say that an employee's objective was reached.
+   * Complete an employee's objective.
    *
-   * Says that an objective that is approved or in progress was reached.
+   * Completes an objective that is approved or in progress.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -900,10 +900,10 @@ export class EmployeeObjectives {
   }
 
   /**
-   * List what was done with an employee's objective, newest first.
+   * List the history of an employee's objective, newest first.
    *
-   * Lists what was done, with the comment, outcome or reason, but not where requests came from. The changes
-   * of a submission are what differs from the one before.
+   * Lists the audit entries of the objective with comment, outcome or reason, but without the origin of the
+   * requests. The changes of a submission are relative to the previous submission.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -920,9 +920,9 @@ export class EmployeeObjectives {
   }
 
   /**
-   * Say that an employee's objective was not reached.
+   * Mark an employee's objective as missed.
    *
-   * Says that an objective in progress was not reached.
+   * Marks an objective in progress as missed.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -939,9 +939,9 @@ export class EmployeeObjectives {
   }
 
   /**
-   * Send an employee's objective back, with the reason.
+   * Reject an employee's objective with a reason.
    *
-   * Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null again.
+   * Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -960,8 +960,8 @@ export class EmployeeObjectives {
   /**
    * Submit an employee's objective for review.
    *
-   * Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or the org
-   * admins where there is none. 409 while it is in review.
+   * Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the owner, or
+   * the org admins if there is no manager. 409 if it is already in review.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -988,7 +988,7 @@ export class Employees {
   /**
    * List employees.
    *
-   * Lists people by last name; active ones unless `filter[status]` says otherwise.
+   * Lists people by last name. The default is active people; `filter[status]` selects others.
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
@@ -1005,10 +1005,10 @@ export class Employees {
   }
 
   /**
-   * Create an employee, invited or not.
+   * Create an employee.
    *
-   * Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is taken,
-   * whatever the status of who has it.
+   * Creates an active person, or an invited one with `send_invite`. 409 if another person has the e-mail
+   * address, whatever their status.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1026,10 +1026,10 @@ export class Employees {
   }
 
   /**
-   * Record and update the people of a CSV file.
+   * Create and update people from a CSV file.
    *
-   * Records and updates people by e-mail address, or by `external_id` where the file has that column. A bad
-   * row is reported, and the others are done all the same.
+   * Creates and updates people by e-mail address, or by `external_id` if the file has that column. Invalid
+   * rows are reported; the other rows are applied.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `csv`.
@@ -1050,7 +1050,7 @@ export class Employees {
   /**
    * Get an employee.
    *
-   * Answers one person of any status.
+   * Returns one person of any status.
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
@@ -1069,7 +1069,8 @@ export class Employees {
   /**
    * Update an employee.
    *
-   * Changes what is given. What an HR system owns is 422, and so is a manager below the person.
+   * Changes the given members. 422 if an HR system manages one of them, or if the new manager reports to the
+   * person.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1089,7 +1090,7 @@ export class Employees {
   /**
    * Deactivate an employee.
    *
-   * Says that an active person has left; the reporting line and the records stay.
+   * Deactivates an active person. The reporting line and all records stay.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1108,7 +1109,7 @@ export class Employees {
   /**
    * Get the newest invitation of an employee.
    *
-   * Answers the newest invitation of a person; 404 where there never was one.
+   * Returns the newest invitation of a person. 404 if there never was one.
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
@@ -1126,9 +1127,10 @@ export class Employees {
   /**
    * Invite a pending employee again.
    *
-   * Sends a new invitation to a person who has not accepted; the token before is good no more. The mail goes
-   * out afterwards, and never fails the request. Where mails are sent, a request within 60 seconds of the
-   * mail before, or after 5 mails to the address on this day (UTC), is a 409 with `Retry-After`.
+   * Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The mail is
+   * sent after the response; a mail failure does not fail the request. If mails are configured, the response
+   * is 409 with `Retry-After` within 60 seconds of the previous mail, or after 5 mails to the address on one
+   * day (UTC).
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1147,7 +1149,7 @@ export class Employees {
   /**
    * Reactivate an employee.
    *
-   * Says that a deactivated person works there again, as before.
+   * Reactivates a deactivated person without other changes.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1164,10 +1166,9 @@ export class Employees {
   }
 
   /**
-   * Rehire an employee, perhaps elsewhere in the organization.
+   * Rehire an employee.
    *
-   * Says that a deactivated person works there again, with another manager, department or custom fields where
-   * they are given.
+   * Rehires a deactivated person. The manager, department and custom fields change if they are given.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1194,10 +1195,10 @@ export class Events {
   }
 
   /**
-   * Read the gap-free feed of events of the last 30 days, in commit order.
+   * List the events of the last 30 days in commit order.
    *
-   * Reads events in the order in which their changes were saved, without gaps. `next_cursor` is there also at
-   * the end, for the next time.
+   * Lists events in commit order, without gaps. `next_cursor` is also present at the end of the feed: poll
+   * again with it.
    *
    * Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -1217,7 +1218,7 @@ export class Events {
   /**
    * Get one event of the last 30 days.
    *
-   * Answers one event, as it was delivered.
+   * Returns one event, as delivered to webhooks.
    *
    * Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -1245,8 +1246,8 @@ export class Invitations {
   /**
    * Accept an invitation with its token.
    *
-   * Makes the invited person active. A token that is unknown, used, expired or revoked is one and the same
-   * 404. 20 a minute from one address.
+   * Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or revoked. At
+   * most 20 requests a minute from one address.
    *
    * Needs no API key.
    */
@@ -1274,7 +1275,7 @@ export class ManagerObjectives {
   /**
    * List managers' and org objectives.
    *
-   * Lists the objectives of these paths, without archived ones unless `filter[status]` names them.
+   * Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or `all`.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1293,8 +1294,8 @@ export class ManagerObjectives {
   /**
    * Create a manager's or org objective.
    *
-   * Creates an objective, `proposed` unless told otherwise. Where reviews are required, another status takes
-   * an admin-level key.
+   * Creates an objective. The default status is `proposed`. If reviews are required, another status needs an
+   * admin-level key.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1311,9 +1312,9 @@ export class ManagerObjectives {
   }
 
   /**
-   * Get a manager's or org objective, also an archived one.
+   * Get a manager's or org objective.
    *
-   * Answers one objective of these paths; those of the other paths are 404 here.
+   * Returns one objective. 404 if it belongs to the other objective paths.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1332,8 +1333,8 @@ export class ManagerObjectives {
   /**
    * Update a manager's or org objective, or move it between approved and in_progress.
    *
-   * Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once it is
-   * completed, missed or archived.
+   * Changes the title, description or period, or moves the objective between `approved` and `in_progress`.
+   * 409 if it is completed, missed or archived.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1352,7 +1353,8 @@ export class ManagerObjectives {
   /**
    * Approve a manager's or org objective.
    *
-   * Approves a proposed objective and tells its owner. Where reviews are required, it has to be in review.
+   * Approves a proposed objective and notifies its owner. If reviews are required, the objective must be in
+   * review.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1371,7 +1373,7 @@ export class ManagerObjectives {
   /**
    * Archive a manager's or org objective.
    *
-   * Puts an objective of any status away for good; 409 if it is archived already.
+   * Archives an objective of any status permanently. 409 if it is already archived.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1387,9 +1389,9 @@ export class ManagerObjectives {
   }
 
   /**
-   * Say that a manager's or org objective was reached.
+   * Complete a manager's or org objective.
    *
-   * Says that an objective that is approved or in progress was reached.
+   * Completes an objective that is approved or in progress.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1406,10 +1408,10 @@ export class ManagerObjectives {
   }
 
   /**
-   * List what was done with a manager's or org objective, newest first.
+   * List the history of a manager's or org objective, newest first.
    *
-   * Lists what was done, with the comment, outcome or reason, but not where requests came from. The changes
-   * of a submission are what differs from the one before.
+   * Lists the audit entries of the objective with comment, outcome or reason, but without the origin of the
+   * requests. The changes of a submission are relative to the previous submission.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1426,9 +1428,9 @@ export class ManagerObjectives {
   }
 
   /**
-   * Say that a manager's or org objective was not reached.
+   * Mark a manager's or org objective as missed.
    *
-   * Says that an objective in progress was not reached.
+   * Marks an objective in progress as missed.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1445,9 +1447,9 @@ export class ManagerObjectives {
   }
 
   /**
-   * Send a manager's or org objective back, with the reason.
+   * Reject a manager's or org objective with a reason.
    *
-   * Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null again.
+   * Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1466,8 +1468,8 @@ export class ManagerObjectives {
   /**
    * Submit a manager's or org objective for review.
    *
-   * Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or the org
-   * admins where there is none. 409 while it is in review.
+   * Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the owner, or
+   * the org admins if there is no manager. 409 if it is already in review.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1492,9 +1494,9 @@ export class Me {
   }
 
   /**
-   * Get what the key of this request is and may do.
+   * Get the API key of this request.
    *
-   * Answers what the key of the request is, may do, and how often it may ask.
+   * Returns the API key of the request with its permissions and quotas.
    *
    * Needs any valid API key. Counts as `read`.
    */
@@ -1521,7 +1523,8 @@ export class Notifications {
   /**
    * List notifications.
    *
-   * Lists what people were told, newest first. A key that acts for a person sees that person's only.
+   * Lists notifications, newest first. A key that acts for a person sees only the notifications of that
+   * person.
    *
    * Needs the scope `notifications:read`. Counts as `read`.
    */
@@ -1538,9 +1541,9 @@ export class Notifications {
   }
 
   /**
-   * Mark everything that was sent to a person as read.
+   * Mark all notifications of a person as read.
    *
-   * Notes that everything that was sent to a person so far was read.
+   * Marks all present notifications of a person as read.
    *
    * Needs the scope `notifications:write`. Counts as `write`.
    */
@@ -1559,7 +1562,7 @@ export class Notifications {
   /**
    * Mark a notification as read.
    *
-   * Notes that a notification was read. Doing so again changes nothing.
+   * Marks a notification as read. A repeated request changes nothing.
    *
    * Needs the scope `notifications:write`. Counts as `write`.
    */
@@ -1586,7 +1589,7 @@ export class Observations {
   /**
    * List observations.
    *
-   * Lists the observations that the key sees, newest first; archived ones only where they are asked for.
+   * Lists the observations that the key sees, newest first. Archived ones are listed only on request.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -1603,10 +1606,10 @@ export class Observations {
   }
 
   /**
-   * Record an observation.
+   * Create an observation.
    *
-   * Records one strength or opportunity about one person who is active or deactivated. A key that is bound to
-   * a person writes as that person: `author_id` is that person unless given, and another one is a 403.
+   * Creates an observation about one person who is active or deactivated. A key that acts for a person writes
+   * as that person: this is the default of `author_id`, and another author is a 403.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1623,9 +1626,9 @@ export class Observations {
   }
 
   /**
-   * Get an observation, also an archived one.
+   * Get an observation.
    *
-   * Answers one observation, also an archived one.
+   * Returns one observation. It may be archived.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -1644,8 +1647,9 @@ export class Observations {
   /**
    * Update an observation.
    *
-   * Changes the texts, the attributes and the visibility; the person, the type and the day are for good. Of
-   * bound keys only those of its author and of org admins may change it. 409 while it is archived.
+   * Changes the texts, the attributes and the visibility. The person, the type and the day are immutable. A
+   * key that acts for a person can change it only if this person is the author or an org admin. 409 if it is
+   * archived.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1664,7 +1668,7 @@ export class Observations {
   /**
    * Archive an observation.
    *
-   * Puts an observation out of lists and out of reach of changes; 409 if it is there already.
+   * Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1682,7 +1686,7 @@ export class Observations {
   /**
    * Restore an archived observation.
    *
-   * Takes an observation out of the archive; 409 if it is not there.
+   * Restores an archived observation. 409 if it is not archived.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1709,7 +1713,7 @@ export class Organization {
   /**
    * Get the organization and its settings.
    *
-   * Answers the organization that the key belongs to.
+   * Returns the organization of the API key.
    *
    * Needs the scope `settings:read`. Counts as `read`.
    */
@@ -1727,7 +1731,7 @@ export class Organization {
   /**
    * Change the organization's settings.
    *
-   * Changes the name and how reviews go.
+   * Changes the name and the review settings.
    *
    * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
    */
@@ -1755,7 +1759,8 @@ export class Summaries {
   /**
    * List summaries.
    *
-   * Lists summaries by creation, without archived ones unless `filter[status]` names them.
+   * Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains `archived`
+   * or `all`.
    *
    * Needs the scope `summaries:read`. Counts as `read`.
    */
@@ -1772,10 +1777,10 @@ export class Summaries {
   }
 
   /**
-   * Write a draft of a summary.
+   * Create a draft of a summary.
    *
-   * Writes a draft. A key that acts for a person writes as that person (`author_id`), or about people who
-   * report to that person.
+   * Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or about
+   * people who report to that person.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1792,9 +1797,9 @@ export class Summaries {
   }
 
   /**
-   * Get a summary, also an archived one.
+   * Get a summary.
    *
-   * Answers one summary, whatever its status.
+   * Returns one summary of any status.
    *
    * Needs the scope `summaries:read`. Counts as `read`.
    */
@@ -1811,11 +1816,11 @@ export class Summaries {
   }
 
   /**
-   * Update a summary that is not approved yet.
+   * Update a summary before its approval.
    *
-   * Changes the title, the body, the period and what it rests on while it is a draft or in review, else 409.
-   * What it rests on is replaced as a whole; what is new to it has to be there, about the same person, and
-   * not archived.
+   * Changes the title, the body, the period and the included resources of a draft or a summary in review. 409
+   * for other statuses. The lists of included resources are replaced. New entries must exist, be about the
+   * same person, and not be archived.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1834,8 +1839,8 @@ export class Summaries {
   /**
    * Approve a summary.
    *
-   * Approves a draft or what is in review; where reviews are required, only the latter. From now on it is
-   * fixed and keeps its observations, also those that are archived.
+   * Approves a draft or a summary in review. If reviews are required, it must be in review. An approved
+   * summary is immutable and keeps its observations, even archived ones.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1853,7 +1858,7 @@ export class Summaries {
   /**
    * Archive a summary.
    *
-   * Puts a summary of any status away for good; 409 if it is archived already.
+   * Archives a summary of any status permanently. 409 if it is already archived.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1871,8 +1876,8 @@ export class Summaries {
   /**
    * Give the employee's feedback on a summary.
    *
-   * Records what the employee answers to a shared summary, once, and tells its author. A key that acts for a
-   * person gives that person's feedback only.
+   * Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that acts for
+   * a person can give only the feedback of that person.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1889,10 +1894,10 @@ export class Summaries {
   }
 
   /**
-   * Send a summary back to be written again, with the reason.
+   * Return a summary to its author with a reason.
    *
-   * Makes a draft again of what is in review or approved, and tells its author why. Observations that are
-   * archived by then disappear from it.
+   * Returns a summary in review or an approved summary to its author with a reason, as a draft. Archived
+   * observations are removed from it.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1911,7 +1916,7 @@ export class Summaries {
   /**
    * Share a summary with the employee.
    *
-   * Shows an approved summary to the employee, who is told.
+   * Shares an approved summary with the employee and notifies the employee.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1929,8 +1934,8 @@ export class Summaries {
   /**
    * Submit a summary for review.
    *
-   * Puts a draft up for review and tells the employee's manager, or the org admins where there is none. 422
-   * while its body is blank.
+   * Submits a draft for review. Notifies the manager of the employee, or the org admins if there is no
+   * manager. 422 if the body is blank.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -1955,11 +1960,11 @@ export class TestData {
   }
 
   /**
-   * Remove all test data.
+   * Delete all test data.
    *
-   * Removes everything from the data set of test keys but the organization's settings, its keys and the audit
-   * log; the starter set of attributes is put back. Live data are never touched. Where there is much, it ends
-   * after 15 seconds with `complete: false`, and the next request goes on.
+   * Deletes all test data except the settings of the organization, its keys and the audit log. Restores the
+   * initial attributes. Never changes live data. A long run ends after 15 seconds with `complete: false`; the
+   * next request continues.
    *
    * Needs the scope `settings:write` and an admin-level key. Live keys are refused. Counts as `write`.
    */
@@ -1986,7 +1991,7 @@ export class Webhooks {
   /**
    * List webhook subscriptions.
    *
-   * Lists the subscriptions, newest first, without secrets.
+   * Lists the webhook subscriptions, newest first, without secrets.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -2004,10 +2009,10 @@ export class Webhooks {
   }
 
   /**
-   * Subscribe a receiver to events.
+   * Create a webhook subscription.
    *
-   * Subscribes a URL to event types. The secret that signs deliveries is the member `secret` of this answer
-   * and of no other.
+   * Creates a subscription of a URL to event types. Only this response contains the secret that signs
+   * deliveries, as `secret`.
    *
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -2027,7 +2032,7 @@ export class Webhooks {
   /**
    * Get a webhook subscription.
    *
-   * Answers one subscription, without its secret.
+   * Returns one subscription, without its secret.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -2044,10 +2049,9 @@ export class Webhooks {
   }
 
   /**
-   * Update a webhook subscription, pause it, or give it a new secret.
+   * Update or pause a webhook subscription, or rotate its secret.
    *
-   * Changes the fields that are given. With `rotate_secret` the new secret is the member `secret` of this
-   * answer and of no other.
+   * Changes the given members. With `rotate_secret`, only this response contains the new secret, as `secret`.
    *
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -2065,9 +2069,9 @@ export class Webhooks {
   }
 
   /**
-   * Delete a webhook subscription and its log for good.
+   * Delete a webhook subscription and its log.
    *
-   * Removes a subscription and its log for good; what was queued for it is not sent.
+   * Deletes a subscription and its log permanently. Queued deliveries are not sent.
    *
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -2084,9 +2088,9 @@ export class Webhooks {
   }
 
   /**
-   * List the attempts of the last 30 days to deliver to a subscription.
+   * List the delivery attempts of the last 30 days.
    *
-   * Lists one entry per attempt, newest first.
+   * Lists the delivery attempts, newest first.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -2104,9 +2108,9 @@ export class Webhooks {
   }
 
   /**
-   * Get one attempt to deliver to a subscription.
+   * Get a delivery attempt.
    *
-   * Answers one attempt of the log.
+   * Returns one delivery attempt.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -2123,10 +2127,10 @@ export class Webhooks {
   }
 
   /**
-   * Deliver the event of an attempt again, or now what is queued for later.
+   * Redeliver the event of an attempt.
    *
-   * Delivers the event of an attempt again, with retries like any other. Where the event is queued still, its
-   * next attempt is brought forward to now.
+   * Delivers the event of an attempt again, with the usual retries. If the event is still queued, its next
+   * attempt is rescheduled to now.
    *
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -2143,9 +2147,9 @@ export class Webhooks {
   }
 
   /**
-   * Deliver the events of a time again.
+   * Redeliver the events of a time range.
    *
-   * Delivers events of a time again, as far as the subscription wants them.
+   * Delivers the events of a time range again, if the subscription has their types.
    *
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -2163,9 +2167,9 @@ export class Webhooks {
   }
 
   /**
-   * Send a test to a receiver, once.
+   * Send a test event to a receiver.
    *
-   * Sends a `test.ping` once, also to a subscription that is not active.
+   * Sends a `test.ping` once, even if the subscription is inactive.
    *
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `webhook_test`.
@@ -2229,9 +2233,9 @@ export class Resources {
   }
 
   /**
-   * Get this document.
+   * Get the OpenAPI document.
    *
-   * Answers the description of this API that the reference and generated clients are made from.
+   * Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.
    *
    * Needs no API key.
    */
@@ -2247,12 +2251,12 @@ export class Resources {
   }
 
   /**
-   * Find what was written by its words.
+   * Search texts.
    *
-   * Finds what has all of the words, of the last one at least the beginning, without regard to case and
-   * accents: first what has them all whole, then the rest, each with the newest first. What is archived is
-   * not found, nor people who have left. A key that acts for a person finds what that person sees. What was
-   * written is found by the next request.
+   * Finds resources that contain all words. The beginning of the last word is enough. Case and accents are
+   * ignored. Resources with all words come first, then those with the beginning of the last word, each newest
+   * first. Archived resources and deactivated people are not found. A key that acts for a person finds only
+   * what that person sees. Changes are searchable at once.
    *
    * Needs the read scope of each type that is searched. Counts as `read`.
    */

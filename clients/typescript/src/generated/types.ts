@@ -9,21 +9,21 @@ export type Open<Words extends string> = Words | (string & {});
  */
 export type UnknownEventType = `unknown.${string}`;
 
-/** Whether a key may do what administrators do. */
+/** Access level of an API key. `admin` permits administrative requests. */
 export type AccessLevel =
   | "standard"
   | "admin";
 
 export interface Actor {
-  /** What kind of actor it was. */
+  /** Kind of the actor. */
   type: Open<ActorType>;
-  /** The actor's id; null for the service itself. */
+  /** Id of the actor. Null for the service itself. */
   id: string | null;
-  /** The actor's name at that time. */
+  /** Name of the actor at that time. */
   name: string;
 }
 
-/** What kind of actor did something. */
+/** Kind of an actor. */
 export type ActorType =
   | "api_key"
   | "employee"
@@ -31,57 +31,59 @@ export type ActorType =
   | "system";
 
 export interface ApiKey {
-  /** The key's id; not its secret. */
+  /** Id of the key. It is not the secret. */
   id: string;
-  /** What people call it, 1 to 80 characters. */
+  /** Display name, 1 to 80 characters. */
   name: string;
-  /** The data set that the key works on. */
+  /** Data set that the key accesses. */
   environment: Open<Environment>;
-  /** Whether it may do what administrators do. */
+  /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** What it may do. */
+  /** Permissions of the key. */
   scopes: Array<Open<ApiKeyScope>>;
-  /** The person whom it acts for, and whose sight it has; null for a key of the organization. */
+  /**
+   * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
+   */
   employee_id: string | null;
-  /** The last four characters of its secret, by which people tell keys apart. */
+  /** Last four characters of the secret, for display. */
   last4: string;
-  /** How many reads in any 60 seconds were arranged; null for the default. */
+  /** Number of reads allowed in 60 seconds. Null for the default quota. */
   reads_per_minute: number | null;
-  /** How many writes in any 60 seconds were arranged; null for the default. */
+  /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When the key ends; null where it does not. */
+  /** Expiry time of the key. Null if it does not expire. */
   expires_at: string | null;
-  /** When it was last used, to the minute; null if it never was. */
+  /** Time of the last use, to the minute. Null if the key was never used. */
   last_used_at: string | null;
-  /** When it was revoked; null while it is good. */
+  /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
 }
 
 export interface ApiKeyCreate {
-  /** What people call it. 1 to 80 characters in one line. */
+  /** Display name. 1 to 80 characters in one line. */
   name: string;
-  /** What it may do: no more than the key that asks may do itself. */
+  /** Permissions of the key. The key of the request must have all of them. */
   scopes: Array<ApiKeyScope>;
-  /** Whether it may do what administrators do. `standard` unless given. */
+  /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
-  /** The id of the person whom it acts for, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the person the key acts for, `emp_…`. 422 if the organization has no such resource. */
   employee_id?: string | null | undefined;
-  /** The data set that the key works on. `live` unless given. */
+  /** Data set that the key accesses. Default: `live`. */
   environment?: Environment | undefined;
-  /** When the key ends: in the future, or null for never. */
+  /** Expiry time, in the future. Null if the key does not expire. */
   expires_at?: string | null | undefined;
 }
 
 export interface ApiKeyRotate {
-  /** How many seconds the secret before stays good, at most 604800. `86400` unless given. */
+  /** Seconds during which the previous secret stays valid, at most 604800. Default: `86400`. */
   overlap_seconds?: number | undefined;
 }
 
-/** What a key may do. `write` does not include `read`; `*` stands for all. */
+/** Permission of an API key. `write` does not include `read`. `*` grants all permissions. */
 export type ApiKeyScope =
   | "observations:read"
   | "observations:write"
@@ -105,7 +107,7 @@ export type ApiKeyScope =
   | "settings:write"
   | "*";
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ApiKeySort =
   | "-created_at"
   | "created_at"
@@ -113,48 +115,50 @@ export type ApiKeySort =
   | "updated_at";
 
 export interface ApiKeyUpdate {
-  /** When the key ends: in the future, or null for never. */
+  /** Expiry time, in the future. Null if the key does not expire. */
   expires_at?: string | null | undefined;
-  /** What people call it. 1 to 80 characters in one line. */
+  /** Display name. 1 to 80 characters in one line. */
   name?: string | undefined;
-  /** What it may do: no more than the key that asks may do itself. */
+  /** Permissions of the key. The key of the request must have all of them. */
   scopes?: Array<ApiKeyScope> | undefined;
 }
 
 export interface ApiKeyWithSecret {
-  /** The key's id; not its secret. */
+  /** Id of the key. It is not the secret. */
   id: string;
-  /** What people call it, 1 to 80 characters. */
+  /** Display name, 1 to 80 characters. */
   name: string;
-  /** The data set that the key works on. */
+  /** Data set that the key accesses. */
   environment: Open<Environment>;
-  /** Whether it may do what administrators do. */
+  /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** What it may do. */
+  /** Permissions of the key. */
   scopes: Array<Open<ApiKeyScope>>;
-  /** The person whom it acts for, and whose sight it has; null for a key of the organization. */
+  /**
+   * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
+   */
   employee_id: string | null;
-  /** The last four characters of its secret, by which people tell keys apart. */
+  /** Last four characters of the secret, for display. */
   last4: string;
-  /** How many reads in any 60 seconds were arranged; null for the default. */
+  /** Number of reads allowed in 60 seconds. Null for the default quota. */
   reads_per_minute: number | null;
-  /** How many writes in any 60 seconds were arranged; null for the default. */
+  /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When the key ends; null where it does not. */
+  /** Expiry time of the key. Null if it does not expire. */
   expires_at: string | null;
-  /** When it was last used, to the minute; null if it never was. */
+  /** Time of the last use, to the minute. Null if the key was never used. */
   last_used_at: string | null;
-  /** When it was revoked; null while it is good. */
+  /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
-  /** The key to send in `Authorization: Bearer`. It cannot be retrieved later. */
+  /** API key for the header `Authorization: Bearer`. It cannot be retrieved later. */
   key: string;
 }
 
-/** Which entries are wanted: `false` those in use, `true` those that are archived, or `all`. */
+/** Filter by archive state: `false` for entries in use, `true` for archived entries, `all` for both. */
 export type ArchivedFilter =
   | "false"
   | "true"
@@ -163,74 +167,77 @@ export type ArchivedFilter =
 export interface Assignment {
   /** The assignment's id. */
   id: string;
-  /** The person whom the feedback is about. */
+  /** Person the feedback is about. */
   employee_id: string;
-  /** The person who asks for it; null where that was not said. */
+  /** Person who requests the feedback. Null if unknown. */
   requester_id: string | null;
-  /** What people call it, 1 to 200 characters. */
+  /** Title, 1 to 200 characters. */
   title: string;
-  /** What reviewers are to look at, in plain text of at most 4000 characters; null for nothing. */
+  /** Instructions for the reviewers in plain text, at most 4000 characters. Null if there are none. */
   instructions: string | null;
-  /** The day by which it is wanted; null for none. */
+  /** Due date. Null if there is none. */
   due_date: string | null;
-  /** The ids of those who are asked, 1 to 50, nobody twice. */
+  /** Ids of the reviewers, 1 to 50, without duplicates. */
   reviewer_ids: Array<string>;
-  /** So many submissions complete it. */
+  /** Number of submissions that complete the assignment. */
   required_submissions: number;
-  /** Where it stands. */
+  /** Current status. */
   status: Open<AssignmentStatus>;
-  /** What came of each reviewer, in the order of `reviewer_ids`. */
+  /** Submission of each reviewer, in the order of `reviewer_ids`. */
   submissions: Array<Submission>;
-  /** How many reviewers have submitted. */
+  /** Number of reviewers who have submitted. */
   submitted_count: number;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
 }
 
 export interface AssignmentCreate {
-  /** The id of the person whom the feedback is about, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the person whom the feedback is about, `emp_…`. 422 if the organization has no such resource. */
   employee_id: string;
-  /** What people call it. 1 to 200 characters. */
+  /** Display name. 1 to 200 characters. */
   title: string;
-  /** Who is asked: 1 to 50 people, nobody twice; 422 for one who is not there. */
+  /** Reviewers: 1 to 50 people, without duplicates. 422 if one does not exist. */
   reviewer_ids: Array<string>;
-  /** The day by which it is wanted; null for none. Nothing happens by itself when it has passed. */
+  /** Due date. Null for none. The assignment does not change when the date passes. */
   due_date?: string | null | undefined;
-  /** What reviewers are to look at, in plain text; null for nothing. At most 4000 characters. */
+  /** Instructions for the reviewers, in plain text. Null for none. At most 4000 characters. */
   instructions?: string | null | undefined;
-  /** A key that acts for a person asks as that person: 403 for another one, and for null. */
+  /**
+   * Person who requests the feedback. A key that acts for a person must give that person or omit the member.
+   * Otherwise the response is 403.
+   */
   requester_id?: string | null | undefined;
   /**
-   * So many submissions complete it; that of every reviewer unless given, and not more than there are
-   * reviewers.
+   * Number of submissions that complete the assignment, at most the number of reviewers. Default: the number
+   * of reviewers.
    */
   required_submissions?: number | undefined;
 }
 
-/** Somebody asked for feedback, or all of it is there. */
+/** An assignment was created or completed. */
 export interface AssignmentEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: AssignmentEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Assignment;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type AssignmentEventType =
   | "assignment.created"
   | "assignment.completed";
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AssignmentSort =
   | "-created_at"
   | "created_at"
@@ -239,13 +246,13 @@ export type AssignmentSort =
   | "-updated_at"
   | "updated_at";
 
-/** Where an assignment stands. */
+/** Status of an assignment. */
 export type AssignmentStatus =
   | "open"
   | "completed"
   | "canceled";
 
-/** Which assignments are wanted, by status. */
+/** Filter of assignments by status. */
 export type AssignmentStatusFilter =
   | "open"
   | "completed"
@@ -255,30 +262,30 @@ export type AssignmentStatusFilter =
 export interface Attribute {
   /** The attribute's id. */
   id: string;
-  /** Its name, 1 to 80 characters, unique in the organization without case. */
+  /** Name, 1 to 80 characters. Unique in the organization, compared without case. */
   name: string;
-  /** What it is listed under: 1 to 80 characters, freely chosen. */
+  /** Category, free text of 1 to 80 characters. */
   category: string;
-  /** The sound of feedback that has this attribute. */
+  /** Tone of feedback with this attribute. */
   tone: Open<AttributeTone>;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When it was archived; null while in use. */
+  /** Archive time. Null if it is not archived. */
   archived_at: string | null;
 }
 
 export interface AttributeCreate {
-  /** Its name, unique in the organization without case. 1 to 80 characters. */
+  /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name: string;
-  /** What it is listed under, freely chosen. 1 to 80 characters. */
+  /** Category, free text. 1 to 80 characters. */
   category: string;
-  /** The sound of feedback that has this attribute. `neutral` unless given. */
+  /** Tone of feedback with this attribute. Default: `neutral`. */
   tone?: AttributeTone | undefined;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AttributeSort =
   | "name"
   | "-name"
@@ -287,167 +294,169 @@ export type AttributeSort =
   | "updated_at"
   | "-updated_at";
 
-/** The sound of feedback with this attribute. */
+/** Tone of feedback with an attribute. */
 export type AttributeTone =
   | "positive"
   | "neutral"
   | "constructive";
 
 export interface AttributeUpdate {
-  /** What it is listed under, freely chosen. 1 to 80 characters. */
+  /** Category, free text. 1 to 80 characters. */
   category?: string | undefined;
-  /** Its name, unique in the organization without case. 1 to 80 characters. */
+  /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name?: string | undefined;
-  /** The sound of feedback that has this attribute. */
+  /** Tone of feedback with this attribute. */
   tone?: AttributeTone | undefined;
 }
 
 export interface AuditEntry {
   /** The entry's id. */
   id: string;
-  /** When it was done. */
+  /** Time of the action. */
   occurred_at: string;
-  /** What was done, for example `observation.archive`. */
+  /** Action, for example `observation.archive`. */
   action: string;
-  /** Who did it. */
+  /** Actor who performed the action. */
   actor: Actor;
-  /** What it was done to. */
+  /** Resource that the action changed. */
   target: Target;
-  /** The members that differ, by name; secrets never appear. */
+  /** Changed members by name. Secrets never appear. */
   changes: Record<string, FieldChange>;
-  /** The comment, outcome or reason that came with it. */
+  /** Comment, outcome or reason of the request. */
   comment: string | null;
-  /** The request that asked for it; null where none did. */
+  /** Id of the request. Null if the service acted without a request. */
   request_id: string | null;
-  /** Where the request came from. */
+  /** Origin of the request. */
   context: AuditEntryContext;
 }
 
 export interface AuditEntryContext {
-  /** The address that the request came from, where that is known. */
+  /** Client address of the request, if known. */
   ip: string | null;
-  /** What the client called itself. */
+  /** `User-Agent` of the client. */
   user_agent: string | null;
-  /** The key of an upload whose actor is the connector that it was made for. Only there. */
+  /**
+   * API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent otherwise.
+   */
   api_key?: AuditEntryContextApiKey | undefined;
 }
 
 export interface AuditEntryContextApiKey {
   /** The key's id. */
   id: string;
-  /** What people called it at that time. */
+  /** Display name at that time. */
   name: string;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AuditEntrySort =
   | "-occurred_at"
   | "occurred_at";
 
-/** The state, or another resource, is in the way: 409. */
+/** The state of the resource or another resource prevents the request: 409. */
 export interface Conflict {
-  /** The member whose value is in the way. */
+  /** Member whose value prevents the request. */
   field: string;
-  /** The value that it has now, of any type. */
+  /** Current value of the member, of any type. */
   current: unknown;
-  /** What was attempted. Only where the state does not allow it. */
+  /** Attempted transition. Present if the state does not allow it. */
   attempted_transition?: string | undefined;
-  /** The resource that has the value. Only where a value is taken. */
+  /** Resource that already has the value. Present if a unique value is taken. */
   conflicting_id?: string | undefined;
 }
 
 export interface Connector {
   /** The connector's id. */
   id: string;
-  /** How records arrive. */
+  /** Transfer method of the records. */
   type: Open<ConnectorType>;
-  /** The name of the HR system, which the people that it owns show. */
+  /** Name of the HR system. Managed people have it as their `hris_source`. */
   hris_source: string;
-  /** How it does, by what became of what was sent last. */
+  /** Status, derived from the last upload. */
   status: Open<ConnectorStatus>;
-  /** The custom keys of people that the HR system owns, at most 32. */
+  /** Keys of custom fields that the HR system manages, at most 32. */
   mapped_custom_field_keys: Array<string>;
-  /** When something was sent last; null if nothing was yet. */
+  /** Time of the last upload. Null if there was none. */
   last_sync_at: string | null;
-  /** How much of that was applied. */
+  /** Result of the last upload. */
   last_sync_status: Open<ConnectorSyncStatus> | null;
-  /** Why not all of it was; null if it was. */
+  /** Reason why rows of the last upload were not applied. Null if all were. */
   last_sync_message: string | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
 }
 
 export interface ConnectorCreate {
-  /** How records arrive. */
+  /** Transfer method of the records. */
   type: ConnectorType;
-  /** The name of the HR system: at most 64 lower-case letters, digits, `-` and `_`, and not `manual`. */
+  /** Name of the HR system: at most 64 lower-case letters, digits, `-` and `_`. Must not be `manual`. */
   hris_source: string;
-  /** The custom keys of people that the HR system owns, at most 32. */
+  /** Keys of custom fields that the HR system manages, at most 32. */
   mapped_custom_field_keys?: Array<string> | undefined;
 }
 
 export interface ConnectorRelease {
-  /** The people, at most 1000; everybody it manages unless given. */
+  /** People to release, at most 1000. Default: all people that the connector manages. */
   employee_ids?: Array<string> | undefined;
 }
 
 export interface ConnectorReleased {
-  /** How many people the HR system owned and no longer does. */
+  /** Number of people that the HR system no longer manages. */
   released: number;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ConnectorSort =
   | "-created_at"
   | "created_at"
   | "updated_at"
   | "-updated_at";
 
-/** How a connector does, by what became of what was sent last. */
+/** Status of a connector, derived from the last upload. */
 export type ConnectorStatus =
   | "pending"
   | "active"
   | "failing";
 
-/** How much of what was sent was applied. */
+/** Result of an upload. */
 export type ConnectorSyncStatus =
   | "succeeded"
   | "partial"
   | "failed";
 
-/** How records arrive from an HR system. */
+/** Transfer method of records from an HR system. */
 export type ConnectorType =
   | "csv_feed";
 
 export interface Conversation {
   /** The conversation's id. */
   id: string;
-  /** What people call it, 1 to 200 characters. */
+  /** Title, 1 to 200 characters. */
   title: string;
-  /** What it is about; null for nothing, and for what the key does not see. */
+  /** Resource that the conversation is about. Null if there is none or the key cannot see it. */
   about: ConversationAbout | null;
-  /** The ids of the 2 to 20 people who write and read in it. */
+  /** Ids of the 2 to 20 participants. */
   participant_ids: Array<string>;
-  /** When the newest message was written; null before the first one. */
+  /** Time of the newest message. Null if there is none. */
   last_message_at: string | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; messages do not count. */
+  /** Time of the last change. Messages do not count as changes. */
   updated_at: string;
-  /** When it was archived; null while in use. */
+  /** Archive time. Null if it is not archived. */
   archived_at: string | null;
 }
 
 export interface ConversationAbout {
-  /** The kind of resource. */
+  /** Kind of resource. */
   type: Open<ConversationAboutType>;
   /** The resource's id. */
   id: string;
 }
 
-/** What a conversation can be about. */
+/** Kind of resource that a conversation can be about. */
 export type ConversationAboutType =
   | "employee"
   | "objective"
@@ -456,22 +465,22 @@ export type ConversationAboutType =
   | "summary";
 
 export interface ConversationCreate {
-  /** What people call it. 1 to 200 characters. */
+  /** Display name. 1 to 200 characters. */
   title: string;
-  /** Who writes and reads in it: 2 to 20 people, nobody twice; 422 for one who is not there. */
+  /** Participants: 2 to 20 people, without duplicates. 422 if one does not exist. */
   participant_ids: Array<string>;
-  /** What it is about; null for nothing in particular. */
+  /** Resource that the conversation is about. Null for none. */
   about?: ConversationCreateAbout | null | undefined;
 }
 
 export interface ConversationCreateAbout {
-  /** The kind of resource. */
+  /** Kind of resource. */
   type: ConversationAboutType;
-  /** Its id; 422 if there is none in the organization. 1 to 40 characters. */
+  /** Id of the resource. 422 if the organization has no such resource. 1 to 40 characters. */
   id: string;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ConversationSort =
   | "-last_message_at"
   | "last_message_at"
@@ -481,13 +490,13 @@ export type ConversationSort =
   | "updated_at";
 
 export interface ConversationUpdate {
-  /** Who writes and reads in it: 2 to 20 people, nobody twice; 422 for one who is not there. */
+  /** Participants: 2 to 20 people, without duplicates. 422 if one does not exist. */
   participant_ids?: Array<string> | undefined;
-  /** What people call it. 1 to 200 characters. */
+  /** Display name. 1 to 200 characters. */
   title?: string | undefined;
 }
 
-/** What becomes of a row. */
+/** Effect of a row. */
 export type CsvAction =
   | "create"
   | "update"
@@ -496,110 +505,112 @@ export type CsvAction =
   | "skip"
   | "reject";
 
-/** What an empty cell means: the value stays as it is, or is cleared. */
+/** Meaning of an empty cell: the value is kept or cleared. */
 export type CsvEmptyCell =
   | "keep"
   | "clear";
 
 export interface CsvReport {
-  /** The outcome; the five counts add up to the number of rows. */
+  /** Result of the upload. The five counts add up to the number of rows. */
   data: CsvReportData;
-  /** What would become of each row. Only with `dry_run=true`. */
+  /** Effect that each row would have. Present with `dry_run=true`. */
   plan?: Array<CsvReportPlan> | undefined;
-  /** Columns that were ignored. */
+  /** Ignored columns. */
   warnings?: Array<CsvReportWarning> | undefined;
 }
 
 export interface CsvReportData {
-  /** Rows that recorded somebody new. */
+  /** Number of rows that created a person. */
   created: number;
-  /** Rows that changed somebody. */
+  /** Number of rows that changed a person. */
   updated: number;
-  /** Rows that deactivated somebody. */
+  /** Number of rows that deactivated a person. */
   deactivated: number;
-  /** Rows that changed nothing, or that a later row of the same person replaced. */
+  /** Number of rows that changed nothing or that a later row of the same person replaced. */
   skipped: number;
-  /** The rows that were refused, each with the reason. */
+  /** Rejected rows with their reasons. */
   errors: Array<CsvReportDataError>;
 }
 
 export interface CsvReportDataError {
-  /** The row as a spreadsheet counts; the header is 1. */
+  /** Row number as in a spreadsheet. The header is row 1. */
   row_number: number;
-  /** The e-mail address of the row, as it was given. */
+  /** E-mail address of the row, as given. */
   email: string;
-  /** The code of the first problem. */
+  /** Code of the first problem. */
   code: Open<FieldErrorCode>;
-  /** All problems of the row in one text, for people. */
+  /** All problems of the row in one text, for display. */
   message: string;
-  /** The problems of the row one by one: the first 20, or the first one after 20,000. */
+  /**
+   * Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first one.
+   */
   problems: Array<CsvReportDataErrorProblem>;
 }
 
 export interface CsvReportDataErrorProblem {
-  /** The column, or `row` for the row as a whole. */
+  /** Column, or `row` for the whole row. */
   field: string;
-  /** What is wrong: a code of a field, `permission_denied` or `conflict`. */
+  /** Kind of problem: a field error code, `permission_denied` or `conflict`. */
   code: Open<FieldErrorCode>;
-  /** What would be right, for people. */
+  /** Required correction, for display. */
   message: string;
 }
 
 export interface CsvReportPlan {
-  /** The row as a spreadsheet counts; the header is 1. */
+  /** Row number as in a spreadsheet. The header is row 1. */
   row_number: number;
-  /** The e-mail address of the row, as it was given. */
+  /** E-mail address of the row, as given. */
   email: string;
-  /** What would become of the row. */
+  /** Effect that the row would have. */
   action: Open<CsvAction>;
-  /** The columns that would differ, by name. */
+  /** Columns that would change, by name. */
   changes: Record<string, CsvReportPlanChanges>;
 }
 
 export interface CsvReportPlanChanges {
-  /** The value after the upload; null for none. */
+  /** Value after the upload. Null if there is none. */
   to: unknown;
-  /** The stored value; null for none. Only for keys with `employees:read`. */
+  /** Stored value. Null if there is none. Present for keys with `employees:read`. */
   from?: unknown | undefined;
 }
 
 export interface CsvReportWarning {
-  /** The name in the header. */
+  /** Name of the column in the header. */
   column: string;
-  /** Why it was ignored, and which column it probably is, for people. */
+  /** Reason why the column was ignored, and the column that it probably means, for display. */
   message: string;
 }
 
 export interface Delivery {
-  /** The attempt's id; another one for each attempt. */
+  /** Id of the attempt. Each attempt has its own id. */
   id: string;
-  /** The subscription that it was made for. */
+  /** Id of the subscription. */
   subscription_id: string;
-  /** The event; the same for each of its attempts. */
+  /** Id of the event. It is the same for all attempts. */
   event_id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event_type: Open<EventType>;
-  /** The number of the attempt, beginning with 1. */
+  /** Number of the attempt, starting with 1. */
   attempt: number;
-  /** How it ended: `failed` if another attempt follows, `dropped` if none does. */
+  /** Result of the attempt. After `failed` another attempt follows, after `dropped` none. */
   status: Open<DeliveryStatus>;
-  /** The URL that was called. */
+  /** URL of the request. */
   request_url: string;
-  /** The HTTP status of the answer; 0 if there was none. */
+  /** HTTP status of the response. 0 if there was none. */
   response_status: number;
-  /** Milliseconds until the answer, or until it was given up. */
+  /** Milliseconds until the response or the timeout. */
   response_duration_ms: number;
-  /** When the next attempt is due; null if none follows. */
+  /** Due time of the next attempt. Null if there is none. */
   next_attempt_at: string | null;
-  /** When it was acknowledged; null if it was not. */
+  /** Time of the acknowledgement. Null if the receiver did not acknowledge. */
   delivered_at: string | null;
-  /** When the attempt was begun. */
+  /** Start time of the attempt. */
   attempted_at: string;
-  /** Why it was not acknowledged: null on success, and for attempts from before this was recorded. */
+  /** Reason for the failure. Null on success and for old attempts without a recorded reason. */
   failure: Open<DeliveryFailure> | null;
 }
 
-/** Why an attempt to deliver was not acknowledged. */
+/** Reason why a delivery attempt failed. */
 export type DeliveryFailure =
   | "status"
   | "redirect"
@@ -616,26 +627,26 @@ export type DeliveryFailure =
 
 export interface DeliveryPromised {
   /**
-   * The id that the attempt will have in the log. A queued delivery whose attempt is just under way gets it
-   * only if that attempt fails.
+   * Id that the attempt will have in the log. If an attempt is already in progress, the id is used only if
+   * that attempt fails.
    */
   delivery_id: string;
-  /** The id of the event that is delivered. */
+  /** Id of the delivered event. */
   event_id: string;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type DeliverySort =
   | "-created_at"
   | "created_at";
 
-/** How an attempt to deliver ended; after `dropped` no other attempt follows. */
+/** Result of a delivery attempt. No attempt follows after `dropped`. */
 export type DeliveryStatus =
   | "success"
   | "failed"
   | "dropped";
 
-/** Which attempts are wanted, by how they ended. */
+/** Filter of attempts by result. */
 export type DeliveryStatusFilter =
   | "success"
   | "failed"
@@ -645,22 +656,22 @@ export type DeliveryStatusFilter =
 export interface Department {
   /** The department's id. */
   id: string;
-  /** Its name, 1 to 120 characters, unique in the organization without case. */
+  /** Name, 1 to 120 characters. Unique in the organization, compared without case. */
   name: string;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When it was archived; null while in use. */
+  /** Archive time. Null if it is not archived. */
   archived_at: string | null;
 }
 
 export interface DepartmentCreate {
-  /** Its name, unique in the organization without case. 1 to 120 characters in one line. */
+  /** Name. Unique in the organization, compared without case. 1 to 120 characters in one line. */
   name: string;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type DepartmentSort =
   | "name"
   | "-name"
@@ -670,16 +681,16 @@ export type DepartmentSort =
   | "-updated_at";
 
 export interface DepartmentUpdate {
-  /** Its name, unique in the organization without case. 1 to 120 characters in one line. */
+  /** Name. Unique in the organization, compared without case. 1 to 120 characters in one line. */
   name?: string | undefined;
 }
 
 export interface Document {
-  /** The version of the OpenAPI specification. */
+  /** Version of the OpenAPI specification. */
   openapi: string;
-  /** The title, version and description of this API. */
+  /** Title, version and description of this API. */
   info: Record<string, unknown>;
-  /** Every operation, by path and method. */
+  /** All operations, by path and method. */
   paths: Record<string, unknown>;
 }
 
@@ -687,98 +698,100 @@ export interface Employee {
   /** The person's id. */
   id: string;
   /**
-   * The e-mail address, at most 254 characters, as it was given; unique in the organization without case,
-   * whatever the status.
+   * E-mail address as given, at most 254 characters. Unique among all people of the organization, compared
+   * without case.
    */
   email: string;
   /**
-   * The person's id in another system, at most 128 characters, unique in the organization; null where there
-   * is none.
+   * Id of the person in another system, at most 128 characters. Unique in the organization. Null if there is
+   * none.
    */
   external_id: string | null;
   /** The first name, 1 to 80 characters. */
   first_name: string;
   /** The last name, 1 to 80 characters. */
   last_name: string;
-  /** What the person does, at most 120 characters. */
+  /** Job title, at most 120 characters. */
   job_title: string | null;
-  /** What the person may do in the organization. */
+  /** Role of the person in the organization. */
   role: Open<Role>;
-  /** The manager; null at the top of a reporting tree. */
+  /** Id of the manager. Null at the top of a reporting line. */
   manager_id: string | null;
-  /** The department; null where there is none. */
+  /** Id of the department. Null if there is none. */
   department_id: string | null;
-  /** Whether the person works in the organization now. */
+  /** Employment status of the person. */
   status: Open<EmployeeStatus>;
   /**
-   * What else the organization records about the person: at most 32 keys of up to 64 characters, each with a
-   * text of up to 1024 characters, a number or a boolean.
+   * Custom data about the person: at most 32 keys of up to 64 characters. A value is a text of up to 1024
+   * characters, a number or a boolean.
    */
   custom_fields: Record<string, string | number | boolean>;
-  /** Whether an HR system owns part of this record. */
+  /** `true` if an HR system manages this record. */
   is_hris_managed: boolean;
-  /** The HR system that owns part of this record, or `manual` where none does. */
+  /** HR system that manages this record, or `manual` if there is none. */
   hris_source: string;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When the person left; null unless deactivated. */
+  /** Time of deactivation. Null unless the status is `deactivated`. */
   deactivated_at: string | null;
-  /** The department. Only with `expand=department`. */
+  /** The department. Present with `expand=department`. */
   department?: Department | null | undefined;
   /**
-   * The first 100 people who report to this person directly, by name, without those who have left. Only with
+   * Direct reports who are not deactivated, ordered by name, at most 100. Present with
    * `expand=direct_reports`.
    */
   direct_reports?: Array<Employee> | undefined;
-  /** The manager. Only with `expand=manager`. */
+  /** The manager. Present with `expand=manager`. */
   manager?: Employee | null | undefined;
 }
 
 export interface EmployeeCreate {
-  /** The e-mail address, unique in the organization without case. At most 254 characters. */
+  /** E-mail address, at most 254 characters. Unique in the organization, compared without case. */
   email: string;
-  /** The first name. 1 to 80 characters. */
+  /** First name. 1 to 80 characters. */
   first_name: string;
-  /** The last name. 1 to 80 characters. */
+  /** Last name. 1 to 80 characters. */
   last_name: string;
   /**
-   * A flat map of at most 32 keys of up to 64 characters; a value is a text of up to 1024 characters, a
-   * number or a boolean. A null is the same as no such key.
+   * A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
+   * number or a boolean. A key with the value null is ignored.
    */
   custom_fields?: Record<string, string | number | boolean | null> | undefined;
-  /** The id of the department, `dep_…`; 422 if there is none in the organization. */
+  /** Id of the department, `dep_…`. 422 if the organization has no such resource. */
   department_id?: string | null | undefined;
-  /** The person's id in another system, unique in the organization; null for none. 1 to 128 characters. */
+  /** Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters. */
   external_id?: string | null | undefined;
-  /** What the person does; null for nothing recorded. 1 to 120 characters. */
+  /** Job title. Null for none. 1 to 120 characters. */
   job_title?: string | null | undefined;
-  /** The id of the manager, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the manager, `emp_…`. 422 if the organization has no such resource. */
   manager_id?: string | null | undefined;
-  /** What the person may do in the organization. `employee` unless given. */
+  /** Role of the person in the organization. Default: `employee`. */
   role?: Role | undefined;
-  /** Whether the person is invited, and `pending_invite` until then. `false` unless given. */
+  /**
+   * `true` sends an invitation. The status is `pending_invite` until the person accepts it. Default: `false`.
+   */
   send_invite?: boolean | undefined;
 }
 
-/** Something happened to a person. */
+/** An employee was created or changed. */
 export interface EmployeeEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: EmployeeEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Employee;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type EmployeeEventType =
   | "employee.created"
   | "employee.updated"
@@ -786,58 +799,58 @@ export type EmployeeEventType =
   | "employee.reactivated"
   | "employee.rehired";
 
-/** What a person can inline. */
+/** Related resources that an employee can include. */
 export type EmployeeExpand =
   | "manager"
   | "department"
   | "direct_reports";
 
 export interface EmployeeFeedback {
-  /** What the employee says to it; null for nothing. */
+  /** Comment of the employee. Null if there is none. */
   comment: string | null;
-  /** Whether the employee has taken note of it. */
+  /** `true` if the employee has acknowledged the summary. */
   acknowledged: boolean;
-  /** When the feedback was given. */
+  /** Time of the feedback. */
   submitted_at: string;
 }
 
 export interface EmployeeObjectiveCreate {
   /**
-   * The id of the person responsible; for scope `org` an org admin, `emp_…`; 422 if there is none in the
-   * organization.
+   * Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no such
+   * resource.
    */
   owner_id: string;
-  /** What is to be reached, in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in text that is not blank. 1 to 200 characters. */
   title: string;
-  /** The first day of its period. An approved objective starts on this day, in UTC. */
+  /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start: string;
-  /** The last day of its period; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end: string;
-  /** What the title means, in plain text; null for nothing. At most 4000 characters. */
+  /** Description in plain text. Null for none. At most 4000 characters. */
   description?: string | null | undefined;
-  /** Whose goal it is. `employee` unless given. */
+  /** Scope of the goal. Default: `employee`. */
   scope?: EmployeeObjectiveScope | undefined;
-  /** Where it stands at first. `proposed` unless given. */
+  /** Initial status. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
 }
 
-/** The scopes of the objectives that these paths hold. */
+/** Scopes of the objectives under these paths. */
 export type EmployeeObjectiveScope =
   | "employee";
 
 export interface EmployeeRehire {
   /**
-   * A flat map of at most 32 keys of up to 64 characters; a value is a text of up to 1024 characters, a
-   * number or a boolean. It is merged per key: a value sets its key, null removes it.
+   * A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
+   * number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
    */
   custom_fields?: Record<string, string | number | boolean | null> | undefined;
-  /** The id of the department, `dep_…`; 422 if there is none in the organization. */
+  /** Id of the department, `dep_…`. 422 if the organization has no such resource. */
   department_id?: string | null | undefined;
-  /** The id of the manager, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the manager, `emp_…`. 422 if the organization has no such resource. */
   manager_id?: string | null | undefined;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type EmployeeSort =
   | "last_name"
   | "first_name"
@@ -846,13 +859,13 @@ export type EmployeeSort =
   | "updated_at"
   | "-updated_at";
 
-/** Whether a person works in the organization now. */
+/** Employment status of a person. */
 export type EmployeeStatus =
   | "active"
   | "deactivated"
   | "pending_invite";
 
-/** Which people are wanted, by status. */
+/** Filter of employees by status. */
 export type EmployeeStatusFilter =
   | "active"
   | "deactivated"
@@ -861,34 +874,34 @@ export type EmployeeStatusFilter =
 
 export interface EmployeeUpdate {
   /**
-   * A flat map of at most 32 keys of up to 64 characters; a value is a text of up to 1024 characters, a
-   * number or a boolean. It is merged per key: a value sets its key, null removes it.
+   * A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
+   * number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
    */
   custom_fields?: Record<string, string | number | boolean | null> | undefined;
-  /** The id of the department, `dep_…`; 422 if there is none in the organization. */
+  /** Id of the department, `dep_…`. 422 if the organization has no such resource. */
   department_id?: string | null | undefined;
-  /** The e-mail address, unique in the organization without case. At most 254 characters. */
+  /** E-mail address, at most 254 characters. Unique in the organization, compared without case. */
   email?: string | undefined;
-  /** The person's id in another system, unique in the organization; null for none. 1 to 128 characters. */
+  /** Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters. */
   external_id?: string | null | undefined;
-  /** The first name. 1 to 80 characters. */
+  /** First name. 1 to 80 characters. */
   first_name?: string | undefined;
-  /** What the person does; null for nothing recorded. 1 to 120 characters. */
+  /** Job title. Null for none. 1 to 120 characters. */
   job_title?: string | null | undefined;
-  /** The last name. 1 to 80 characters. */
+  /** Last name. 1 to 80 characters. */
   last_name?: string | undefined;
-  /** The id of the manager, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the manager, `emp_…`. 422 if the organization has no such resource. */
   manager_id?: string | null | undefined;
-  /** What the person may do in the organization. */
+  /** Role of the person in the organization. */
   role?: Role | undefined;
 }
 
-/** The data set of a key: `test` keeps apart what is tried out, and sends no mail. */
+/** Data set of an API key. `test` is separate from `live` and sends no mail. */
 export type Environment =
   | "live"
   | "test";
 
-/** The stable codes of errors. Branch on these; messages may change. */
+/** Stable error codes. Branch on the code; messages may change. */
 export type ErrorCode =
   | "validation_error"
   | "bad_request"
@@ -904,35 +917,35 @@ export type ErrorCode =
   | "unavailable"
   | "timeout";
 
-/** What one issue is about; more shapes may come. */
+/** Detail of an error. New versions may add shapes. */
 export type ErrorDetail = FieldProblem | MissingScope | MissingAccessLevel | RefusedEnvironment | Conflict | IdempotencyConflict | RateLimit;
 
 export interface ErrorResponse {
-  /** What went wrong. */
+  /** The error. */
   error: ErrorResponseError;
 }
 
 export interface ErrorResponseError {
-  /** What kind of error it is. It is stable: branch on it. */
+  /** Stable code of the error. Branch on it. */
   code: Open<ErrorCode>;
-  /** What is wrong, for people; the wording may change. */
+  /** Explanation for display. The wording may change. */
   message: string;
-  /** The id of the request, which is also in `X-Request-Id`. */
+  /** Id of the request, as in `X-Request-Id`. */
   request_id: string;
   /**
-   * One entry per issue; its shape depends on `code`. Absent where there is nothing to add. At most 100
-   * problems of fields are listed, and one more entry has the number of the others.
+   * One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most 100
+   * field problems are listed. One more entry has the number of the others.
    */
   details?: Array<ErrorDetail> | undefined;
 }
 
-/** Something that happened: in the feed, and as the body of a delivery. */
+/** An event, as in the feed and in the body of a webhook delivery. */
 export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | OtherEvent;
 
-/** What a subscription asks for: a type of event, or `*` for all, also those to come. */
+/** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
 
-/** The types of events. More are added over time; pass over those you do not know. */
+/** Event types. New versions add types: ignore unknown ones. */
 export type EventType =
   | "observation.created"
   | "observation.updated"
@@ -959,17 +972,17 @@ export type EventType =
   | "employee.rehired"
   | "test.ping";
 
-/** A member that differs. */
+/** A changed member. */
 export interface FieldChange {
-  /** The value before, of any type; null where there was none. */
+  /** Value before the change, of any type. Null if there was none. */
   from: unknown;
-  /** The value after, of any type; null where there is none. */
+  /** Value after the change, of any type. Null if there is none. */
   to: unknown;
 }
 
 /**
- * What is wrong with a field. The first six come with 400, as do `unknown_field` and `read_only`; the others
- * with 422.
+ * Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have status
+ * 422.
  */
 export type FieldErrorCode =
   | "required"
@@ -988,26 +1001,26 @@ export type FieldErrorCode =
   | "not_a_participant"
   | "not_a_reviewer";
 
-/** A field or parameter that is wrong: 400 and 422. */
+/** An invalid field or parameter: 400 or 422. */
 export interface FieldProblem {
-  /** The member or parameter, for example `title`, `custom_fields.city` or `limit`. */
+  /** Member or parameter, for example `title`, `custom_fields.city` or `limit`. */
   field: string;
-  /** What is wrong with it. */
+  /** Kind of error. */
   code: Open<FieldErrorCode>;
-  /** What would be right, for people. */
+  /** Required correction, for display. */
   message: string;
-  /** The value that names nothing. Only with `not_found_in_organization`. */
+  /** Id that does not exist. Present with `not_found_in_organization`. */
   value?: string | undefined;
 }
 
 export interface Highlight {
-  /** The member of the resource that has the text. */
+  /** Member of the resource that contains the text. */
   field: string;
-  /** The text, or some 200 characters of it around the first word that was found, as it is stored. */
+  /** The stored text, or about 200 characters of it around the first match. */
   snippet: string;
   /**
-   * The words in the snippet, each from its first character to behind its last, counted from 0 in Unicode
-   * scalar values.
+   * Positions of the matched words in the snippet: start (inclusive) and end (exclusive), counted from 0 in
+   * Unicode scalar values.
    */
   ranges: Array<Array<number>>;
 }
@@ -1015,98 +1028,98 @@ export interface Highlight {
 export interface HistoryEntry {
   /** The entry's id. */
   id: string;
-  /** When it was done. */
+  /** Time of the action. */
   occurred_at: string;
-  /** What was done, for example `observation.archive`. */
+  /** Action, for example `observation.archive`. */
   action: string;
-  /** Who did it. */
+  /** Actor who performed the action. */
   actor: Actor;
-  /** What it was done to. */
+  /** Resource that the action changed. */
   target: Target;
-  /** The members that differ, by name; secrets never appear. */
+  /** Changed members by name. Secrets never appear. */
   changes: Record<string, FieldChange>;
-  /** The comment, outcome or reason that came with it. */
+  /** Comment, outcome or reason of the request. */
   comment: string | null;
-  /** The request that asked for it; null where none did. */
+  /** Id of the request. Null if the service acted without a request. */
   request_id: string | null;
 }
 
-/** The idempotency key was used for another request: 409. */
+/** The idempotency key was already used for another request: 409. */
 export interface IdempotencyConflict {
-  /** The key that was used for another request. */
+  /** Idempotency key that was used for another request. */
   idempotency_key: string;
 }
 
 export interface Invitation {
   /** The invitation's id. */
   id: string;
-  /** The person who is invited. */
+  /** Invited person. */
   employee_id: string;
-  /** What became of it. */
+  /** Status of the invitation. */
   status: Open<InvitationStatus>;
-  /** When it was sent. */
+  /** Time of the invitation. */
   created_at: string;
-  /** When its token ends, 14 days after it was sent. */
+  /** Expiry time of the token, 14 days after the invitation. */
   expires_at: string;
-  /** When it was accepted; null where it was not. */
+  /** Time of acceptance. Null if it was not accepted. */
   accepted_at: string | null;
   /**
-   * What became of the mail with its link; null where none is sent, because no mail server is set or the data
-   * is test data.
+   * State of the invitation mail. Null if none is sent: no mail server is configured, or the data is test
+   * data.
    */
   mail: InvitationMail | null;
 }
 
 export interface InvitationAccept {
-  /** The token of the invitation, from its link. 1 to 200 characters. */
+  /** Token of the invitation, from its link. 1 to 200 characters. */
   token: string;
 }
 
 export interface InvitationAccepted {
-  /** The person who accepted. */
+  /** Person who accepted. */
   employee_id: string;
-  /** The organization that the person now works in. */
+  /** Organization of the person. */
   organization_id: string;
-  /** The person's status from now on. */
+  /** New status of the person. */
   status: Open<EmployeeStatus>;
 }
 
 export interface InvitationMail {
-  /** Whether it is still to be sent, and otherwise what became of it. */
+  /** Status of the mail. */
   status: Open<MailStatus>;
-  /** How often it was attempted. */
+  /** Number of attempts. */
   attempts: number;
-  /** When it was attempted last; null before that. */
+  /** Time of the last attempt. Null if there was none. */
   last_attempt_at: string | null;
-  /** When it is attempted next; null where it is not. */
+  /** Time of the next attempt. Null if there is none. */
   next_attempt_at: string | null;
-  /** Why the last attempt failed; null where it did not. */
+  /** Reason for the failure of the last attempt. Null if it did not fail. */
   failure: Open<MailFailure> | null;
 }
 
 export interface InvitationSent {
   /** The invitation's id. */
   id: string;
-  /** The person who is invited. */
+  /** Invited person. */
   employee_id: string;
-  /** What became of it. */
+  /** Status of the invitation. */
   status: Open<InvitationStatus>;
-  /** When it was sent. */
+  /** Time of the invitation. */
   created_at: string;
-  /** When its token ends, 14 days after it was sent. */
+  /** Expiry time of the token, 14 days after the invitation. */
   expires_at: string;
-  /** When it was accepted; null where it was not. */
+  /** Time of acceptance. Null if it was not accepted. */
   accepted_at: string | null;
   /**
-   * What became of the mail with its link; null where none is sent, because no mail server is set or the data
-   * is test data.
+   * State of the invitation mail. Null if none is sent: no mail server is configured, or the data is test
+   * data.
    */
   mail: InvitationMail | null;
-  /** The link that the person follows. Only for admin-level keys, and only where no mail is sent. */
+  /** Link to accept the invitation. Present for admin-level keys if no mail is sent. */
   accept_url?: string | undefined;
 }
 
-/** What became of an invitation. */
+/** Status of an invitation. */
 export type InvitationStatus =
   | "pending"
   | "accepted"
@@ -1114,7 +1127,8 @@ export type InvitationStatus =
   | "revoked";
 
 /**
- * Why a mail was not sent; after `refused`, `unsendable`, `expired` and `recipient_limit` no attempt follows.
+ * Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and
+ * `recipient_limit`.
  */
 export type MailFailure =
   | "connect"
@@ -1131,7 +1145,7 @@ export type MailFailure =
   | "expired"
   | "recipient_limit";
 
-/** What has become of a mail; `canceled` was not wanted any more before it was sent. */
+/** Status of a mail. A `canceled` mail was withdrawn before it was sent. */
 export type MailStatus =
   | "queued"
   | "sent"
@@ -1140,146 +1154,148 @@ export type MailStatus =
 
 export interface ManagerObjectiveCreate {
   /**
-   * The id of the person responsible; for scope `org` an org admin, `emp_…`; 422 if there is none in the
-   * organization.
+   * Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no such
+   * resource.
    */
   owner_id: string;
-  /** What is to be reached, in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in text that is not blank. 1 to 200 characters. */
   title: string;
-  /** The first day of its period. An approved objective starts on this day, in UTC. */
+  /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start: string;
-  /** The last day of its period; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end: string;
-  /** What the title means, in plain text; null for nothing. At most 4000 characters. */
+  /** Description in plain text. Null for none. At most 4000 characters. */
   description?: string | null | undefined;
-  /** Whose goal it is. `manager` unless given. */
+  /** Scope of the goal. Default: `manager`. */
   scope?: ManagerObjectiveScope | undefined;
-  /** Where it stands at first. `proposed` unless given. */
+  /** Initial status. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
 }
 
-/** The scopes of the objectives that these paths hold. */
+/** Scopes of the objectives under these paths. */
 export type ManagerObjectiveScope =
   | "manager"
   | "org";
 
 export interface Me {
-  /** The id of the key that this request came with. */
+  /** Id of the API key of this request. */
   key_id: string;
-  /** What people call the key. */
+  /** Display name of the key. */
   name: string;
-  /** The organization that the key belongs to. */
+  /** Organization of the key. */
   organization_id: string;
-  /** The data set that the key works on. */
+  /** Data set that the key accesses. */
   environment: Open<Environment>;
-  /** Whether it may do what administrators do. */
+  /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** What it may do. */
+  /** Permissions of the key. */
   scopes: Array<Open<ApiKeyScope>>;
-  /** The person whom it acts for, and whose sight it has; null for a key of the organization. */
+  /**
+   * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
+   */
   employee_id: string | null;
-  /** When the key ends; null where it does not. */
+  /** Expiry time of the key. Null if it does not expire. */
   expires_at: string | null;
-  /** How often the key may ask. */
+  /** Request quotas of the key. */
   quotas: MeQuotas;
 }
 
 export interface MeQuotas {
-  /** The quota of requests that count as `read`. */
+  /** Quota of requests of the class `read`. */
   read: Quota;
-  /** The quota of requests that count as `write`. */
+  /** Quota of requests of the class `write`. */
   write: Quota;
-  /** The quota of requests that count as `webhook_test`. */
+  /** Quota of requests of the class `webhook_test`. */
   webhook_test: Quota;
-  /** The quota of requests that count as `csv`. */
+  /** Quota of requests of the class `csv`. */
   csv: Quota;
 }
 
 export interface Message {
   /** The message's id. */
   id: string;
-  /** The conversation that it was written in. */
+  /** Conversation of the message. */
   conversation_id: string;
-  /** The person who wrote it. */
+  /** Author of the message. */
   author_id: string;
-  /** What was written, in plain text of 1 to 4000 characters. */
+  /** Plain text, 1 to 4000 characters. */
   body: string;
-  /** When it was written. */
+  /** Time of the message. */
   created_at: string;
 }
 
 export interface MessageCreate {
-  /** What is written, in plain text that is not blank. 1 to 4000 characters. */
+  /** Plain text that is not blank. 1 to 4000 characters. */
   body: string;
   /**
-   * A key that acts for a person may leave it out, and writes as that person: 403 for another one. Other keys
-   * give it.
+   * Author of the message. A key that acts for a person may omit it; another person is a 403. Required for
+   * all other keys.
    */
   author_id?: string | undefined;
 }
 
-/** Somebody wrote in a conversation. */
+/** A message was added to a conversation. */
 export interface MessageEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: MessageEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Message;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type MessageEventType =
   | "conversation.message.created";
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type MessageSort =
   | "-created_at"
   | "created_at";
 
-/** The key lacks a level: 403. */
+/** The API key lacks an access level: 403. */
 export interface MissingAccessLevel {
-  /** The level that is needed. */
+  /** Required access level. */
   required_access_level: Open<AccessLevel>;
 }
 
-/** The key lacks a scope: 403. */
+/** The API key lacks a scope: 403. */
 export interface MissingScope {
-  /** The scope that is missing. */
+  /** Missing scope. */
   required_scope: Open<ApiKeyScope>;
 }
 
 export interface Notification {
   /** The notification's id. */
   id: string;
-  /** The person who is told. */
+  /** Recipient of the notification. */
   recipient_id: string;
-  /** What it is about. */
+  /** Type of the notification. */
   type: Open<NotificationType>;
-  /** What happened, in a line for people. */
+  /** One line of text, for display. */
   title: string;
-  /** More about it, for example a reason; may be empty. */
+  /** Further text, for example a reason. May be empty. */
   body: string;
-  /** The resource that it leads to. */
+  /** Resource that the notification links to. */
   target: Target;
-  /** When it was sent. */
+  /** Time of the invitation. */
   created_at: string;
-  /** When it was first marked as read; null until then. */
+  /** Time at which it was first marked as read. Null if unread. */
   read_at: string | null;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type NotificationSort =
   | "-created_at"
   | "created_at";
 
-/** What a notification is about. */
+/** Type of a notification. */
 export type NotificationType =
   | "objective.submitted"
   | "objective.approved"
@@ -1296,116 +1312,119 @@ export type NotificationType =
   | "connector.sync_failed";
 
 export interface NotificationsRead {
-  /** The person whose notifications were marked. */
+  /** Recipient of the notifications. */
   recipient_id: string;
-  /** When they were. */
+  /** Time at which they were marked as read. */
   read_at: string;
 }
 
 export interface NotificationsReadAll {
-  /** A key that acts for a person may leave it out: 403 for another person. Other keys give it. */
+  /**
+   * Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
+   * Required for all other keys.
+   */
   recipient_id?: string | undefined;
 }
 
 export interface Objective {
   /** The objective's id. */
   id: string;
-  /** Whose goal it is. */
+  /** Scope of the goal. */
   scope: Open<ObjectiveScope>;
-  /** The person responsible; for scope `org` an org admin. */
+  /** Owner of the objective. For the scope `org` an org admin. */
   owner_id: string;
-  /** What is to be reached, in 1 to 200 characters. */
+  /** Title: the goal in 1 to 200 characters. */
   title: string;
-  /** What the title means, in plain text of at most 4000 characters; null where nothing is. */
+  /** Description in plain text, at most 4000 characters. Null if there is none. */
   description: string | null;
-  /** Where it stands. */
+  /** Current status. */
   status: Open<ObjectiveStatus>;
-  /** The first day of its period. An approved objective starts on this day, in UTC. */
+  /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start: string;
-  /** The last day of its period; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end: string;
   /**
-   * The ids of the summaries that include it, are not archived and are seen by the key, oldest first; none
-   * without `summaries:read`.
+   * Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
+   * key cannot see are omitted. Empty without `summaries:read`.
    */
   linked_summary_ids: Array<string>;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When it was submitted for review; null where it was not, or was rejected since. */
+  /** Time of submission for review. Null if it was not submitted or was rejected since. */
   submitted_at: string | null;
-  /** When it was first approved or started; null before that. */
+  /** Time of the first approval or start. Null before that. */
   approved_at: string | null;
-  /** When it was reached; null unless it is `completed`. */
+  /** Time of completion. Null unless the status is `completed`. */
   completed_at: string | null;
-  /** The newest 100 of these summaries, as far as the key sees them. Only with `expand=linked_summaries`. */
+  /** The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`. */
   linked_summaries?: Array<Summary> | undefined;
-  /** The person responsible. Only with `expand=owner`. */
+  /** Owner of the objective. Present with `expand=owner`. */
   owner?: Employee | undefined;
 }
 
 export interface ObjectiveApprove {
-  /** A remark, shown in the history and to the owner. At most 2000 characters. */
+  /** Comment, shown in the history and to the owner. At most 2000 characters. */
   comment?: string | null | undefined;
 }
 
 export interface ObjectiveComplete {
-  /** What came of it; shown in the history. At most 2000 characters. */
+  /** Outcome, shown in the history. At most 2000 characters. */
   outcome?: string | null | undefined;
 }
 
-/** Something happened to an objective. */
+/** An objective was created or changed. */
 export interface ObjectiveEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: ObjectiveEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Objective;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type ObjectiveEventType =
   | "objective.created"
   | "objective.status_changed"
   | "objective.updated"
   | "objective.archived";
 
-/** What an objective can inline. */
+/** Related resources that an objective can include. */
 export type ObjectiveExpand =
   | "owner"
   | "linked_summaries";
 
-/** The statuses that an objective can be created with. */
+/** Statuses that an objective can be created with. */
 export type ObjectiveFirstStatus =
   | "proposed"
   | "approved"
   | "in_progress";
 
 export interface ObjectiveMiss {
-  /** Why; shown in the history. At most 2000 characters. */
+  /** Reason, shown in the history. At most 2000 characters. */
   reason?: string | null | undefined;
 }
 
 export interface ObjectiveReject {
-  /** Why; shown in the history and to the owner. 1 to 2000 characters. */
+  /** Reason, shown in the history and to the owner. 1 to 2000 characters. */
   reason: string;
 }
 
-/** Whose goal an objective is: one person's, a manager's team's, or everybody's. */
+/** Scope of an objective: one person, the team of a manager, or the organization. */
 export type ObjectiveScope =
   | "employee"
   | "manager"
   | "org";
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ObjectiveSort =
   | "-period_end"
   | "period_end"
@@ -1414,7 +1433,7 @@ export type ObjectiveSort =
   | "-updated_at"
   | "updated_at";
 
-/** Where an objective stands in its lifecycle. */
+/** Status of an objective. */
 export type ObjectiveStatus =
   | "proposed"
   | "approved"
@@ -1423,7 +1442,7 @@ export type ObjectiveStatus =
   | "missed"
   | "archived";
 
-/** Which objectives are wanted, by status. */
+/** Filter of objectives by status. */
 export type ObjectiveStatusFilter =
   | "proposed"
   | "approved"
@@ -1434,104 +1453,104 @@ export type ObjectiveStatusFilter =
   | "all";
 
 export interface ObjectiveUpdate {
-  /** What the title means, in plain text; null for nothing. At most 4000 characters. */
+  /** Description in plain text. Null for none. At most 4000 characters. */
   description?: string | null | undefined;
-  /** The last day of its period; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end?: string | undefined;
-  /** The first day of its period. An approved objective starts on this day, in UTC. */
+  /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start?: string | undefined;
-  /** Moves it between `approved` and `in_progress`; 409 for all others. */
+  /** New status. Only moves between `approved` and `in_progress` are possible; 409 for all others. */
   status?: ObjectiveStatus | undefined;
-  /** What is to be reached, in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in text that is not blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
 export interface Observation {
   /** The observation's id. */
   id: string;
-  /** The person it is about. */
+  /** Id of the person it is about. */
   employee_id: string;
-  /** The person who wrote it; null where that was not said. */
+  /** Author of the observation. Null if unknown. */
   author_id: string | null;
-  /** Whether it is about a strength or an opportunity. */
+  /** Type: a strength or an opportunity. */
   type: Open<ObservationType>;
-  /** What was observed, in plain text of 1 to 4000 characters. */
+  /** Observed behaviour in plain text, 1 to 4000 characters. */
   observation: string;
-  /** What came of it, in plain text. At most 2000 characters; null where nothing was said. */
+  /** Impact of the observed behaviour, in plain text. At most 2000 characters. Null if there is none. */
   impact: string | null;
-  /** What should be done, in plain text. At most 2000 characters; null where nothing was said. */
+  /** Recommended action, in plain text. At most 2000 characters. Null if there is none. */
   recommended_action: string | null;
-  /** The ids of its attributes, at most 12, none of them twice. */
+  /** Ids of the attributes, at most 12, without duplicates. */
   attribute_ids: Array<string>;
-  /** The day that it is about; never in the future. */
+  /** Day of the observed behaviour. Never in the future. */
   observation_date: string;
-  /** Whether the person it is about sees it. */
+  /** Visibility to the person it is about. */
   visibility: Open<ObservationVisibility>;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When it was archived; null while in use. */
+  /** Archive time. Null if it is not archived. */
   archived_at: string | null;
-  /** Its attributes. Only with `expand=attributes`. */
+  /** The attributes. Present with `expand=attributes`. */
   attributes?: Array<Attribute> | undefined;
-  /** The person it is about. Only with `expand=employee`. */
+  /** The person. Present with `expand=employee`. */
   employee?: Employee | null | undefined;
 }
 
 export interface ObservationCreate {
-  /** The id of the person it is about, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the person it is about, `emp_…`. 422 if the organization has no such resource. */
   employee_id: string;
-  /** Whether it is about a strength or an opportunity. */
+  /** Type: a strength or an opportunity. */
   type: ObservationType;
-  /** What was observed, in plain text that is not blank. 1 to 4000 characters. */
+  /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation: string;
-  /** Its attributes, at most 12, none of them twice; 422 for one that is not there. */
+  /** Attributes, at most 12, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
-  /** The id of the person who writes it, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the person who writes it, `emp_…`. 422 if the organization has no such resource. */
   author_id?: string | null | undefined;
-  /** What came of it, in plain text; null for nothing. At most 2000 characters. */
+  /** Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters. */
   impact?: string | null | undefined;
-  /** The day that it is about; today in UTC unless given, and not in the future. */
+  /** Day of the observed behaviour, not in the future. Default: today in UTC. */
   observation_date?: string | null | undefined;
-  /** What should be done, in plain text; null for nothing. At most 2000 characters. */
+  /** Recommended action, in plain text. Null for none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
-   * `person` unless given.
+   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+   * person see it. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
 
-/** Something happened to an observation. */
+/** An observation was created or changed. */
 export interface ObservationEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: ObservationEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Observation;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type ObservationEventType =
   | "observation.created"
   | "observation.updated"
   | "observation.archived"
   | "observation.restored";
 
-/** What an observation can inline. */
+/** Related resources that an observation can include. */
 export type ObservationExpand =
   | "employee"
   | "attributes";
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ObservationSort =
   | "-observation_date"
   | "observation_date"
@@ -1540,27 +1559,30 @@ export type ObservationSort =
   | "-updated_at"
   | "updated_at";
 
-/** Whether an observation is about something done well or something to do better. */
+/** Type of an observation: something done well or something to improve. */
 export type ObservationType =
   | "strength"
   | "opportunity";
 
 export interface ObservationUpdate {
-  /** Its attributes, at most 12, none of them twice; 422 for one that is not there. */
+  /** Attributes, at most 12, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
-  /** What came of it, in plain text; null for nothing. At most 2000 characters. */
+  /** Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters. */
   impact?: string | null | undefined;
-  /** What was observed, in plain text that is not blank. 1 to 4000 characters. */
+  /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation?: string | undefined;
-  /** What should be done, in plain text; null for nothing. At most 2000 characters. */
+  /** Recommended action, in plain text. Null for none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
-  /** Whether the person it is about sees it: `person`, or `managers` for that person's managers alone. */
+  /**
+   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+   * person see it.
+   */
   visibility?: ObservationVisibility | undefined;
 }
 
 /**
- * Whether the person whom an observation is about sees it: `managers` shows it to that person's managers, its
- * author and the requester of its assignment.
+ * Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
+ * managers of that person, the author and the requester of its assignment see it.
  */
 export type ObservationVisibility =
   | "person"
@@ -1571,53 +1593,50 @@ export interface Organization {
   id: string;
   /** The organization's name, 1 to 120 characters. */
   name: string;
-  /** Whether objectives are reviewed before they are approved. */
+  /** Review of objectives before approval. */
   objective_review: Open<ReviewMode>;
-  /** Whether summaries are reviewed before they are approved. */
+  /** Review of summaries before approval. */
   summary_review: Open<ReviewMode>;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
 }
 
 export interface OrganizationUpdate {
   /** The organization's name. 1 to 120 characters in one line. */
   name?: string | undefined;
-  /** Whether objectives are reviewed before they are approved. */
+  /** Review of objectives before approval. */
   objective_review?: ReviewMode | undefined;
-  /** Whether summaries are reviewed before they are approved. */
+  /** Review of summaries before approval. */
   summary_review?: ReviewMode | undefined;
 }
 
-/**
- * An event of a type that this version does not describe. Types are added over time: pass over those you do
- * not know.
- */
+/** An event of a type that this version does not describe. New versions add types: ignore unknown ones. */
 export interface OtherEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: UnknownEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Record<string, unknown>;
 }
 
-/** A limit of requests within a sliding window. */
+/** Limit of requests within a sliding window. */
 export interface Quota {
   /** Requests that are allowed within the window. */
   limit: number;
-  /** The length of the sliding window in seconds. */
+  /** Length of the sliding window in seconds. */
   window_seconds: number;
 }
 
-/** What a request counts as; each class has a limit of its own. */
+/** Quota class of a request. Each class has its own limit. */
 export type QuotaClass =
   | "read"
   | "write"
@@ -1626,60 +1645,63 @@ export type QuotaClass =
 
 /** A quota is used up: 429. */
 export interface RateLimit {
-  /** What the request counts as. */
+  /** Quota class of the request. */
   quota: Open<QuotaClass>;
   /** Requests that are allowed within the window. */
   limit: number;
-  /** The length of the sliding window in seconds. */
+  /** Length of the sliding window in seconds. */
   window_seconds: number;
 }
 
-/** The key's environment is refused here: 403. */
+/** The environment of the API key is not allowed here: 403. */
 export interface RefusedEnvironment {
-  /** The environment of the key. */
+  /** Environment of the key. */
   key_environment: Open<Environment>;
 }
 
-/** Which events are delivered again: those never acknowledged, or also those never attempted. */
+/**
+ * Selection of events: `failed` for events without acknowledgement, `all` also for events without any
+ * attempt.
+ */
 export type ReplaySelection =
   | "failed"
   | "all";
 
-/** Whether something is reviewed before it is approved: it may be, must be, or cannot be. */
+/** Review before approval: optional, required or disabled. */
 export type ReviewMode =
   | "optional"
   | "required"
   | "disabled";
 
-/** What a person may do in the organization. */
+/** Role of a person in the organization. */
 export type Role =
   | "employee"
   | "manager"
   | "org_admin";
 
 export interface SearchHit {
-  /** What kind of resource it is. */
+  /** Kind of resource. */
   type: Open<SearchHitType>;
   /** The resource's id. */
   id: string;
   /**
-   * How well it matches: 1.0 where it has every word, 0.5 where the last word is only the beginning of one.
+   * Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a word.
    */
   score: number;
-  /** Where the words stand, text by text. */
+  /** Positions of the words in each text. */
   highlights: Array<Highlight>;
-  /** The resource as GET answers it, with nothing inlined. */
+  /** The resource as GET returns it, without `expand`. */
   resource: Observation | Objective | Employee | Summary;
 }
 
-/** What kinds of resources a search finds. */
+/** Kinds of resources that a search finds. */
 export type SearchHitType =
   | "observation"
   | "objective"
   | "employee"
   | "summary";
 
-/** What can be searched. */
+/** Types that can be searched. */
 export type SearchType =
   | "observations"
   | "objectives"
@@ -1687,47 +1709,47 @@ export type SearchType =
   | "summaries";
 
 export interface Submission {
-  /** The reviewer. */
+  /** Id of the reviewer. */
   reviewer_id: string;
-  /** Whether the reviewer has submitted. */
+  /** Status of the submission. */
   status: Open<SubmissionStatus>;
-  /** The ids of the submitted observations that the key sees. */
+  /** Ids of the submitted observations that the key sees. */
   observation_ids: Array<string>;
-  /** When they were; null until then. */
+  /** Time of the submission. Null if the reviewer has not submitted. */
   submitted_at: string | null;
 }
 
 export interface SubmissionCreate {
-  /** What the reviewer has to say: 1 to 10 observations about the person of the assignment. */
+  /** 1 to 10 observations about the person of the assignment. */
   observations: Array<SubmissionCreateObservation>;
   /**
-   * A key that acts for a person may leave it out, and submits as that person: 403 for another one. Other
-   * keys give it.
+   * Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all
+   * other keys.
    */
   reviewer_id?: string | undefined;
 }
 
 export interface SubmissionCreateObservation {
-  /** Whether it is about a strength or an opportunity. */
+  /** Type: a strength or an opportunity. */
   type: ObservationType;
-  /** What was observed, in plain text that is not blank. 1 to 4000 characters. */
+  /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation: string;
-  /** Its attributes, at most 12, none of them twice; 422 for one that is not there. */
+  /** Attributes, at most 12, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
-  /** What came of it, in plain text; null for nothing. At most 2000 characters. */
+  /** Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters. */
   impact?: string | null | undefined;
-  /** The day that it is about; today in UTC unless given, and not in the future. */
+  /** Day of the observed behaviour, not in the future. Default: today in UTC. */
   observation_date?: string | null | undefined;
-  /** What should be done, in plain text; null for nothing. At most 2000 characters. */
+  /** Recommended action, in plain text. Null for none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.
-   * `person` unless given.
+   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+   * person see it. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
 
-/** Whether a reviewer has submitted. */
+/** Status of the submission of a reviewer. */
 export type SubmissionStatus =
   | "pending"
   | "submitted";
@@ -1735,92 +1757,90 @@ export type SubmissionStatus =
 export interface Summary {
   /** The summary's id. */
   id: string;
-  /** The person it is about. */
+  /** Id of the person it is about. */
   employee_id: string;
-  /** The person who wrote it; null where that was not said. */
+  /** Author of the observation. Null if unknown. */
   author_id: string | null;
-  /** What it is called, in 1 to 200 characters. */
+  /** Title, 1 to 200 characters. */
   title: string;
-  /** What it says, in plain text of at most 20000 characters. */
+  /** Text of the summary, in plain text of at most 20000 characters. */
   body: string;
-  /** The first day that it is about; null together with `period_end`. */
+  /** First day of the period. Null if `period_end` is null. */
   period_start: string | null;
-  /** The last day that it is about; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end: string | null;
-  /** Where it stands. */
+  /** Current status. */
   status: Open<SummaryStatus>;
-  /** The ids of the objectives that it rests on, at most 100. */
+  /** Ids of the included objectives, at most 100. */
   included_objective_ids: Array<string>;
-  /**
-   * The ids of the observations that it rests on, at most 200; until it is approved without those that are
-   * archived.
-   */
+  /** Ids of the included observations, at most 200. Until the approval, archived observations are omitted. */
   included_observation_ids: Array<string>;
-  /** What the employee answered; null until then. */
+  /** Feedback of the employee. Null if there is none. */
   employee_feedback: EmployeeFeedback | null;
-  /** When it was submitted; null where it was not, or was returned since. */
+  /** Time of submission. Null if it was not submitted or was returned since. */
   submitted_at: string | null;
-  /** When it was approved; null where it was not, or was returned since. */
+  /** Time of approval. Null if it was not approved or was returned since. */
   approved_at: string | null;
-  /** When it was shared with the employee; null before that. */
+  /** Time at which it was shared with the employee. Null before that. */
   shared_at: string | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; later than before with every change. */
+  /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** When it was archived; null while in use. */
+  /** Archive time. Null if it is not archived. */
   archived_at: string | null;
-  /** The person who wrote it. Only with `expand=author`. */
+  /** Author of the summary. Present with `expand=author`. */
   author?: Employee | null | undefined;
-  /** The person it is about. Only with `expand=employee`. */
+  /** The person. Present with `expand=employee`. */
   employee?: Employee | undefined;
-  /** The objectives that it rests on, as far as the key sees them. Only with `expand=included_objectives`. */
+  /** Included objectives that the key sees. Present with `expand=included_objectives`. */
   included_objectives?: Array<Objective> | undefined;
-  /** The observations that it rests on. Only with `expand=included_observations`. */
+  /** Included observations. Present with `expand=included_observations`. */
   included_observations?: Array<Observation> | undefined;
 }
 
 export interface SummaryCreate {
-  /** The id of the person it is about, `emp_…`; 422 if there is none in the organization. */
+  /** Id of the person it is about, `emp_…`. 422 if the organization has no such resource. */
   employee_id: string;
-  /** What it is called, in text that is not blank. 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title: string;
-  /** A key that acts for a person writes as that person: 403 for another one, and for null. */
+  /** Author. A key that acts for a person writes as that person: 403 for another person and for null. */
   author_id?: string | null | undefined;
   /**
-   * What it says, in plain text; it has to say something before it is submitted. At most 20000 characters.
+   * Text of the summary, in plain text. It must not be blank when the summary is submitted. At most 20000
+   * characters.
    */
   body?: string | undefined;
-  /** The objectives that it rests on, at most 100, none of them twice; 422 for one that is not there. */
+  /** Included objectives, at most 100, without duplicates. 422 if one does not exist. */
   included_objective_ids?: Array<string> | undefined;
   /**
-   * The observations that it rests on, at most 200, none of them twice; 422 for one that is not there, is
-   * about somebody else, or is archived when it is added.
+   * Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
+   * person, or is archived when it is added.
    */
   included_observation_ids?: Array<string> | undefined;
-  /** The last day that it is about; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end?: string | null | undefined;
-  /** The first day that it is about; together with `period_end` or not at all. */
+  /** First day of the period. Give `period_start` and `period_end` together, or neither. */
   period_start?: string | null | undefined;
 }
 
-/** Something happened to a summary. */
+/** A summary was created or changed. */
 export interface SummaryEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: SummaryEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: Summary;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type SummaryEventType =
   | "summary.created"
   | "summary.updated"
@@ -1830,7 +1850,7 @@ export type SummaryEventType =
   | "summary.archived"
   | "summary.feedback_submitted";
 
-/** What a summary can inline. */
+/** Related resources that a summary can include. */
 export type SummaryExpand =
   | "employee"
   | "author"
@@ -1838,25 +1858,25 @@ export type SummaryExpand =
   | "included_observations";
 
 export interface SummaryFeedback {
-  /** Whether the employee has taken note of it. `false` unless given. */
+  /** `true` if the employee has acknowledged the summary. Default: `false`. */
   acknowledged?: boolean | undefined;
-  /** What the employee says to it. At most 2000 characters. */
+  /** Comment of the employee. At most 2000 characters. */
   comment?: string | null | undefined;
 }
 
 export interface SummaryReturn {
-  /** Why; shown to the author and in the audit log. 1 to 2000 characters. */
+  /** Reason, shown to the author and in the audit log. 1 to 2000 characters. */
   reason: string;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type SummarySort =
   | "-created_at"
   | "created_at"
   | "-updated_at"
   | "updated_at";
 
-/** Where a summary stands in its lifecycle. */
+/** Status of a summary. */
 export type SummaryStatus =
   | "draft"
   | "pending_review"
@@ -1864,7 +1884,7 @@ export type SummaryStatus =
   | "shared"
   | "archived";
 
-/** Which summaries are wanted, by status. */
+/** Filter of summaries by status. */
 export type SummaryStatusFilter =
   | "draft"
   | "pending_review"
@@ -1875,118 +1895,119 @@ export type SummaryStatusFilter =
 
 export interface SummaryUpdate {
   /**
-   * What it says, in plain text; it has to say something before it is submitted. At most 20000 characters.
+   * Text of the summary, in plain text. It must not be blank when the summary is submitted. At most 20000
+   * characters.
    */
   body?: string | undefined;
-  /** The objectives that it rests on, at most 100, none of them twice; 422 for one that is not there. */
+  /** Included objectives, at most 100, without duplicates. 422 if one does not exist. */
   included_objective_ids?: Array<string> | undefined;
   /**
-   * The observations that it rests on, at most 200, none of them twice; 422 for one that is not there, is
-   * about somebody else, or is archived when it is added.
+   * Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
+   * person, or is archived when it is added.
    */
   included_observation_ids?: Array<string> | undefined;
-  /** The last day that it is about; not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. */
   period_end?: string | null | undefined;
-  /** The first day that it is about; together with `period_end` or not at all. */
+  /** First day of the period. Give `period_start` and `period_end` together, or neither. */
   period_start?: string | null | undefined;
-  /** What it is called, in text that is not blank. 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
 export interface Target {
-  /** The kind of resource, for example `observation`. */
+  /** Kind of resource, for example `observation`. */
   type: string;
   /** The resource's id. */
   id: string;
 }
 
 export interface TestDataReset {
-  /** How many rows of the data set went, of whatever kind. */
+  /** Number of removed rows of all kinds. */
   removed: number;
-  /** Whether nothing is left. Where it is false the request took long enough: send it again. */
+  /** `true` if all test data is removed. If `false`, send the request again to continue. */
   complete: boolean;
 }
 
-/** Somebody tests a receiver. */
+/** A test of a receiver. */
 export interface TestEvent {
-  /** The event's id: the same in the feed and for every attempt. Handle an id once. */
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
-  /** The type of the event. */
+  /** Type of the event. */
   event: TestEventType;
-  /** When it happened, not when it was sent. */
+  /** Time of the event, not of its delivery. */
   created_at: string;
-  /** The version of the payload, now `v1`. */
+  /** Version of the payload, currently `v1`. */
   api_version: string;
-  /** The organization in which it happened. */
+  /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET shows it with nothing inlined. */
+  /** The resource after the change, as GET returns it without `expand`. */
   data: TestMessage;
 }
 
-/** The types of events with this data. */
+/** Event types that have this data. */
 export type TestEventType =
   | "test.ping";
 
 export interface TestMessage {
-  /** A sentence that says that this is a test. */
+  /** Text that marks this event as a test. */
   message: string;
 }
 
 export interface Webhook {
   /** The subscription's id. */
   id: string;
-  /** Where deliveries go: an https URL. */
+  /** URL of the receiver, with https. */
   url: string;
-  /** What it is told; `*` stands for all, also those to come. */
+  /** Subscribed event types. `*` means all types, including future ones. */
   event_types: Array<Open<EventTopic>>;
-  /** Whether anything is delivered. False pauses delivery. */
+  /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
-  /** What people call it, at most 200 characters; null where nothing is. */
+  /** Description, at most 200 characters. Null if there is none. */
   description: string | null;
-  /** When the newest attempt ended; null before the first one. */
+  /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
-  /** How the newest attempt ended; null before the first one. */
+  /** Result of the newest attempt. Null if there was none. */
   last_delivery_status: Open<DeliveryStatus> | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; deliveries do not count. */
+  /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
 }
 
 export interface WebhookCreate {
   /**
-   * An https URL without user and password, at most 2048 characters; 422 unless its host is known to public
-   * DNS and no address of it is private.
+   * URL of the receiver, with https and without user and password, at most 2048 characters. 422 if public DNS
+   * does not know the host or one of its addresses is private.
    */
   url: string;
-  /** What it is told; `*` stands for all. Duplicates are folded. */
+  /** Event types to subscribe to. `*` means all types. Duplicates are removed. */
   event_types: Array<EventTopic>;
-  /** What people call it, at most 200 characters. */
+  /** Description, at most 200 characters. */
   description?: string | null | undefined;
 }
 
 export interface WebhookReplay {
-  /** Events that happened no earlier; within the last 30 days. */
+  /** Time of the oldest event to deliver (inclusive), within the last 30 days. */
   since: string;
-  /** Of these types, as far as the subscription wants them; all unless given. */
+  /** Event types to deliver, if the subscription has them. Default: all types of the subscription. */
   event_types?: Array<EventTopic> | null | undefined;
   /**
-   * `failed`: events that were attempted and never acknowledged. `all`: also those that never were attempted.
-   * `failed` unless given.
+   * `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
+   * Default: `failed`.
    */
   only?: ReplaySelection | null | undefined;
-  /** Events that happened before this; now unless given. */
+  /** End of the time range (exclusive). Default: now. */
   until?: string | null | undefined;
 }
 
 export interface WebhookReplayed {
-  /** Deliveries that were queued or brought forward. */
+  /** Number of deliveries that were queued or rescheduled to now. */
   enqueued: number;
-  /** The `since` of the request that goes on; null when all were queued. */
+  /** Value of `since` for the next request. Null if all events were queued. */
   continue_since: string | null;
 }
 
-/** The orders of this list; a leading `-` puts the largest first. */
+/** Sort orders of this list. A leading `-` sorts in descending order. */
 export type WebhookSort =
   | "-created_at"
   | "created_at"
@@ -1994,22 +2015,22 @@ export type WebhookSort =
   | "updated_at";
 
 export interface WebhookUpdate {
-  /** False pauses delivery; true also forgets the failures so far. */
+  /** `false` pauses delivery. `true` resumes it and resets the count of failures. */
   active?: boolean | undefined;
-  /** What people call it, at most 200 characters. */
+  /** Description, at most 200 characters. */
   description?: string | null | undefined;
-  /** What it is told; `*` stands for all. Duplicates are folded. */
+  /** Event types to subscribe to. `*` means all types. Duplicates are removed. */
   event_types?: Array<EventTopic> | undefined;
   /**
-   * Seconds after which no secret from before this rotation signs any more; 0 ends them at once. Only
-   * together with `rotate_secret`; without it the secret before signs for another 86400 seconds.
+   * Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If
+   * omitted, the previous secret signs for another 86400 seconds.
    */
   overlap_seconds?: number | undefined;
-  /** Gives it a new secret; the one before signs as well for `overlap_seconds`. */
+  /** `true` creates a new secret. The previous secret also signs for `overlap_seconds`. */
   rotate_secret?: boolean | undefined;
   /**
-   * An https URL without user and password, at most 2048 characters; 422 unless its host is known to public
-   * DNS and no address of it is private.
+   * URL of the receiver, with https and without user and password, at most 2048 characters. 422 if public DNS
+   * does not know the host or one of its addresses is private.
    */
   url?: string | undefined;
 }
@@ -2017,46 +2038,46 @@ export interface WebhookUpdate {
 export interface WebhookUpdated {
   /** The subscription's id. */
   id: string;
-  /** Where deliveries go: an https URL. */
+  /** URL of the receiver, with https. */
   url: string;
-  /** What it is told; `*` stands for all, also those to come. */
+  /** Subscribed event types. `*` means all types, including future ones. */
   event_types: Array<Open<EventTopic>>;
-  /** Whether anything is delivered. False pauses delivery. */
+  /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
-  /** What people call it, at most 200 characters; null where nothing is. */
+  /** Description, at most 200 characters. Null if there is none. */
   description: string | null;
-  /** When the newest attempt ended; null before the first one. */
+  /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
-  /** How the newest attempt ended; null before the first one. */
+  /** Result of the newest attempt. Null if there was none. */
   last_delivery_status: Open<DeliveryStatus> | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; deliveries do not count. */
+  /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
-  /** The secret that signs deliveries. It cannot be retrieved later. */
+  /** Secret that signs deliveries. It cannot be retrieved later. */
   secret?: string | undefined;
 }
 
 export interface WebhookWithSecret {
   /** The subscription's id. */
   id: string;
-  /** Where deliveries go: an https URL. */
+  /** URL of the receiver, with https. */
   url: string;
-  /** What it is told; `*` stands for all, also those to come. */
+  /** Subscribed event types. `*` means all types, including future ones. */
   event_types: Array<Open<EventTopic>>;
-  /** Whether anything is delivered. False pauses delivery. */
+  /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
-  /** What people call it, at most 200 characters; null where nothing is. */
+  /** Description, at most 200 characters. Null if there is none. */
   description: string | null;
-  /** When the newest attempt ended; null before the first one. */
+  /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
-  /** How the newest attempt ended; null before the first one. */
+  /** Result of the newest attempt. Null if there was none. */
   last_delivery_status: Open<DeliveryStatus> | null;
-  /** When it was created. */
+  /** Creation time. */
   created_at: string;
-  /** When it last changed; deliveries do not count. */
+  /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
-  /** The secret that signs deliveries. It cannot be retrieved later. */
+  /** Secret that signs deliveries. It cannot be retrieved later. */
   secret: string;
 }
 
@@ -2077,24 +2098,28 @@ export interface ListApiKeysFilter {
 export interface ListApiKeysQuery {
   /** Conditions that every entry matches. */
   filter?: ListApiKeysFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: ApiKeySort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListAssignments`. */
 export interface ListAssignmentsFilter {
-  /** Those about this person. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
   employee_id?: string | undefined;
-  /** Those that ask this person. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only assignments with this reviewer. An id, `emp_…`. An unknown id matches nothing. */
   reviewer_id?: string | undefined;
-  /** Those that this person asked for. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only assignments with this requester. An id, `emp_…`. An unknown id matches nothing. */
   requester_id?: string | undefined;
   /**
-   * Those with this status; `all` unless given. May be repeated, at most 100 times; an entry matches any of
+   * Only assignments with this status. Default: `all`. May be repeated up to 100 times. Entries match any of
    * the values.
    */
   status?: AssignmentStatusFilter | readonly AssignmentStatusFilter[] | undefined;
@@ -2106,23 +2131,27 @@ export interface ListAssignmentsFilter {
 export interface ListAssignmentsQuery {
   /** Conditions that every entry matches. */
   filter?: ListAssignmentsFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: AssignmentSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListAttributes`. */
 export interface ListAttributesFilter {
-  /** The attribute with this name, compared as a whole and without case. */
+  /** Only the attribute with this name. The whole name is compared, without case. */
   name?: string | undefined;
-  /** Those in this category, compared as a whole. */
+  /** Only attributes in this category. The whole text is compared. */
   category?: string | undefined;
-  /** Those with this tone. May be repeated, at most 100 times; an entry matches any of the values. */
+  /** Only attributes with this tone. May be repeated up to 100 times. Entries match any of the values. */
   tone?: AttributeTone | readonly AttributeTone[] | undefined;
-  /** Those in use, those that are archived, or both; `false` unless given. */
+  /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
   updated_at?: Range | undefined;
 }
@@ -2131,23 +2160,25 @@ export interface ListAttributesFilter {
 export interface ListAttributesQuery {
   /** Conditions that every entry matches. */
   filter?: ListAttributesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `name` unless given. */
+  /** Sort order. Entries with equal values are sorted by id, in the same direction. Default: `name`. */
   sort?: AttributeSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListAuditLog`. */
 export interface ListAuditLogFilter {
-  /** What was done to this resource: its id. */
+  /** Only entries about the resource with this id. */
   target_id?: string | undefined;
-  /** What this actor did: its id. */
+  /** Only entries of the actor with this id. */
   actor_id?: string | undefined;
   /**
-   * What was done, for example `observation.archive`, compared as a whole. May be repeated, at most 100
-   * times; an entry matches any of the values.
+   * Only entries with this action, for example `observation.archive`. The whole text is compared. May be
+   * repeated up to 100 times. Entries match any of the values.
    */
   action?: string | readonly string[] | undefined;
   occurred_at?: Range | undefined;
@@ -2157,11 +2188,15 @@ export interface ListAuditLogFilter {
 export interface ListAuditLogQuery {
   /** Conditions that every entry matches. */
   filter?: ListAuditLogFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-occurred_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
+   */
   sort?: AuditEntrySort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
@@ -2174,21 +2209,25 @@ export interface ListConnectorsFilter {
 export interface ListConnectorsQuery {
   /** Conditions that every entry matches. */
   filter?: ListConnectorsFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: ConnectorSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListConversations`. */
 export interface ListConversationsFilter {
-  /** Those that this person takes part in. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only conversations with this participant. An id, `emp_…`. An unknown id matches nothing. */
   participant_id?: string | undefined;
-  /** Those about this resource, whose kind its id tells. */
+  /** Only conversations about the resource with this id. */
   about_id?: string | undefined;
-  /** Those in use, those that are archived, or both; `false` unless given. */
+  /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
   updated_at?: Range | undefined;
 }
@@ -2197,17 +2236,22 @@ export interface ListConversationsFilter {
 export interface ListConversationsQuery {
   /** Conditions that every entry matches. */
   filter?: ListConversationsFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-last_message_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+   * `-last_message_at`.
+   */
   sort?: ConversationSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListMessages`. */
 export interface ListMessagesFilter {
-  /** Those that this person wrote. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only entries by this author. An id, `emp_…`. An unknown id matches nothing. */
   author_id?: string | undefined;
   created_at?: Range | undefined;
 }
@@ -2216,19 +2260,23 @@ export interface ListMessagesFilter {
 export interface ListMessagesQuery {
   /** Conditions that every entry matches. */
   filter?: ListMessagesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: MessageSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListDepartments`. */
 export interface ListDepartmentsFilter {
-  /** The department with this name, compared as a whole and without case. */
+  /** Only the department with this name. The whole name is compared, without case. */
   name?: string | undefined;
-  /** Those in use, those that are archived, or both; `false` unless given. */
+  /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
   updated_at?: Range | undefined;
 }
@@ -2237,23 +2285,25 @@ export interface ListDepartmentsFilter {
 export interface ListDepartmentsQuery {
   /** Conditions that every entry matches. */
   filter?: ListDepartmentsFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `name` unless given. */
+  /** Sort order. Entries with equal values are sorted by id, in the same direction. Default: `name`. */
   sort?: DepartmentSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListEmployeeObjectives`. */
 export interface ListEmployeeObjectivesFilter {
-  /** Those that this person is responsible for. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
   owner_id?: string | undefined;
-  /** Those of this scope; one that these paths do not hold finds nothing. */
+  /** Only objectives of this scope. A scope that these paths do not have matches nothing. */
   scope?: ObjectiveScope | undefined;
   /**
-   * Those with this status, or `all`; all but archived ones unless given. May be repeated, at most 100 times;
-   * an entry matches any of the values.
+   * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to
+   * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
   period_start?: Range | undefined;
@@ -2265,15 +2315,19 @@ export interface ListEmployeeObjectivesFilter {
 export interface ListEmployeeObjectivesQuery {
   /** Conditions that every entry matches. */
   filter?: ListEmployeeObjectivesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-period_end` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-period_end`.
+   */
   sort?: ObjectiveSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
@@ -2281,44 +2335,45 @@ export interface ListEmployeeObjectivesQuery {
 /** Query of `GetEmployeeObjective`. */
 export interface GetEmployeeObjectiveQuery {
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
 /** Query of `ListEmployeeObjectiveHistory`. */
 export interface ListEmployeeObjectiveHistoryQuery {
-  /** The order; the id breaks ties, in the same direction. `-occurred_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
+   */
   sort?: AuditEntrySort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListEmployees`. */
 export interface ListEmployeesFilter {
-  /** The person with this e-mail address, compared as a whole and without case. */
+  /** Only the person with this e-mail address. The whole address is compared, without case. */
   email?: string | undefined;
-  /** Those with this role. May be repeated, at most 100 times; an entry matches any of the values. */
+  /** Only people with this role. May be repeated up to 100 times. Entries match any of the values. */
   role?: Role | readonly Role[] | undefined;
-  /**
-   * Those who report to this person directly, and not those further down. An id, `emp_…`; one that names
-   * nothing finds nothing.
-   */
+  /** Only direct reports of this person. An id, `emp_…`. An unknown id matches nothing. */
   manager_id?: string | undefined;
-  /** Those who belong to this department. An id, `dep_…`; one that names nothing finds nothing. */
+  /** Only people in this department. An id, `dep_…`. An unknown id matches nothing. */
   department_id?: string | undefined;
-  /** Those with this status; `active` unless given. */
+  /** Only people with this status. Default: `active`. */
   status?: EmployeeStatusFilter | undefined;
-  /** The person with this id in another system, compared as a whole. */
+  /** Only the person with this id in another system. The whole id is compared. */
   external_id?: string | undefined;
-  /** Those with this job title, compared as a whole. */
+  /** Only people with this job title. The whole text is compared. */
   job_title?: string | undefined;
   /**
-   * People whose custom field has this value: `filter[custom_fields.<key>]=<value>`, compared with the value
-   * as text (`42`, `true`). As an object, its members are called `custom_fields.<key>`.
+   * Only people whose custom field has this value: `filter[custom_fields.<key>]=<value>`. Numbers and
+   * booleans are compared as text (`42`, `true`). As an object, its members are named `custom_fields.<key>`.
    */
   custom_fields?: Record<string, string> | undefined;
   updated_at?: Range | undefined;
@@ -2328,41 +2383,43 @@ export interface ListEmployeesFilter {
 export interface ListEmployeesQuery {
   /** Conditions that every entry matches. */
   filter?: ListEmployeesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `last_name` unless given. */
+  /** Sort order. Entries with equal values are sorted by id, in the same direction. Default: `last_name`. */
   sort?: EmployeeSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: EmployeeExpand | readonly EmployeeExpand[] | undefined;
 }
 
 /** Query of `UpsertEmployees`. */
 export interface UpsertEmployeesQuery {
-  /** Answers what would become of each row, and writes nothing. False unless given. */
+  /** `true` returns the effect of each row without any changes. Default: `false`. */
   dry_run?: boolean | undefined;
-  /** What an empty cell means; `keep` unless given. */
+  /** Meaning of an empty cell. Default: `keep`. */
   empty?: CsvEmptyCell | undefined;
-  /** Uploads on behalf of this connector, which then owns the records; takes an admin-level key. */
+  /** Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level key. */
   connector_id?: string | undefined;
 }
 
 /** Query of `GetEmployee`. */
 export interface GetEmployeeQuery {
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: EmployeeExpand | readonly EmployeeExpand[] | undefined;
 }
 
 /** Filters of `ListEvents`. */
 export interface ListEventsFilter {
-  /** Events of this type. May be repeated, at most 100 times; an entry matches any of the values. */
+  /** Only events of this type. May be repeated up to 100 times. Entries match any of the values. */
   event?: EventType | readonly EventType[] | undefined;
 }
 
@@ -2371,25 +2428,27 @@ export interface ListEventsQuery {
   /** Conditions that every entry matches. */
   filter?: ListEventsFilter | undefined;
   /**
-   * Begin at the first event that happened then or later, at most 30 days ago; `now`: behind everything that
-   * is there already. The answer has the cursor to go on from. Not together with `cursor`.
+   * Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing
+   * events. The response has the cursor for the next request. Cannot be combined with `cursor`.
    */
   since?: string | "now" | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListManagerObjectives`. */
 export interface ListManagerObjectivesFilter {
-  /** Those that this person is responsible for. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
   owner_id?: string | undefined;
-  /** Those of this scope; one that these paths do not hold finds nothing. */
+  /** Only objectives of this scope. A scope that these paths do not have matches nothing. */
   scope?: ObjectiveScope | undefined;
   /**
-   * Those with this status, or `all`; all but archived ones unless given. May be repeated, at most 100 times;
-   * an entry matches any of the values.
+   * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to
+   * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
   period_start?: Range | undefined;
@@ -2401,15 +2460,19 @@ export interface ListManagerObjectivesFilter {
 export interface ListManagerObjectivesQuery {
   /** Conditions that every entry matches. */
   filter?: ListManagerObjectivesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-period_end` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-period_end`.
+   */
   sort?: ObjectiveSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
@@ -2417,27 +2480,31 @@ export interface ListManagerObjectivesQuery {
 /** Query of `GetManagerObjective`. */
 export interface GetManagerObjectiveQuery {
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
 /** Query of `ListManagerObjectiveHistory`. */
 export interface ListManagerObjectiveHistoryQuery {
-  /** The order; the id breaks ties, in the same direction. `-occurred_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
+   */
   sort?: AuditEntrySort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListNotifications`. */
 export interface ListNotificationsFilter {
-  /** Those that were sent to this person. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only notifications to this person. An id, `emp_…`. An unknown id matches nothing. */
   recipient_id?: string | undefined;
-  /** With `true` those that were not read, with `false` those that were. */
+  /** `true` lists unread notifications, `false` read ones. */
   unread?: boolean | undefined;
 }
 
@@ -2445,30 +2512,34 @@ export interface ListNotificationsFilter {
 export interface ListNotificationsQuery {
   /** Conditions that every entry matches. */
   filter?: ListNotificationsFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: NotificationSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListObservations`. */
 export interface ListObservationsFilter {
-  /** Those about this person. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
   employee_id?: string | undefined;
   /**
-   * Those about people who report to this person at any depth, directly or through others; not about the
-   * person. An id, `emp_…`; one that names nothing finds nothing.
+   * Only entries about the direct and indirect reports of this person. Entries about the person are not
+   * included. An id, `emp_…`. An unknown id matches nothing.
    */
   manager_id?: string | undefined;
-  /** Those of this type. */
+  /** Only observations of this type. */
   type?: ObservationType | undefined;
-  /** Those in use, those that are archived, or both; `false` unless given. */
+  /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
   /**
-   * Those with this attribute. An id, `attr_…`; one that names nothing finds nothing. May be repeated, at
-   * most 100 times; an entry matches any of the values.
+   * Only observations with this attribute. An id, `attr_…`. An unknown id matches nothing. May be repeated up
+   * to 100 times. Entries match any of the values.
    */
   attribute_id?: string | readonly string[] | undefined;
   observation_date?: Range | undefined;
@@ -2480,15 +2551,20 @@ export interface ListObservationsFilter {
 export interface ListObservationsQuery {
   /** Conditions that every entry matches. */
   filter?: ListObservationsFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-observation_date` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+   * `-observation_date`.
+   */
   sort?: ObservationSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: ObservationExpand | readonly ObservationExpand[] | undefined;
 }
@@ -2496,8 +2572,8 @@ export interface ListObservationsQuery {
 /** Query of `GetObservation`. */
 export interface GetObservationQuery {
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: ObservationExpand | readonly ObservationExpand[] | undefined;
 }
@@ -2505,16 +2581,16 @@ export interface GetObservationQuery {
 /** Filters of `Search`. */
 export interface SearchFilter {
   /**
-   * What is about this person: their observations, objectives and summaries, and the person. An id, `emp_…`;
-   * one that names nothing finds nothing.
+   * Only results about this person: their observations, objectives and summaries, and the person. An id,
+   * `emp_…`. An unknown id matches nothing.
    */
   employee_id?: string | undefined;
   /**
-   * What is about people who report to this person at any depth, directly or through others. An id, `emp_…`;
-   * one that names nothing finds nothing.
+   * Only results about direct and indirect reports of this person. An id, `emp_…`. An unknown id matches
+   * nothing.
    */
   manager_id?: string | undefined;
-  /** Observations of this type, and nothing else. */
+  /** Only observations of this type. */
   type?: ObservationType | undefined;
   created_at?: Range | undefined;
 }
@@ -2524,38 +2600,38 @@ export interface SearchQuery {
   /** Conditions that every entry matches. */
   filter?: SearchFilter | undefined;
   /**
-   * The words that are all wanted, 1 to 200 characters and at most 10 words; of the last one the beginning is
-   * enough. Case and accents make no difference, and no character has another meaning than in a text.
+   * Words to find, 1 to 200 characters and at most 10 words. All must match; the beginning of the last word
+   * is enough. Case and accents are ignored. There are no operators and no wildcards.
    */
   q: string;
-  /**
-   * What is searched, with commas between them. Each type needs its read scope. `observations` unless given.
-   */
+  /** Types to search, separated by commas. Each type needs its read scope. Default: `observations`. */
   types?: SearchType | readonly SearchType[] | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListSummaries`. */
 export interface ListSummariesFilter {
-  /** Those about this person. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
   employee_id?: string | undefined;
-  /** Those that this person wrote. An id, `emp_…`; one that names nothing finds nothing. */
+  /** Only entries by this author. An id, `emp_…`. An unknown id matches nothing. */
   author_id?: string | undefined;
   /**
-   * Those about people who report to this person at any depth, directly or through others; not about the
-   * person. An id, `emp_…`; one that names nothing finds nothing.
+   * Only entries about the direct and indirect reports of this person. Entries about the person are not
+   * included. An id, `emp_…`. An unknown id matches nothing.
    */
   manager_id?: string | undefined;
-  /** Those that include this objective. An id, `obj_…`; one that names nothing finds nothing. */
+  /** Only summaries that include this objective. An id, `obj_…`. An unknown id matches nothing. */
   included_objective_id?: string | undefined;
-  /** Those that include this observation. An id, `obs_…`; one that names nothing finds nothing. */
+  /** Only summaries that include this observation. An id, `obs_…`. An unknown id matches nothing. */
   included_observation_id?: string | undefined;
   /**
-   * Those with this status, or `all`; all but archived ones unless given. May be repeated, at most 100 times;
-   * an entry matches any of the values.
+   * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to
+   * 100 times. Entries match any of the values.
    */
   status?: SummaryStatusFilter | readonly SummaryStatusFilter[] | undefined;
   updated_at?: Range | undefined;
@@ -2565,15 +2641,19 @@ export interface ListSummariesFilter {
 export interface ListSummariesQuery {
   /** Conditions that every entry matches. */
   filter?: ListSummariesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: SummarySort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: SummaryExpand | readonly SummaryExpand[] | undefined;
 }
@@ -2581,8 +2661,8 @@ export interface ListSummariesQuery {
 /** Query of `GetSummary`. */
 export interface GetSummaryQuery {
   /**
-   * What is inlined beside its id, one level deep; the key needs its read scope too. It may be repeated, and
-   * each may name several with commas between them.
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
    */
   expand?: SummaryExpand | readonly SummaryExpand[] | undefined;
 }
@@ -2596,21 +2676,25 @@ export interface ListWebhooksFilter {
 export interface ListWebhooksQuery {
   /** Conditions that every entry matches. */
   filter?: ListWebhooksFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: WebhookSort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 
 /** Filters of `ListDeliveries`. */
 export interface ListDeliveriesFilter {
-  /** Attempts that ended like this; `all` unless given. */
+  /** Only attempts with this result. Default: `all`. */
   status?: DeliveryStatusFilter | undefined;
-  /** Attempts to deliver events of this type. */
+  /** Only attempts for events of this type. */
   event_type?: EventType | undefined;
-  /** All attempts to deliver this event. An id, `evt_…`; one that names nothing finds nothing. */
+  /** Only attempts for this event. An id, `evt_…`. An unknown id matches nothing. */
   event_id?: string | undefined;
 }
 
@@ -2618,11 +2702,15 @@ export interface ListDeliveriesFilter {
 export interface ListDeliveriesQuery {
   /** Conditions that every entry matches. */
   filter?: ListDeliveriesFilter | undefined;
-  /** The order; the id breaks ties, in the same direction. `-created_at` unless given. */
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
   sort?: DeliverySort | undefined;
-  /** How many entries a page has at most, 1 to 100; 50 unless given. */
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
-  /** Where the page begins: the `next_cursor` of a page of this list with the same sort and filters. */
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
   cursor?: string | undefined;
 }
 

@@ -25,28 +25,30 @@ const EMPLOYEE: Field<Refers<EmployeeKind>> =
 const REQUESTER: Field<Refers<EmployeeKind>> = Field::new(
     "requester_id",
     rule::reference("the person who asks for it"),
-    "A key that acts for a person asks as that person: 403 for another one, and for null.",
+    "Person who requests the feedback. A key that acts for a person must give that person or omit the member. \
+     Otherwise the response is 403.",
 );
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "What people call it.");
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Display name.");
 const INSTRUCTIONS: Field<Text> = Field::new(
     "instructions",
     rule::text(0..=INSTRUCTIONS_CHARS),
-    "What reviewers are to look at, in plain text; null for nothing.",
+    "Instructions for the reviewers, in plain text. Null for none.",
 );
 const DUE_DATE: Field<Checked<Date>> = Field::new(
     "due_date",
     rule::date(),
-    "The day by which it is wanted; null for none. Nothing happens by itself when it has passed.",
+    "Due date. Null for none. The assignment does not change when the date passes.",
 );
 const REVIEWERS: Field<List<Refers<EmployeeKind>>> = Field::new(
     "reviewer_ids",
     rule::list(MAX_REVIEWERS, rule::reference("a reviewer")).at_least(1),
-    "Who is asked: 1 to {max} people, nobody twice; 422 for one who is not there.",
+    "Reviewers: 1 to {max} people, without duplicates. 422 if one does not exist.",
 );
 const REQUIRED: Field<Whole> = Field::new(
     "required_submissions",
     rule::whole(1..=MAX_REVIEWERS as i64),
-    "So many submissions complete it; that of every reviewer unless given, and not more than there are reviewers.",
+    "Number of submissions that complete the assignment, at most the number of reviewers. Default: the number \
+     of reviewers.",
 );
 
 /// The body of a creation, valid in itself.

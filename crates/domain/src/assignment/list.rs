@@ -28,11 +28,12 @@ impl Filter {
     /// The parameters of `GET /assignments`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            employee_id: params.one(&params::id("filter[employee_id]", "Those about this person.")),
-            reviewer_id: params.one(&params::id("filter[reviewer_id]", "Those that ask this person.")),
-            requester_id: params.one(&params::id("filter[requester_id]", "Those that this person asked for.")),
-            statuses: params.statuses("Those with this status; `all` unless given."),
-            due_date: params.bounds(&params::date("filter[due_date]", "Those that are due within these bounds.")),
+            employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
+            reviewer_id: params.one(&params::id("filter[reviewer_id]", "Only assignments with this reviewer.")),
+            requester_id: params.one(&params::id("filter[requester_id]", "Only assignments with this requester.")),
+            statuses: params.statuses("Only assignments with this status. Default: `all`."),
+            due_date: params
+                .bounds(&params::date("filter[due_date]", "Only assignments whose due date is within the bounds.")),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         params.list::<Assignment, _, _>("assignments", filter, vec![])

@@ -20,8 +20,8 @@ use crate::time::{Date, Timestamp};
 const REVIEWER: Field<Refers<EmployeeKind>> = Field::new(
     "reviewer_id",
     rule::reference("the reviewer"),
-    "A key that acts for a person may leave it out, and submits as that person: 403 for another one. Other keys \
-     give it.",
+    "Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all \
+     other keys.",
 );
 /// What an observation of a submission has from the assignment and its reviewer.
 const GIVEN: &[&str] = &["employee_id", "author_id"];
@@ -82,7 +82,7 @@ impl SubmissionDraft {
         let observations = Field::new(
             "observations",
             rule::several(1..=MAX_OBSERVATIONS, each),
-            "What the reviewer has to say: 1 to {max} observations about the person of the assignment.",
+            "1 to {max} observations about the person of the assignment.",
         );
         let observations = fields.required(&observations);
         let observations = observations.and_then(|it| fields.nested("observations", it));

@@ -129,8 +129,9 @@ impl Serialize for About {
     }
 }
 
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "The kind of resource.");
-const ID: Field<Text> = Field::new("id", rule::text(1..=40), "Its id; 422 if there is none in the organization.");
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Kind of resource.");
+const ID: Field<Text> =
+    Field::new("id", rule::text(1..=40), "Id of the resource. 422 if the organization has no such resource.");
 
 /// The resource as a body names it: whether it is there is found out later (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]

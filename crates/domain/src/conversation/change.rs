@@ -18,13 +18,13 @@ const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at"
 /// What is set once, when the conversation begins (decision G).
 const IMMUTABLE: &[&str] = &["about"];
 
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "What people call it.");
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Display name.");
 const ABOUT: Field<Nested<AboutReference>> =
-    Field::new("about", rule::nested(AboutReference::read), "What it is about; null for nothing in particular.");
+    Field::new("about", rule::nested(AboutReference::read), "Resource that the conversation is about. Null for none.");
 const PARTICIPANTS: Field<List<Refers<EmployeeKind>>> = Field::new(
     "participant_ids",
     rule::list(MAX_PARTICIPANTS, rule::reference("a person")).at_least(MIN_PARTICIPANTS),
-    "Who writes and reads in it: 2 to {max} people, nobody twice; 422 for one who is not there.",
+    "Participants: 2 to {max} people, without duplicates. 422 if one does not exist.",
 );
 
 /// The body of a creation, valid in itself.

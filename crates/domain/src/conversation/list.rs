@@ -27,7 +27,7 @@ impl About {
 }
 
 const ABOUT: Param<About> =
-    params::param("filter[about_id]", "Those about this resource, whose kind its id tells.", Takes::Text, |text| {
+    params::param("filter[about_id]", "Only conversations about the resource with this id.", Takes::Text, |text| {
         Ok(About::named(text).unwrap_or(About::NOTHING))
     });
 
@@ -35,7 +35,8 @@ impl Filter {
     /// The parameters of `GET /conversations`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            participant_id: params.one(&params::id("filter[participant_id]", "Those that this person takes part in.")),
+            participant_id: params
+                .one(&params::id("filter[participant_id]", "Only conversations with this participant.")),
             about: params.one(&ABOUT),
             archived: params.one(&params::ARCHIVED).unwrap_or_default(),
             updated_at: params.bounds(&params::UPDATED_AT),

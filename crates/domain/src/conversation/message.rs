@@ -26,11 +26,10 @@ const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
 const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
     "author_id",
     rule::reference("the participant who writes it"),
-    "A key that acts for a person may leave it out, and writes as that person: 403 for another one. Other keys \
-     give it.",
+    "Author of the message. A key that acts for a person may omit it; another person is a 403. Required for all \
+     other keys.",
 );
-const BODY: Field<Text> =
-    Field::new("body", rule::text(1..=BODY_CHARS), "What is written, in plain text that is not blank.");
+const BODY: Field<Text> = Field::new("body", rule::text(1..=BODY_CHARS), "Plain text that is not blank.");
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -135,9 +134,9 @@ impl Filter {
     /// The parameters of `GET /conversations/{id}/messages`.
     pub fn read(conversation: ConversationId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            author_id: params.one(&params::id("filter[author_id]", "Those that this person wrote.")),
+            author_id: params.one(&params::id("filter[author_id]", "Only entries by this author.")),
             created_at: params
-                .bounds(&params::datetime("filter[created_at]", "Those that were written within these bounds.")),
+                .bounds(&params::datetime("filter[created_at]", "Only messages whose time is within the bounds.")),
         };
         params.list::<Message, _, _>(&format!("messages of {conversation}"), filter, vec![])
     }

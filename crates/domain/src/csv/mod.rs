@@ -84,12 +84,13 @@ impl UploadRequest {
     pub fn read(params: &mut Params) -> Self {
         let dry_run = params.one(&params::flag(
             "dry_run",
-            "Answers what would become of each row, and writes nothing. False unless given.",
+            "`true` returns the effect of each row without any changes. Default: `false`.",
         ));
-        let empty = params.one(&params::word("empty", "What an empty cell means; `keep` unless given."));
+        let empty = params.one(&params::word("empty", "Meaning of an empty cell. Default: `keep`."));
         let connector = params.one(&params::plain(
             "connector_id",
-            "Uploads on behalf of this connector, which then owns the records; takes an admin-level key.",
+            "Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level \
+             key.",
         ));
         Self { dry_run: dry_run.unwrap_or(false), clear_empty: empty == Some(Empty::Clear), connector }
     }

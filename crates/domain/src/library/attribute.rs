@@ -22,10 +22,9 @@ pub const NAME_CHARS: usize = 80;
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 
 const NAME: Field<Text> =
-    Field::new("name", rule::text(1..=NAME_CHARS), "Its name, unique in the organization without case.");
-const CATEGORY: Field<Text> =
-    Field::new("category", rule::text(1..=NAME_CHARS), "What it is listed under, freely chosen.");
-const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word(), "The sound of feedback that has this attribute.");
+    Field::new("name", rule::text(1..=NAME_CHARS), "Name. Unique in the organization, compared without case.");
+const CATEGORY: Field<Text> = Field::new("category", rule::text(1..=NAME_CHARS), "Category, free text.");
+const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word(), "Tone of feedback with this attribute.");
 
 /// How feedback with this attribute sounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
@@ -98,10 +97,11 @@ impl Filter {
         let filter = Self {
             name: params.one(&params::folded(
                 "filter[name]",
-                "The attribute with this name, compared as a whole and without case.",
+                "Only the attribute with this name. The whole name is compared, without case.",
             )),
-            category: params.one(&params::any("filter[category]", "Those in this category, compared as a whole.")),
-            tones: params.many(&params::word("filter[tone]", "Those with this tone.")),
+            category: params
+                .one(&params::any("filter[category]", "Only attributes in this category. The whole text is compared.")),
+            tones: params.many(&params::word("filter[tone]", "Only attributes with this tone.")),
             archived: params.one(&params::ARCHIVED).unwrap_or_default(),
             updated_at: params.bounds(&params::UPDATED_AT),
         };

@@ -21,7 +21,7 @@ pub const NAME_CHARS: usize = 120;
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 
 const NAME: Field<Line> =
-    Field::new("name", rule::line(1..=NAME_CHARS), "Its name, unique in the organization without case.");
+    Field::new("name", rule::line(1..=NAME_CHARS), "Name. Unique in the organization, compared without case.");
 
 /// A department.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -68,7 +68,7 @@ impl Filter {
         let filter = Self {
             name: params.one(&params::folded(
                 "filter[name]",
-                "The department with this name, compared as a whole and without case.",
+                "Only the department with this name. The whole name is compared, without case.",
             )),
             archived: params.one(&params::ARCHIVED).unwrap_or_default(),
             updated_at: params.bounds(&params::UPDATED_AT),

@@ -18,12 +18,11 @@ use crate::rule::{self, Field, Text};
 use crate::time::{Date, Timestamp};
 
 const COMMENT: Field<Text> =
-    Field::new("comment", rule::text(0..=REMARK_CHARS), "A remark, shown in the history and to the owner.");
+    Field::new("comment", rule::text(0..=REMARK_CHARS), "Comment, shown in the history and to the owner.");
 const REJECTED: Field<Text> =
-    Field::new("reason", rule::text(1..=REMARK_CHARS), "Why; shown in the history and to the owner.");
-const OUTCOME: Field<Text> =
-    Field::new("outcome", rule::text(0..=REMARK_CHARS), "What came of it; shown in the history.");
-const MISSED: Field<Text> = Field::new("reason", rule::text(0..=REMARK_CHARS), "Why; shown in the history.");
+    Field::new("reason", rule::text(1..=REMARK_CHARS), "Reason, shown in the history and to the owner.");
+const OUTCOME: Field<Text> = Field::new("outcome", rule::text(0..=REMARK_CHARS), "Outcome, shown in the history.");
+const MISSED: Field<Text> = Field::new("reason", rule::text(0..=REMARK_CHARS), "Reason, shown in the history.");
 
 /// What somebody does with an objective.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -94,13 +94,13 @@ impl Word for Expand {
 impl Filter {
     /// The parameters of a list of one family. Archived ones are listed only if asked for by status.
     pub fn read(family: Family, params: &mut Params) -> ListRequest<Self, Expand> {
-        let owner_id = params.one(&params::id("filter[owner_id]", "Those that this person is responsible for."));
+        let owner_id = params.one(&params::id("filter[owner_id]", "Only objectives of this owner."));
         let scope: Option<Scope> = params.one(&params::word(
             "filter[scope]",
-            "Those of this scope; one that these paths do not hold finds nothing.",
+            "Only objectives of this scope. A scope that these paths do not have matches nothing.",
         ));
         let mut statuses: Vec<Status> =
-            params.statuses("Those with this status, or `all`; all but archived ones unless given.");
+            params.statuses("Only entries with this status, or `all`. Default: all statuses except `archived`.");
         if statuses.is_empty() {
             statuses = Status::ALL.iter().copied().filter(|it| *it != Status::Archived).collect();
         }
@@ -113,10 +113,12 @@ impl Filter {
             scopes,
             owner_id,
             statuses,
-            period_start: params
-                .bounds(&params::date("filter[period_start]", "Those whose period begins within these bounds.")),
+            period_start: params.bounds(&params::date(
+                "filter[period_start]",
+                "Only objectives whose period starts within the bounds.",
+            )),
             period_end: params
-                .bounds(&params::date("filter[period_end]", "Those whose period ends within these bounds.")),
+                .bounds(&params::date("filter[period_end]", "Only objectives whose period ends within the bounds.")),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         let expand = params.expand();

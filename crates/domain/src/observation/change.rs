@@ -22,30 +22,28 @@ const IMMUTABLE: &[&str] = &["employee_id", "author_id", "type", "observation_da
 
 const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
 const AUTHOR: Field<Refers<EmployeeKind>> = Field::new("author_id", rule::reference("the person who writes it"), "");
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Whether it is about a strength or an opportunity.");
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Type: a strength or an opportunity.");
 const OBSERVATION: Field<Text> =
-    Field::new("observation", rule::text(1..=TEXT_CHARS), "What was observed, in plain text that is not blank.");
+    Field::new("observation", rule::text(1..=TEXT_CHARS), "Observed behaviour, in plain text that is not blank.");
 const IMPACT: Field<Text> =
-    Field::new("impact", rule::text(0..=NOTE_CHARS), "What came of it, in plain text; null for nothing.");
-const RECOMMENDED_ACTION: Field<Text> = Field::new(
-    "recommended_action",
-    rule::text(0..=NOTE_CHARS),
-    "What should be done, in plain text; null for nothing.",
-);
+    Field::new("impact", rule::text(0..=NOTE_CHARS), "Impact of the observed behaviour, in plain text. Null for none.");
+const RECOMMENDED_ACTION: Field<Text> =
+    Field::new("recommended_action", rule::text(0..=NOTE_CHARS), "Recommended action, in plain text. Null for none.");
 const ATTRIBUTES: Field<List<Refers<AttributeKind>>> = Field::new(
     "attribute_ids",
     rule::list(MAX_ATTRIBUTES, rule::reference("an attribute")),
-    "Its attributes, at most {max}, none of them twice; 422 for one that is not there.",
+    "Attributes, at most {max}, without duplicates. 422 if one does not exist.",
 );
 const OBSERVATION_DATE: Field<Checked<Date>> = Field::new(
     "observation_date",
     rule::date(),
-    "The day that it is about; today in UTC unless given, and not in the future.",
+    "Day of the observed behaviour, not in the future. Default: today in UTC.",
 );
 const VISIBILITY: Field<OneOf<Visibility>> = Field::new(
     "visibility",
     rule::word(),
-    "Whether the person it is about sees it: `person`, or `managers` for that person's managers alone.",
+    "Visibility. With `person` the person it is about sees it. With `managers` only the managers of that person \
+     see it.",
 );
 
 /// The body of a creation, valid in itself.

@@ -49,19 +49,21 @@ impl Filter {
     /// The parameters of `GET /observations`.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let filter = Self {
-            employee_id: params.one(&params::id("filter[employee_id]", "Those about this person.")),
+            employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
             manager_id: params.one(&params::id(
                 "filter[manager_id]",
-                "Those about people who report to this person at any depth, directly or through others; not about the \
-                 person.",
+                "Only entries about the direct and indirect reports of this person. Entries about the person \
+                 are not included.",
             )),
-            kind: params.one(&params::word("filter[type]", "Those of this type.")),
+            kind: params.one(&params::word("filter[type]", "Only observations of this type.")),
             archived: params.one(&params::ARCHIVED).unwrap_or_default(),
-            attribute_ids: params.many(&params::id("filter[attribute_id]", "Those with this attribute.")),
+            attribute_ids: params.many(&params::id("filter[attribute_id]", "Only observations with this attribute.")),
             observation_date: params
-                .bounds(&params::date("filter[observation_date]", "Those about a day within these bounds.")),
-            created_at: params
-                .bounds(&params::datetime("filter[created_at]", "Those that were created within these bounds.")),
+                .bounds(&params::date("filter[observation_date]", "Only observations whose day is within the bounds.")),
+            created_at: params.bounds(&params::datetime(
+                "filter[created_at]",
+                "Only entries whose creation time is within the bounds.",
+            )),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         let expand = params.expand();

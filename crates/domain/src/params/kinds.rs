@@ -210,6 +210,7 @@ pub const fn plain(name: &'static str, about: &'static str) -> Param<String> {
 
 /// Which entries of something archivable.
 pub const ARCHIVED: Param<Archived> =
-    word("filter[archived]", "Those in use, those that are archived, or both; `false` unless given.");
+    word("filter[archived]", "`false` lists entries in use, `true` archived entries, `all` both. Default: `false`.");
 /// When an entry last changed (decision D10).
-pub const UPDATED_AT: Param<Timestamp> = datetime("filter[updated_at]", "Those that last changed within these bounds.");
+pub const UPDATED_AT: Param<Timestamp> =
+    datetime("filter[updated_at]", "Only entries whose last change is within the bounds.");

@@ -20,27 +20,29 @@ const READ_ONLY: &[&str] =
 pub(crate) const EMAIL: Field<Checked<String>> = Field::new(
     "email",
     rule::email(),
-    "The e-mail address, unique in the organization without case. At most {max} characters.",
+    "E-mail address, at most {max} characters. Unique in the organization, compared without case.",
 );
 pub(crate) const EXTERNAL_ID: Field<Text> = Field::new(
     "external_id",
     rule::text(1..=EXTERNAL_ID_CHARS),
-    "The person's id in another system, unique in the organization; null for none.",
+    "Id of the person in another system. Unique in the organization. Null for none.",
 );
-pub(crate) const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "The first name.");
-pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "The last name.");
+pub(crate) const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "First name.");
+pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "Last name.");
 pub(crate) const JOB_TITLE: Field<Text> =
-    Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS), "What the person does; null for nothing recorded.");
-pub(crate) const ROLE: Field<OneOf<Role>> =
-    Field::new("role", rule::word(), "What the person may do in the organization.");
+    Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS), "Job title. Null for none.");
+pub(crate) const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word(), "Role of the person in the organization.");
 const MANAGER: Field<Refers<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
 const DEPARTMENT: Field<Refers<DepartmentKind>> = Field::new("department_id", rule::reference("the department"), "");
-const SEND_INVITE: Field<Flag> =
-    Field::new("send_invite", rule::flag(), "Whether the person is invited, and `pending_invite` until then.");
+const SEND_INVITE: Field<Flag> = Field::new(
+    "send_invite",
+    rule::flag(),
+    "`true` sends an invitation. The status is `pending_invite` until the person accepts it.",
+);
 const NEW_CUSTOM_FIELDS: Field<custom::Rule> =
-    Field::new("custom_fields", custom::Rule, "A null is the same as no such key.");
+    Field::new("custom_fields", custom::Rule, "A key with the value null is ignored.");
 const CUSTOM_FIELDS: Field<custom::Rule> =
-    Field::new("custom_fields", custom::Rule, "It is merged per key: a value sets its key, null removes it.");
+    Field::new("custom_fields", custom::Rule, "Keys are merged one by one: a value sets its key, null removes it.");
 
 /// The body of a creation, valid in itself.
 #[derive(Debug, Clone, PartialEq)]

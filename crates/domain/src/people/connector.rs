@@ -29,7 +29,7 @@ pub const MAX_RELEASED: usize = 1000;
 const READ_ONLY: &[&str] =
     &["id", "status", "last_sync_at", "last_sync_status", "last_sync_message", "created_at", "updated_at"];
 
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "How records arrive.");
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Transfer method of the records.");
 const HRIS_SOURCE: Field<Checked<String>> = Field::new(
     "hris_source",
     rule::rule(
@@ -39,17 +39,17 @@ const HRIS_SOURCE: Field<Checked<String>> = Field::new(
         },
         || Shape::Slug { max: SOURCE_CHARS, except: MANUAL },
     ),
-    "The name of the HR system: at most {max} lower-case letters, digits, `-` and `_`, and not `manual`.",
+    "Name of the HR system: at most {max} lower-case letters, digits, `-` and `_`. Must not be `manual`.",
 );
 const MAPPED_KEYS: Field<List<Text>> = Field::new(
     "mapped_custom_field_keys",
     rule::list(MAX_MAPPED_KEYS, rule::text(1..=MAX_KEY_CHARS)),
-    "The custom keys of people that the HR system owns, at most {max}.",
+    "Keys of custom fields that the HR system manages, at most {max}.",
 );
 const RELEASED: Field<List<Refers<EmployeeKind>>> = Field::new(
     "employee_ids",
     rule::list(MAX_RELEASED, rule::reference("a managed person")),
-    "The people, at most {max}; everybody it manages unless given.",
+    "People to release, at most {max}. Default: all people that the connector manages.",
 );
 
 /// How the HR system's data comes in.

@@ -34,7 +34,7 @@ const TOKEN_CHARS: usize = 200;
 
 /// The fields of an acceptance: the token.
 pub fn read_acceptance(fields: &mut Fields) -> Option<String> {
-    fields.required(&Field::new("token", rule::text(1..=TOKEN_CHARS), "The token of the invitation, from its link."))
+    fields.required(&Field::new("token", rule::text(1..=TOKEN_CHARS), "Token of the invitation, from its link."))
 }
 
 /// Reads the body of an acceptance: the token.

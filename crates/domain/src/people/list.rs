@@ -92,8 +92,9 @@ impl Default for Filter {
 }
 
 /// What the filter by custom fields means.
-const CUSTOM_FIELDS: &str = "People whose custom field has this value: `filter[custom_fields.<key>]=<value>`, compared with the \
-    value as text (`42`, `true`). As an object, its members are called `custom_fields.<key>`.";
+const CUSTOM_FIELDS: &str = "Only people whose custom field has this value: \
+                             `filter[custom_fields.<key>]=<value>`. Numbers and booleans are compared as text \
+                             (`42`, `true`). As an object, its members are named `custom_fields.<key>`.";
 
 /// What can be inlined (§2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -117,22 +118,20 @@ impl Filter {
         let filter = Self {
             email: params.one(&params::folded(
                 "filter[email]",
-                "The person with this e-mail address, compared as a whole and without case.",
+                "Only the person with this e-mail address. The whole address is compared, without case.",
             )),
-            roles: params.many(&params::word("filter[role]", "Those with this role.")),
-            manager_id: params.one(&params::id(
-                "filter[manager_id]",
-                "Those who report to this person directly, and not those further down.",
-            )),
-            department_id: params.one(&params::id("filter[department_id]", "Those who belong to this department.")),
+            roles: params.many(&params::word("filter[role]", "Only people with this role.")),
+            manager_id: params.one(&params::id("filter[manager_id]", "Only direct reports of this person.")),
+            department_id: params.one(&params::id("filter[department_id]", "Only people in this department.")),
             status: params
-                .one(&params::word("filter[status]", "Those with this status; `active` unless given."))
+                .one(&params::word("filter[status]", "Only people with this status. Default: `active`."))
                 .unwrap_or(StatusFilter::Active),
             external_id: params.one(&params::any(
                 "filter[external_id]",
-                "The person with this id in another system, compared as a whole.",
+                "Only the person with this id in another system. The whole id is compared.",
             )),
-            job_title: params.one(&params::any("filter[job_title]", "Those with this job title, compared as a whole.")),
+            job_title: params
+                .one(&params::any("filter[job_title]", "Only people with this job title. The whole text is compared.")),
             custom: params
                 .keyed("custom_fields", CUSTOM_FIELDS, custom::is_key)
                 .iter()

@@ -36,14 +36,14 @@ pub struct SearchRequest {
 
 const Q: Param<SearchQuery> = params::param(
     "q",
-    "The words that are all wanted, 1 to 200 characters and at most 10 words; of the last one the beginning is enough. \
-     Case and accents make no difference, and no character has another meaning than in a text.",
+    "Words to find, 1 to 200 characters and at most 10 words. All must match; the beginning of the last word is \
+     enough. Case and accents are ignored. There are no operators and no wildcards.",
     Takes::Chars(1, QUERY_CHARS),
     SearchQuery::parse,
 );
 const TYPES: Param<Vec<Type>> = params::param(
     "types",
-    "What is searched, with commas between them. Each type needs its read scope. `observations` unless given.",
+    "Types to search, separated by commas. Each type needs its read scope. Default: `observations`.",
     Takes::Words(Type::NAME),
     types,
 );
@@ -63,14 +63,17 @@ impl SearchRequest {
         let filter = Filter {
             employee_id: params.one(&params::id(
                 "filter[employee_id]",
-                "What is about this person: their observations, objectives and summaries, and the person.",
+                "Only results about this person: their observations, objectives and summaries, and the person.",
             )),
             manager_id: params.one(&params::id(
                 "filter[manager_id]",
-                "What is about people who report to this person at any depth, directly or through others.",
+                "Only results about direct and indirect reports of this person.",
             )),
-            kind: params.one(&params::word("filter[type]", "Observations of this type, and nothing else.")),
-            created_at: params.bounds(&params::datetime("filter[created_at]", "What was created within these bounds.")),
+            kind: params.one(&params::word("filter[type]", "Only observations of this type.")),
+            created_at: params.bounds(&params::datetime(
+                "filter[created_at]",
+                "Only results whose creation time is within the bounds.",
+            )),
         };
         let list = params.paged("search", Sort::down(SortBy::Score), filter, vec![]);
         Some(Self { query: query?, types, list })

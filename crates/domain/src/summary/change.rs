@@ -35,32 +35,31 @@ const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::re
 const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
     "author_id",
     rule::reference("the person who writes it"),
-    "A key that acts for a person writes as that person: 403 for another one, and for null.",
+    "Author. A key that acts for a person writes as that person: 403 for another person and for null.",
 );
-const TITLE: Field<Text> =
-    Field::new("title", rule::text(1..=TITLE_CHARS), "What it is called, in text that is not blank.");
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Title that is not blank.");
 const BODY: Field<Text> = Field::new(
     "body",
     rule::text(0..=BODY_CHARS),
-    "What it says, in plain text; it has to say something before it is submitted.",
+    "Text of the summary, in plain text. It must not be blank when the summary is submitted.",
 );
 const PERIOD_START: Field<Checked<Date>> = Field::new(
     "period_start",
     rule::date(),
-    "The first day that it is about; together with `period_end` or not at all.",
+    "First day of the period. Give `period_start` and `period_end` together, or neither.",
 );
 const PERIOD_END: Field<Checked<Date>> =
-    Field::new("period_end", rule::date(), "The last day that it is about; not before `period_start`.");
+    Field::new("period_end", rule::date(), "Last day of the period. Not before `period_start`.");
 const OBJECTIVES: Field<List<Refers<ObjectiveKind>>> = Field::new(
     "included_objective_ids",
     rule::list(MAX_OBJECTIVES, rule::reference("an objective")),
-    "The objectives that it rests on, at most {max}, none of them twice; 422 for one that is not there.",
+    "Included objectives, at most {max}, without duplicates. 422 if one does not exist.",
 );
 const OBSERVATIONS: Field<List<Refers<ObservationKind>>> = Field::new(
     "included_observation_ids",
     rule::list(MAX_OBSERVATIONS, rule::reference("an observation")),
-    "The observations that it rests on, at most {max}, none of them twice; 422 for one that is not there, is about \
-     somebody else, or is archived when it is added.",
+    "Included observations, at most {max}, without duplicates. 422 if one does not exist, is about another \
+     person, or is archived when it is added.",
 );
 
 /// The body of a creation, valid in itself.
@@ -318,7 +317,7 @@ fn observations(
     let state = |what: String| Err(Flaw::new(Code::InvalidState, what));
     let check = |id: ObservationId| {
         found.observations.get(&id).map(|it| match it {
-            it if Some(it.employee_id) != about => state(format!("{id} is about somebody else")),
+            it if Some(it.employee_id) != about => state(format!("{id} is about another person")),
             it if it.is_archived => state(format!("{id} is archived")),
             _ => Ok(()),
         })

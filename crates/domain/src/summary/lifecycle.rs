@@ -16,10 +16,10 @@ use crate::rule::{self, Field, Flag, Text};
 use crate::time::Timestamp;
 
 const REASON: Field<Text> =
-    Field::new("reason", rule::text(1..=REMARK_CHARS), "Why; shown to the author and in the audit log.");
-const COMMENT: Field<Text> = Field::new("comment", rule::text(0..=REMARK_CHARS), "What the employee says to it.");
+    Field::new("reason", rule::text(1..=REMARK_CHARS), "Reason, shown to the author and in the audit log.");
+const COMMENT: Field<Text> = Field::new("comment", rule::text(0..=REMARK_CHARS), "Comment of the employee.");
 const ACKNOWLEDGED: Field<Flag> =
-    Field::new("acknowledged", rule::flag(), "Whether the employee has taken note of it.");
+    Field::new("acknowledged", rule::flag(), "`true` if the employee has acknowledged the summary.");
 
 /// What says that feedback was given; what it says is nobody's business in a refusal.
 const GIVEN_AT: &str = "employee_feedback.submitted_at";

@@ -51,21 +51,22 @@ impl Filter {
     /// The parameters of `GET /summaries`. Archived ones are listed only if asked for by status.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let mut filter = Self {
-            employee_id: params.one(&params::id("filter[employee_id]", "Those about this person.")),
-            author_id: params.one(&params::id("filter[author_id]", "Those that this person wrote.")),
+            employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
+            author_id: params.one(&params::id("filter[author_id]", "Only entries by this author.")),
             manager_id: params.one(&params::id(
                 "filter[manager_id]",
-                "Those about people who report to this person at any depth, directly or through others; not about the \
-                 person.",
+                "Only entries about the direct and indirect reports of this person. Entries about the person \
+                 are not included.",
             )),
             statuses: vec![],
             included_objective_id: params
-                .one(&params::id("filter[included_objective_id]", "Those that include this objective.")),
+                .one(&params::id("filter[included_objective_id]", "Only summaries that include this objective.")),
             included_observation_id: params
-                .one(&params::id("filter[included_observation_id]", "Those that include this observation.")),
+                .one(&params::id("filter[included_observation_id]", "Only summaries that include this observation.")),
             updated_at: Bounds::default(),
         };
-        filter.statuses = params.statuses("Those with this status, or `all`; all but archived ones unless given.");
+        filter.statuses =
+            params.statuses("Only entries with this status, or `all`. Default: all statuses except `archived`.");
         filter.updated_at = params.bounds(&params::UPDATED_AT);
         let expand = params.expand();
         params.list::<Summary, _, _>("summaries", filter, expand)

@@ -29,25 +29,25 @@ const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_
 const URL: Field<rule::Url<ReceiverUrl>> = Field::new(
     "url",
     rule::url(URL_CHARS, ReceiverUrl::parse),
-    "An https URL without user and password, at most {max} characters; 422 unless its host is known to public DNS and \
-     no address of it is private.",
+    "URL of the receiver, with https and without user and password, at most {max} characters. 422 if public DNS \
+     does not know the host or one of its addresses is private.",
 );
 const EVENT_TYPES: Field<Checked<Topics>> =
-    Field::new("event_types", TOPICS, "What it is told; `*` stands for all. Duplicates are folded.");
+    Field::new("event_types", TOPICS, "Event types to subscribe to. `*` means all types. Duplicates are removed.");
 const ACTIVE: Field<Flag> =
-    Field::new("active", rule::flag(), "False pauses delivery; true also forgets the failures so far.");
+    Field::new("active", rule::flag(), "`false` pauses delivery. `true` resumes it and resets the count of failures.");
 const DESCRIPTION: Field<Text> =
-    Field::new("description", rule::text(0..=DESCRIPTION_CHARS), "What people call it, at most {max} characters.");
+    Field::new("description", rule::text(0..=DESCRIPTION_CHARS), "Description, at most {max} characters.");
 const ROTATE_SECRET: Field<Flag> = Field::new(
     "rotate_secret",
     rule::flag(),
-    "Gives it a new secret; the one before signs as well for `overlap_seconds`.",
+    "`true` creates a new secret. The previous secret also signs for `overlap_seconds`.",
 );
 const OVERLAP_SECONDS: Field<Whole> = Field::new(
     "overlap_seconds",
     rule::whole(0..=MAX_ROTATION_OVERLAP_SECONDS),
-    "Seconds after which no secret from before this rotation signs any more; 0 ends them at once. Only together with \
-     `rotate_secret`; without it the secret before signs for another 86400 seconds.",
+    "Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If \
+     omitted, the previous secret signs for another 86400 seconds.",
 );
 
 /// The body of a creation, valid in itself.

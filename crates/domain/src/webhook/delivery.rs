@@ -169,11 +169,11 @@ impl Delivery {
 
 /// The event of an attempt, also that of a test, as receivers see it.
 const EVENT_ID: Param<EventId> =
-    params::param("filter[event_id]", "All attempts to deliver this event.", Takes::Id(EventKind::PREFIX), |text| {
-        match text.strip_prefix("evt_test_") {
-            Some(rest) => params::id_of(&format!("evt_{rest}")),
-            None => params::id_of(text),
-        }
+    params::param("filter[event_id]", "Only attempts for this event.", Takes::Id(EventKind::PREFIX), |text| match text
+        .strip_prefix("evt_test_")
+    {
+        Some(rest) => params::id_of(&format!("evt_{rest}")),
+        None => params::id_of(text),
     });
 
 /// Which attempts are wanted.
@@ -200,8 +200,8 @@ impl DeliveryFilter {
     /// The parameters of `GET /webhooks/{id}/deliveries` of this subscription.
     pub fn read(webhook: WebhookId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            status: params.one(&params::status("Attempts that ended like this; `all` unless given.")).flatten(),
-            event_type: params.one(&params::word("filter[event_type]", "Attempts to deliver events of this type.")),
+            status: params.one(&params::status("Only attempts with this result. Default: `all`.")).flatten(),
+            event_type: params.one(&params::word("filter[event_type]", "Only attempts for events of this type.")),
             event_id: params.one(&EVENT_ID),
         };
         params.list::<Delivery, _, _>(&format!("deliveries of {webhook}"), filter, vec![])

@@ -19,16 +19,19 @@ const DAY_SECONDS: i64 = 86_400;
 const SINCE: Field<Checked<Timestamp>> = Field::new(
     "since",
     rule::recent(|| Shape::Recent(LOG_DAYS)),
-    "Events that happened no earlier; within the last {max} days.",
+    "Time of the oldest event to deliver (inclusive), within the last {max} days.",
 );
 const UNTIL: Field<Checked<Timestamp>> =
-    Field::new("until", rule::datetime(), "Events that happened before this; now unless given.");
-const EVENT_TYPES: Field<Checked<Topics>> =
-    Field::new("event_types", TOPICS, "Of these types, as far as the subscription wants them; all unless given.");
+    Field::new("until", rule::datetime(), "End of the time range (exclusive). Default: now.");
+const EVENT_TYPES: Field<Checked<Topics>> = Field::new(
+    "event_types",
+    TOPICS,
+    "Event types to deliver, if the subscription has them. Default: all types of the subscription.",
+);
 const ONLY: Field<OneOf<Only>> = Field::new(
     "only",
     rule::word(),
-    "`failed`: events that were attempted and never acknowledged. `all`: also those that never were attempted.",
+    "`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.",
 );
 
 /// Which events of a time are sent again.

@@ -1,4 +1,4 @@
-//! The answers that are no success, and the headers of all answers.
+//! Error responses and response headers of the OpenAPI document.
 
 use candor_domain::problem::Code;
 use serde_json::{Value, json};
@@ -7,26 +7,49 @@ use super::problems::BODY;
 use crate::schema::shapes::{self, Member, named};
 use crate::table::{Access, Body, Method, Route};
 
-const SHOULD_RETRY: &str = "Whether the same request can succeed when it is sent again; overrides what clients derive \
-                            from the status.";
+const SHOULD_RETRY: &str = "`true` if a retry of the same request can succeed. Takes precedence over the status.";
 
-/// Name, status, what it means, and an example of `details`.
+/// Error responses: name, status, code, description, and an example of `details`.
 const REFUSALS: &[(&str, u16, &str, &str, &str)] = &[
-    ("BadRequest", 400, "validation_error", "A field or parameter is wrong, or the request is malformed.", "problems"),
-    ("Unauthenticated", 401, "authentication_required", "No valid API key.", ""),
-    ("Forbidden", 403, "permission_denied", "The key lacks a scope, a level, or the live environment.", "scope"),
-    ("NotFound", 404, "not_found", "There is no such resource in the organization.", ""),
-    ("RequestTimeout", 408, "timeout", "The body did not arrive in time.", ""),
-    ("Conflict", 409, "conflict", "The current state does not allow this.", "conflict"),
-    ("PreconditionFailed", 412, "conflict", "If-Match names another version.", ""),
+    (
+        "BadRequest",
+        400,
+        "validation_error",
+        "A field or parameter is invalid, or the request is malformed.",
+        "problems",
+    ),
+    ("Unauthenticated", 401, "authentication_required", "The request has no valid API key.", ""),
+    (
+        "Forbidden",
+        403,
+        "permission_denied",
+        "The API key lacks a scope or an access level, or has the wrong environment.",
+        "scope",
+    ),
+    ("NotFound", 404, "not_found", "The organization has no such resource.", ""),
+    ("RequestTimeout", 408, "timeout", "The request did not arrive in time.", ""),
+    ("Conflict", 409, "conflict", "The current state of the resource does not allow the request.", "conflict"),
+    ("PreconditionFailed", 412, "conflict", "The resource does not have a version that If-Match lists.", ""),
     ("TooLarge", 413, "bad_request", "The body is larger than 256 KiB.", ""),
     ("UnsupportedMediaType", 415, "bad_request", "The body is not application/json.", ""),
-    ("Unprocessable", 422, "unprocessable", "What the request refers to does not allow it.", "reference"),
-    ("RateLimited", 429, "rate_limited", "Too many requests; see Retry-After.", "quota"),
+    (
+        "Unprocessable",
+        422,
+        "unprocessable",
+        "A referenced resource does not exist or is not in a valid state.",
+        "reference",
+    ),
+    ("RateLimited", 429, "rate_limited", "The quota is used up. Retry after the time in `Retry-After`.", "quota"),
     ("HeadTooLarge", 431, "bad_request", "The request line and the headers are too large.", ""),
-    ("ServerError", 500, "server_error", "An unexpected failure; safe to retry with backoff.", ""),
-    ("Unavailable", 503, "unavailable", "Temporarily unavailable; see Retry-After.", ""),
-    ("Timeout", 504, "timeout", "Processing took too long; safe to retry idempotent requests.", ""),
+    ("ServerError", 500, "server_error", "Internal error. A retry with backoff is safe.", ""),
+    (
+        "Unavailable",
+        503,
+        "unavailable",
+        "The service is temporarily unavailable. Retry after the time in `Retry-After`.",
+        "",
+    ),
+    ("Timeout", 504, "timeout", "Processing took too long. A retry of an idempotent request is safe.", ""),
 ];
 
 fn details(example: &str) -> Option<Value> {
@@ -117,15 +140,18 @@ pub(super) fn headers() -> Vec<Member> {
     let text = || json!({"type": "string"});
     let optional = |text: &str| json!({"description": text, "schema": {"type": "string"}});
     vec![
-        ("RequestId", described(shapes::id::<candor_domain::id::RequestKind>(), "The id of this request.")),
+        ("RequestId", described(shapes::id::<candor_domain::id::RequestKind>(), "Id of this request.")),
         ("RateLimit", described(whole(), "Requests allowed within 60 seconds.")),
-        ("RateRemaining", described(whole(), "Requests that would be admitted now.")),
-        ("RateReset", described(whole(), "When the window fully resets, in Unix seconds.")),
-        ("RetryAfter", described(json!({"type": "integer", "minimum": 1}), "Seconds until it is worth trying again.")),
+        ("RateRemaining", described(whole(), "Requests that are left in the current window.")),
+        ("RateReset", described(whole(), "Unix time in seconds at which the whole quota is available again.")),
+        ("RetryAfter", described(json!({"type": "integer", "minimum": 1}), "Seconds to wait before a retry.")),
         ("ShouldRetry", described(json!({"type": "string", "pattern": "^(true|false)$"}), SHOULD_RETRY)),
-        ("Authenticate", described(json!({"type": "string", "const": "Bearer"}), "How to authenticate.")),
-        ("ETag", optional("The version of the resource, for If-Match and If-None-Match; absent with `expand`.")),
-        ("Location", described(text(), "Where the new resource is.")),
-        ("Replayed", optional("`true` when this is the kept answer to an earlier request.")),
+        ("Authenticate", described(json!({"type": "string", "const": "Bearer"}), "Authentication scheme.")),
+        ("ETag", optional("Version of the resource, for If-Match and If-None-Match. Absent with `expand`.")),
+        ("Location", described(text(), "URL of the new resource.")),
+        (
+            "Replayed",
+            optional("`true` if this is the stored response to an earlier request with the same `Idempotency-Key`."),
+        ),
     ]
 }

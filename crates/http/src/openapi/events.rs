@@ -35,12 +35,16 @@ fn families() -> Vec<(EventFamily, Vec<&'static str>)> {
 /// An event with this type and this data.
 fn event_of(kind: Value, data: Value, description: &str) -> Value {
     let members = vec![
-        field("id", event_id(), "The event's id: the same in the feed and for every attempt. Handle an id once."),
-        field("event", kind, "The type of the event."),
-        field("created_at", datetime(), "When it happened, not when it was sent."),
-        field("api_version", plain(), &format!("The version of the payload, now `{API_VERSION}`.")),
-        field("organization_id", id::<OrganizationKind>(), "The organization in which it happened."),
-        field("data", data, "The resource after the change, as GET shows it with nothing inlined."),
+        field(
+            "id",
+            event_id(),
+            "Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.",
+        ),
+        field("event", kind, "Type of the event."),
+        field("created_at", datetime(), "Time of the event, not of its delivery."),
+        field("api_version", plain(), &format!("Version of the payload, currently `{API_VERSION}`.")),
+        field("organization_id", id::<OrganizationKind>(), "Organization in which the event occurred."),
+        field("data", data, "The resource after the change, as GET returns it without `expand`."),
     ];
     about(answer(members, vec![]), description)
 }
@@ -53,7 +57,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let mut schemas = Vec::new();
     for (family, words) in &families {
         schemas.extend(family.data.with_those_it_refers_to());
-        let types = json!({"type": "string", "enum": words, "description": "The types of events with this data."});
+        let types = json!({"type": "string", "enum": words, "description": "Event types that have this data."});
         schemas.push((family.types.to_owned(), types));
         let mut schema = event_of(named(family.types), named(family.data.name), family.about);
         if *family.data == observations::OBSERVATION {
@@ -64,8 +68,8 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let known: Vec<_> = families.iter().map(|(family, _)| named(family.types)).collect();
     let kind = json!({"type": "string", "not": {"anyOf": known}});
     let data = json!({"type": "object", "additionalProperties": true});
-    let description = "An event of a type that this version does not describe. Types are added over time: pass over \
-                       those you do not know.";
+    let description = "An event of a type that this version does not describe. New versions add types: ignore \
+                       unknown ones.";
     schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
     schemas
 }
@@ -80,7 +84,7 @@ pub(crate) fn union_of_all() -> Value {
         mapping.extend(words.iter().map(|it| ((*it).to_owned(), json!(schema))));
     }
     json!({
-        "description": "Something that happened: in the feed, and as the body of a delivery.",
+        "description": "An event, as in the feed and in the body of a webhook delivery.",
         "oneOf": names.map(named).collect::<Vec<_>>(),
         "discriminator": {"propertyName": "event", "mapping": mapping},
     })

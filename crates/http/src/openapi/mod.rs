@@ -21,20 +21,21 @@ use crate::asset::Asset;
 use crate::table::{BASE, ROUTES};
 
 const DESCRIPTION: &str = "\
-Performance feedback: observations about people, their objectives, the people themselves, and what happened to them.
+Performance feedback: people, observations about them, their objectives, and events for all changes.
 
-Lists are paged by cursor: `{data, next_cursor, has_more}`, with `limit` and `cursor`. Filters use brackets, for example \
-`filter[status]`. Identifiers have a prefix that says what they name. Datetimes are ISO 8601 in UTC with milliseconds.
+Lists are paged by cursor: `{data, next_cursor, has_more}`, with the parameters `limit` and `cursor`. Filters use \
+brackets, for example `filter[status]`. The prefix of an id names its resource type. Datetimes are ISO 8601 in UTC with \
+milliseconds.
 
-Every answer that is not a success has the body `{error: {code, message, details?, request_id}}`; branch on `code`. \
-Every answer carries `X-Request-Id` and the state of the quota that the request counted against.
+Every error response has the body `{error: {code, message, details?, request_id}}`. Branch on `code`. Every response has \
+`X-Request-Id` and the state of the quota of the request.
 
-Send `Idempotency-Key` with a POST to retry it safely: for 24 hours the same key and request get the same answer. A \
-resource can be sent back as it was read: members that cannot be changed are ignored as long as they are equal.
+Send `Idempotency-Key` with a POST to make retries safe: for 24 hours the same key and request get the same response. A \
+client can send a resource back as it was read: unchanged immutable members are ignored.
 
-Webhooks tell a receiver what has happened; `webhooks` describes the requests that it gets.";
+Webhooks notify a receiver of events. `webhooks` describes their requests.";
 
-/// The document.
+/// Returns the OpenAPI document.
 #[must_use]
 pub fn document() -> Value {
     json!({
@@ -42,9 +43,9 @@ pub fn document() -> Value {
         "info": {
             "title": "Candor",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "Performance feedback as a service",
+            "summary": "HTTP service for performance feedback",
             "description": DESCRIPTION,
-            "contact": {"name": "Whoever operates this service"},
+            "contact": {"name": "Operator of this service"},
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
         "servers": [{"url": BASE}],

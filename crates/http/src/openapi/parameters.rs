@@ -27,7 +27,7 @@ fn schema(takes: Takes) -> Value {
 fn shown(parameter: Parameter) -> Vec<Value> {
     match parameter {
         Parameter::Value { name, about, takes: Takes::Id(prefix), is_repeated, .. } => {
-            let about = format!("{about} An id, `{prefix}_…`; one that names nothing finds nothing.");
+            let about = format!("{about} An id, `{prefix}_…`. An unknown id matches nothing.");
             vec![value(name, text(), &about, is_repeated)]
         }
         Parameter::Value { name, about, takes: Takes::Words(set), .. } => {
@@ -44,17 +44,23 @@ fn shown(parameter: Parameter) -> Vec<Value> {
         Parameter::Bounds { name, about, takes } => {
             let bound =
                 |end: &str, what: &str| query(&format!("{name}[{end}]"), schema(takes), &format!("{about} {what}"));
-            vec![bound("gte", "Not before this; not after the upper bound."), bound("lte", "Not after this.")]
+            vec![
+                bound("gte", "Inclusive lower bound. Must not be later than the upper bound."),
+                bound("lte", "Inclusive upper bound."),
+            ]
         }
         Parameter::Keyed { prefix, about } => vec![keyed(prefix, about)],
         Parameter::Sort(name, default) => {
-            let about = format!("The order; the id breaks ties, in the same direction. `{default}` unless given.");
+            let about = format!(
+                "Sort order. Entries with equal values are sorted by id, in the same direction. Default: \
+                 `{default}`."
+            );
             vec![query("sort", named(name), &about)]
         }
         Parameter::Page => ["Limit", "Cursor"].map(shared_reference).into(),
         Parameter::Expand(name) => {
-            let about = "What is inlined beside its id, one level deep; the key needs its read scope too. It may be \
-                         repeated, and each may name several with commas between them.";
+            let about = "Related resources to include in the response, one level deep. The key needs the read \
+                         scope of each. Separate several by commas or repeat the parameter.";
             let list = json!({"type": "array", "minItems": 1, "items": named(name)});
             vec![exploded(query("expand", list, about), "form")]
         }
@@ -66,7 +72,7 @@ fn value(name: &str, schema: Value, about: &str, is_repeated: bool) -> Value {
         return query(name, schema, about);
     }
     let list = json!({"type": "array", "items": schema, "maxItems": MAX_REPEATS});
-    let about = format!("{about} May be repeated, at most {MAX_REPEATS} times; an entry matches any of the values.");
+    let about = format!("{about} May be repeated up to {MAX_REPEATS} times. Entries match any of the values.");
     exploded(query(name, list, &about), "form")
 }
 
@@ -112,20 +118,35 @@ pub(super) fn shared_reference(name: &str) -> Value {
 /// The parameters that several operations have.
 pub(super) fn shared() -> Vec<Member> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
-    let page = format!("How many entries a page has at most, 1 to {MAX_LIMIT}; {DEFAULT_LIMIT} unless given.");
-    let cursor = "Where the page begins: the `next_cursor` of a page of this list with the same sort and filters.";
+    let page = format!("Maximum number of entries on a page, 1 to {MAX_LIMIT}. Default: {DEFAULT_LIMIT}.");
+    let cursor = "Start of the page: the `next_cursor` of the previous page, from a request with the same sort \
+                  and filters.";
     let key = json!({"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS, "pattern": r"^[!-~]+$"});
     let header = |name: &str, schema: Value, about: &str| json!({"name": name, "in": "header", "required": false, "schema": schema, "description": about});
     let tags = || json!({"type": "string"});
     let once = format!(
-        "Makes it safe to send the request again: for 24 hours the same key and request have one effect and get the \
-         same answer. 1 to {MAX_KEY_CHARS} visible ASCII characters."
+        "Makes retries safe. For 24 hours, requests with the same key and content have one effect and get the \
+         same response. 1 to {MAX_KEY_CHARS} visible ASCII characters."
     );
     vec![
         ("Limit", query("limit", limit, &page)),
         ("Cursor", query("cursor", json!({"type": "string"}), cursor)),
         ("IdempotencyKey", header("Idempotency-Key", key, &once)),
-        ("IfMatch", header("If-Match", tags(), "ETags of the versions to change; 412 for any other.")),
-        ("IfNoneMatch", header("If-None-Match", tags(), "ETags of known versions; 304 for one of them.")),
+        (
+            "IfMatch",
+            header(
+                "If-Match",
+                tags(),
+                "ETags of the accepted versions. The request fails with 412 if the resource has another version.",
+            ),
+        ),
+        (
+            "IfNoneMatch",
+            header(
+                "If-None-Match",
+                tags(),
+                "ETags of the versions that the client has. The response is 304 if the resource has one of them.",
+            ),
+        ),
     ]
 }

@@ -38,7 +38,7 @@ fn path_of(group: &RouteGroup, route: &Route) -> Value {
 
 fn id_parameter(name: &str, prefix: &str) -> Value {
     let pattern = format!("^{prefix}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$");
-    let about = format!("An id, `{prefix}_…`; 404 for whatever names nothing in the organization.");
+    let about = format!("Id, `{prefix}_…`. 404 if the organization has no such resource.");
     json!({
         "name": name, "in": "path", "required": true, "description": about,
         "schema": {"type": "string", "pattern": pattern},
@@ -120,8 +120,8 @@ fn content(schema: &str, example: Option<Value>) -> Value {
 /// What a success is.
 fn outcome(route: &Route) -> &'static str {
     route.response.outcome().unwrap_or(match (route.method, route.status) {
-        (_, 201) => "The new resource, with its id.",
-        (Method::Get, _) => "The resource as it is now.",
+        (_, 201) => "The new resource.",
+        (Method::Get, _) => "The current resource.",
         (Method::Post | Method::Patch | Method::Delete, _) => "The resource after the change.",
     })
 }
@@ -145,7 +145,10 @@ fn responses(route: &Route) -> Value {
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
     if route.is_revalidated() {
         let headers = errors::common_headers();
-        responses.insert("304".to_owned(), json!({"description": "The version that If-None-Match names is still the current one; there is no body.", "headers": headers}));
+        responses.insert(
+            "304".to_owned(),
+            json!({"description": "The version in If-None-Match is still current. The response has no body.", "headers": headers}),
+        );
     }
     responses.extend(errors::of(route));
     Value::Object(responses)

@@ -10,16 +10,18 @@ use crate::schema::words::{FIELD_CODES, of};
 use crate::table::GROUPS;
 
 fn field_codes() -> Member {
-    let about = "What is wrong with a field. The first six come with 400, as do `unknown_field` and `read_only`; the \
-                 others with 422.";
+    let about = "Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The \
+                 others have status 422.";
     (FIELD_CODES, json!({"type": "string", "enum": Code::ALL, "description": about}))
 }
 
 /// Every enumeration, by name.
 pub(super) fn schemas() -> Vec<Member> {
     let mut all = vec![
-        of::<Archived>("Which entries are wanted: `false` those in use, `true` those that are archived, or `all`."),
-        of::<ErrorCode>("The stable codes of errors. Branch on these; messages may change."),
+        of::<Archived>(
+            "Filter by archive state: `false` for entries in use, `true` for archived entries, `all` for both.",
+        ),
+        of::<ErrorCode>("Stable error codes. Branch on the code; messages may change."),
         field_codes(),
     ];
     all.extend(GROUPS.iter().flat_map(|it| (it.words)()));

@@ -17,29 +17,31 @@ fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
 /// The headers of a delivery, with an example of each that always comes.
 fn headers() -> Vec<Value> {
     let always = |name: &str, schema: Value, what: &str| header(name, &schema, what, true);
-    let (whole, unix) = (json!({"type": "string", "pattern": "^[0-9]+$"}), "Unix seconds of the signature.");
+    let (whole, unix) = (json!({"type": "string", "pattern": "^[0-9]+$"}), "Unix time of the signature in seconds.");
     let signature = json!({"type": "string", "pattern": "^t=[0-9]+(,v1=[0-9a-f]{64})+$"});
     let standard = json!({"type": "string", "pattern": "^v1,[^ ]+( v1,[^ ]+)*$"});
     vec![
-        always("User-Agent", json!({"type": "string", "const": USER_AGENT}), "Who calls."),
-        always("X-Service-Event", open(EventType::NAME), "The event's type."),
-        always("X-Service-Event-Id", event_id(), "The `id` of the body."),
-        always("X-Service-Delivery-Id", id::<DeliveryKind>(), "The id of this attempt; another one for each."),
+        always("User-Agent", json!({"type": "string", "const": USER_AGENT}), "Name of the sender."),
+        always("X-Service-Event", open(EventType::NAME), "Type of the event."),
+        always("X-Service-Event-Id", event_id(), "The `id` in the body."),
+        always("X-Service-Delivery-Id", id::<DeliveryKind>(), "Id of this attempt. Each attempt has its own id."),
         always("X-Service-Timestamp", whole.clone(), unix),
         always(
             "X-Service-Signature",
             signature,
-            "`t` and, in hexadecimal, the HMAC-SHA256 of `<t>.<raw body>` keyed by the whole secret; several while a \
-             secret is rotated, the older one's first. Reject a `t` that is more than 5 minutes off.",
+            "Time `t` and signature: the HMAC-SHA256 of `<t>.<raw body>` with the whole secret as key, in \
+             hexadecimal. During a rotation there are several signatures, the older secret's first. Reject a \
+             `t` that differs from now by more than 5 minutes.",
         ),
-        header("X-Service-Replay", &json!({"type": "string", "const": "true"}), "Somebody asked for it again.", false),
-        always("webhook-id", event_id(), "As Standard Webhooks has it."),
+        header(
+            "X-Service-Replay",
+            &json!({"type": "string", "const": "true"}),
+            "Present if a client requested this redelivery.",
+            false,
+        ),
+        always("webhook-id", event_id(), "As defined by Standard Webhooks."),
         always("webhook-timestamp", whole, unix),
-        always(
-            "webhook-signature",
-            standard,
-            "As Standard Webhooks has it, keyed by the bytes of the secret's base64.",
-        ),
+        always("webhook-signature", standard, "As defined by Standard Webhooks. The key is the base64-decoded secret."),
     ]
 }
 
@@ -48,17 +50,20 @@ pub(super) fn section() -> Value {
     let content = json!({"application/json": {"schema": named("Event")}});
     let operation = json!({
         "operationId": "receiveEvent",
-        "summary": "An event that a subscription wants",
-        "description": "Sent to the `url` of every active subscription whose `event_types` name the event, until it is \
-                        acknowledged: seven times at most, over about 31 hours. The same event may come more than once, \
-                        and events come in no particular order. `docs/webhooks.md` shows how to check the signature.",
+        "summary": "Delivery of an event",
+        "description": "Sent to the `url` of every active subscription whose `event_types` contain the event. \
+                        Candor retries until the receiver acknowledges: at most seven attempts over about 31 \
+                        hours. An event may arrive more than once. The order of events is not guaranteed. \
+                        `docs/webhooks.md` shows how to verify the signature.",
         "tags": ["Webhooks"],
         "security": [],
         "parameters": headers(),
         "requestBody": {"required": true, "content": content},
         "responses": {
-            "2XX": {"description": "Any of them within 15 seconds acknowledges; the body is ignored."},
-            "default": {"description": "Anything else is a failure, redirects included; it is tried again."},
+            "2XX": {"description": "Any 2xx status within 15 seconds acknowledges the delivery. The body is \
+                                    ignored."},
+            "default": {"description": "Any other status, including redirects, is a failure. Candor retries the \
+                                        delivery."},
         },
     });
     json!({"event": {"post": operation}})

@@ -24,30 +24,30 @@ const ROUTES: &[Route] = &[
         .about("Lists assignments of every status, newest first.")
         .lists(&ASSIGNMENT, |it| drop(assignment::Filter::read(it))),
     Route::post("/assignments", Needs(Permission::AssignmentsWrite), create)
-        .named("createAssignment", "Ask reviewers for feedback about a person")
+        .named("createAssignment", "Request feedback about a person from reviewers")
         .about(
-            "Asks reviewers for observations about one person, and tells them. A key that acts for a person asks as \
-             that person.",
+            "Requests observations about one person from reviewers and notifies the reviewers. For a key that \
+             acts for a person, that person is the requester.",
         )
         .takes(&ASSIGNMENT_CREATE)
         .creates(&ASSIGNMENT),
     Route::get("/assignments/{id}", Needs(Permission::AssignmentsRead), get)
         .named("getAssignment", "Get an assignment with its submissions")
-        .about("Answers one assignment with what came of each reviewer.")
+        .about("Returns one assignment with the submission of each reviewer.")
         .answers(&ASSIGNMENT),
     Route::post("/assignments/{id}/submissions", Needs(Permission::AssignmentsWrite), submit)
         .named("submitFeedback", "Submit the feedback of one reviewer")
         .about(
-            "Records the observations of one reviewer about the person, as if they were recorded one by one, and \
-             notes the submission with them. The last one that is required completes the assignment and tells the \
-             requester. 409 if it is not open, or the reviewer has submitted already. A key that acts for a person \
-             submits as that person only.",
+            "Creates the observations of one reviewer about the person and records the submission. The last \
+             required submission completes the assignment and notifies the requester. 409 if the assignment is \
+             not open or the reviewer has already submitted. A key that acts for a person can submit only as \
+             that person.",
         )
         .takes(&SUBMISSION_CREATE)
         .answers(&ASSIGNMENT),
     Route::post("/assignments/{id}/cancel", Needs(Permission::AssignmentsWrite), cancel)
         .named("cancelAssignment", "Cancel an open assignment")
-        .about("Calls an open assignment off; what was submitted stays. 409 if it is not open.")
+        .about("Cancels an open assignment. Submitted observations stay. 409 if it is not open.")
         .answers(&ASSIGNMENT),
 ];
 
@@ -60,7 +60,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Assignments", "Requests fo
         name: "AssignmentEvent",
         types: "AssignmentEventType",
         data: &ASSIGNMENT,
-        about: "Somebody asked for feedback, or all of it is there.",
+        about: "An assignment was created or completed.",
     });
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
@@ -108,35 +108,36 @@ const REVIEWER_ID: &str = "emp_01KJPWD6M17S2TC3YGZXGMY0TH";
 
 fn words() -> Vec<Member> {
     vec![
-        of::<assignment::Status>("Where an assignment stands."),
-        status_filter::<assignment::Status>("Which assignments are wanted, by status."),
-        of::<SubmissionStatus>("Whether a reviewer has submitted."),
+        of::<assignment::Status>("Status of an assignment."),
+        status_filter::<assignment::Status>("Filter of assignments by status."),
+        of::<SubmissionStatus>("Status of the submission of a reviewer."),
         sort::<Assignment>(),
     ]
 }
 
 fn assignment() -> Value {
     let instructions = format!(
-        "What reviewers are to look at, in plain text of at most {INSTRUCTIONS_CHARS} characters; null for nothing."
+        "Instructions for the reviewers in plain text, at most {INSTRUCTIONS_CHARS} characters. Null if there \
+         are none."
     );
-    let reviewers = format!("The ids of those who are asked, 1 to {MAX_REVIEWERS}, nobody twice.");
+    let reviewers = format!("Ids of the reviewers, 1 to {MAX_REVIEWERS}, without duplicates.");
     let person = || id::<EmployeeKind>();
     let mut members = vec![
         field("id", id::<AssignmentKind>(), "The assignment's id."),
-        field("employee_id", person(), "The person whom the feedback is about."),
-        field("requester_id", nullable(person()), "The person who asks for it; null where that was not said."),
-        field("title", plain(), &format!("What people call it, 1 to {TITLE_CHARS} characters.")),
+        field("employee_id", person(), "Person the feedback is about."),
+        field("requester_id", nullable(person()), "Person who requests the feedback. Null if unknown."),
+        field("title", plain(), &format!("Title, 1 to {TITLE_CHARS} characters.")),
         field("instructions", nullable(plain()), &instructions),
-        field("due_date", nullable(date()), "The day by which it is wanted; null for none."),
+        field("due_date", nullable(date()), "Due date. Null if there is none."),
         field("reviewer_ids", array(&person()), &reviewers),
-        field("required_submissions", count(1), "So many submissions complete it."),
-        field("status", open(assignment::Status::NAME), "Where it stands."),
+        field("required_submissions", count(1), "Number of submissions that complete the assignment."),
+        field("status", open(assignment::Status::NAME), "Current status."),
         field(
             "submissions",
             array(&named("Submission")),
-            "What came of each reviewer, in the order of `reviewer_ids`.",
+            "Submission of each reviewer, in the order of `reviewer_ids`.",
         ),
-        field("submitted_count", count(0), "How many reviewers have submitted."),
+        field("submitted_count", count(0), "Number of reviewers who have submitted."),
     ];
     members.extend(times());
     answer(members, vec![])
@@ -144,14 +145,14 @@ fn assignment() -> Value {
 
 fn submission() -> Value {
     let members = vec![
-        field("reviewer_id", id::<EmployeeKind>(), "The reviewer."),
-        field("status", open(SubmissionStatus::NAME), "Whether the reviewer has submitted."),
+        field("reviewer_id", id::<EmployeeKind>(), "Id of the reviewer."),
+        field("status", open(SubmissionStatus::NAME), "Status of the submission."),
         field(
             "observation_ids",
             array(&id::<ObservationKind>()),
-            "The ids of the submitted observations that the key sees.",
+            "Ids of the submitted observations that the key sees.",
         ),
-        field("submitted_at", nullable(datetime()), "When they were; null until then."),
+        field("submitted_at", nullable(datetime()), "Time of the submission. Null if the reviewer has not submitted."),
     ];
     answer(members, vec![])
 }

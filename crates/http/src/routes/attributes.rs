@@ -18,36 +18,36 @@ use crate::table::{Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/attributes", Needs(Permission::ObservationsRead), list)
         .named("listAttributes", "List attributes")
-        .about("Lists attributes by name, without archived ones unless they are asked for.")
+        .about("Lists attributes by name. Archived ones are listed only on request.")
         .lists(&ATTRIBUTE, |it| drop(attribute::Filter::read(it))),
     Route::post("/attributes", Admin(Permission::ObservationsWrite), create)
         .named("createAttribute", "Create an attribute")
-        .about("Creates an attribute; 409 if the name is taken, also by an archived one.")
+        .about("Creates an attribute. 409 if another attribute has the name, even an archived one.")
         .takes(&ATTRIBUTE_CREATE)
         .creates(&ATTRIBUTE),
     Route::get("/attributes/{id}", Needs(Permission::ObservationsRead), get)
-        .named("getAttribute", "Get an attribute, also an archived one")
-        .about("Answers one attribute, also an archived one.")
+        .named("getAttribute", "Get an attribute")
+        .about("Returns one attribute. It may be archived.")
         .answers(&ATTRIBUTE),
     Route::patch("/attributes/{id}", Admin(Permission::ObservationsWrite), update)
         .named("updateAttribute", "Update an attribute")
-        .about("Changes name, category or tone; 409 while it is archived.")
+        .about("Changes the name, category or tone. 409 if the attribute is archived.")
         .takes(&ATTRIBUTE_UPDATE)
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/archive", Admin(Permission::ObservationsWrite), archive)
         .named("archiveAttribute", "Archive an attribute")
-        .about("Puts an attribute out of use; observations that have it keep it.")
+        .about("Archives an attribute. Observations that have it keep it.")
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/restore", Admin(Permission::ObservationsWrite), restore)
         .named("restoreAttribute", "Restore an archived attribute")
-        .about("Puts an archived attribute back to use; 409 if it is not archived.")
+        .about("Restores an archived attribute. 409 if it is not archived.")
         .answers(&ATTRIBUTE),
 ];
 
 /// The routes of attributes.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "The tags of observations.", ROUTES)
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of observations.", ROUTES)
     .id(AttributeKind::PREFIX)
-    .words(|| vec![of::<Tone>("The sound of feedback with this attribute."), sort::<Attribute>()]);
+    .words(|| vec![of::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()]);
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { attributes::list(shell, &it.call, it.params).await })
@@ -86,9 +86,13 @@ fn attribute() -> Value {
     let chars = attribute::NAME_CHARS;
     let mut members = vec![
         field("id", id::<AttributeKind>(), "The attribute's id."),
-        field("name", plain(), &format!("Its name, 1 to {chars} characters, unique in the organization without case.")),
-        field("category", plain(), &format!("What it is listed under: 1 to {chars} characters, freely chosen.")),
-        field("tone", open(Tone::NAME), "The sound of feedback that has this attribute."),
+        field(
+            "name",
+            plain(),
+            &format!("Name, 1 to {chars} characters. Unique in the organization, compared without case."),
+        ),
+        field("category", plain(), &format!("Category, free text of 1 to {chars} characters.")),
+        field("tone", open(Tone::NAME), "Tone of feedback with this attribute."),
     ];
     members.extend(times());
     members.push(archived_at());

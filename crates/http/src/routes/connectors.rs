@@ -18,23 +18,23 @@ use crate::table::{Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/connectors", AdminKey(Permission::SettingsRead), list)
         .named("listConnectors", "List connectors to HR systems")
-        .about("Lists the connections to HR systems.")
+        .about("Lists the connectors to HR systems.")
         .lists(&CONNECTOR, |it| drop(it.changed::<Connector>("")))
         .live_only(),
     Route::post("/connectors", AdminKey(Permission::SettingsWrite), create)
-        .named("createConnector", "Connect an HR system")
-        .about("Connects an HR system, which then owns the records of people whom it brings.")
+        .named("createConnector", "Create a connector to an HR system")
+        .about("Creates a connector to an HR system. The HR system then manages the people that it uploads.")
         .takes(&CONNECTOR_CREATE)
         .creates(&CONNECTOR)
         .live_only(),
     Route::get("/connectors/{id}", AdminKey(Permission::SettingsRead), get)
         .named("getConnector", "Get a connector")
-        .about("Answers one connection to an HR system.")
+        .about("Returns one connector.")
         .answers(&CONNECTOR)
         .live_only(),
     Route::post("/connectors/{id}/release", AdminKey(Permission::SettingsWrite), release)
-        .named("releaseEmployees", "Give the records of some, or all, managed employees back")
-        .about("Gives the records of people whom an HR system owns back, with the values that they have.")
+        .named("releaseEmployees", "Release some or all managed employees")
+        .about("Ends the management of people by the HR system. Their values stay as they are.")
         .may_take(&CONNECTOR_RELEASE)
         .answers(&CONNECTOR_RELEASED)
         .live_only(),
@@ -62,7 +62,7 @@ fn release<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 const CONNECTOR: Schema = Schema::resource("Connector", connector).example(example);
 const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", released)
     .example(|| json!({"released": 12}))
-    .outcome("How many people were given back.");
+    .outcome("Number of released people.");
 const CONNECTOR_CREATE: Schema = Schema::new("ConnectorCreate", || body(connector::Draft::read))
     .example(|| json!({"type": "csv_feed", "hris_source": "acme-hr", "mapped_custom_field_keys": ["grade"]}));
 const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connector::read_release))
@@ -70,31 +70,35 @@ const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connec
 
 fn words() -> Vec<Member> {
     vec![
-        of::<connector::Type>("How records arrive from an HR system."),
-        of::<connector::Status>("How a connector does, by what became of what was sent last."),
-        of::<connector::SyncStatus>("How much of what was sent was applied."),
+        of::<connector::Type>("Transfer method of records from an HR system."),
+        of::<connector::Status>("Status of a connector, derived from the last upload."),
+        of::<connector::SyncStatus>("Result of an upload."),
         sort::<Connector>(),
     ]
 }
 
 fn connector() -> Value {
-    let keys = format!("The custom keys of people that the HR system owns, at most {}.", connector::MAX_MAPPED_KEYS);
+    let keys = format!("Keys of custom fields that the HR system manages, at most {}.", connector::MAX_MAPPED_KEYS);
     let mut members = vec![
         field("id", id::<ConnectorKind>(), "The connector's id."),
-        field("type", open(connector::Type::NAME), "How records arrive."),
-        field("hris_source", plain(), "The name of the HR system, which the people that it owns show."),
-        field("status", open(connector::Status::NAME), "How it does, by what became of what was sent last."),
+        field("type", open(connector::Type::NAME), "Transfer method of the records."),
+        field("hris_source", plain(), "Name of the HR system. Managed people have it as their `hris_source`."),
+        field("status", open(connector::Status::NAME), "Status, derived from the last upload."),
         field("mapped_custom_field_keys", array(&plain()), &keys),
-        field("last_sync_at", nullable(datetime()), "When something was sent last; null if nothing was yet."),
-        field("last_sync_status", nullable(open(connector::SyncStatus::NAME)), "How much of that was applied."),
-        field("last_sync_message", nullable(plain()), "Why not all of it was; null if it was."),
+        field("last_sync_at", nullable(datetime()), "Time of the last upload. Null if there was none."),
+        field("last_sync_status", nullable(open(connector::SyncStatus::NAME)), "Result of the last upload."),
+        field(
+            "last_sync_message",
+            nullable(plain()),
+            "Reason why rows of the last upload were not applied. Null if all were.",
+        ),
     ];
     members.extend(times());
     answer(members, vec![])
 }
 
 fn released() -> Value {
-    answer(vec![field("released", count(0), "How many people the HR system owned and no longer does.")], vec![])
+    answer(vec![field("released", count(0), "Number of people that the HR system no longer manages.")], vec![])
 }
 
 fn example() -> Value {

@@ -21,65 +21,64 @@ const ROUTES: &[Route] = &[
     Route::get("/conversations", Needs(Permission::ConversationsRead), list)
         .named("listConversations", "List conversations")
         .about(
-            "Lists conversations, those first in which somebody wrote last; one without messages counts from when it \
-             began. Archived ones only where they are asked for.",
+            "Lists conversations by the time of their newest message, newest first. A conversation without \
+             messages is sorted by its creation time. Archived ones are listed only on request.",
         )
         .lists(&CONVERSATION, |it| drop(conversation::Filter::read(it))),
     Route::post("/conversations", Needs(Permission::ConversationsWrite), create)
-        .named("createConversation", "Begin a conversation")
+        .named("createConversation", "Create a conversation")
         .about(
-            "Begins a conversation of 2 to 20 people, perhaps about one resource. A key that acts for a person \
-             begins those that the person takes part in.",
+            "Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for a \
+             person, that person must be a participant.",
         )
         .takes(&CONVERSATION_CREATE)
         .creates(&CONVERSATION),
     Route::get("/conversations/{id}", Needs(Permission::ConversationsRead), get)
-        .named("getConversation", "Get a conversation, also an archived one")
-        .about("Answers one conversation without its messages, also an archived one.")
+        .named("getConversation", "Get a conversation")
+        .about("Returns one conversation without its messages. It may be archived.")
         .answers(&CONVERSATION),
     Route::patch("/conversations/{id}", Needs(Permission::ConversationsWrite), update)
-        .named("updateConversation", "Change the title and the people of a conversation")
-        .about("Changes the title and the people; what it is about is for good. 409 while it is archived.")
+        .named("updateConversation", "Change the title and the participants of a conversation")
+        .about("Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.")
         .takes(&CONVERSATION_UPDATE)
         .answers(&CONVERSATION),
     Route::post("/conversations/{id}/archive", Needs(Permission::ConversationsWrite), archive)
         .named("archiveConversation", "Archive a conversation")
         .about(
-            "Puts a conversation out of lists for good: it takes no more messages and changes, and can still be \
-             read. 409 if it is archived already.",
+            "Archives a conversation permanently. It stays readable, but accepts no messages and no changes. \
+             409 if it is already archived.",
         )
         .answers(&CONVERSATION),
     Route::get("/conversations/{id}/messages", Needs(Permission::ConversationsRead), list_messages)
         .named("listMessages", "List the messages of a conversation")
-        .about("Lists the messages of a conversation, newest first, also of an archived one.")
+        .about("Lists the messages of a conversation, newest first. The conversation may be archived.")
         .lists(&MESSAGE, |it| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), it))),
     Route::post("/conversations/{id}/messages", Needs(Permission::ConversationsWrite), create_message)
-        .named("createMessage", "Write in a conversation")
+        .named("createMessage", "Add a message to a conversation")
         .about(
-            "Adds a message, which never changes, and tells the other participants. 409 while the conversation is \
-             archived. A key that acts for a person writes as that person only.",
+            "Adds an immutable message and notifies the other participants. 409 if the conversation is \
+             archived. A key that acts for a person can write only as that person.",
         )
         .takes(&MESSAGE_CREATE)
         .creates(&MESSAGE),
     Route::get("/conversations/{id}/messages/{message_id}", Needs(Permission::ConversationsRead), get_message)
         .named("getMessage", "Get one message of a conversation")
-        .about("Answers one message of the conversation.")
+        .about("Returns one message of the conversation.")
         .answers(&MESSAGE),
 ];
 
 /// The routes of conversations.
-pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Conversations", "Where a few people write to each other.", ROUTES)
-        .id(ConversationKind::PREFIX)
-        .second_id("message_id", MessageKind::PREFIX)
-        .words(words)
-        .events(EventFamily {
-            prefix: "conversation.message.",
-            name: "MessageEvent",
-            types: "MessageEventType",
-            data: &MESSAGE,
-            about: "Somebody wrote in a conversation.",
-        });
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages between a few people.", ROUTES)
+    .id(ConversationKind::PREFIX)
+    .second_id("message_id", MessageKind::PREFIX)
+    .words(words)
+    .events(EventFamily {
+        prefix: "conversation.message.",
+        name: "MessageEvent",
+        types: "MessageEventType",
+        data: &MESSAGE,
+        about: "A message was added to a conversation.",
+    });
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { conversations::list(shell, &it.call, it.params).await })
@@ -131,42 +130,46 @@ const MESSAGE_CREATE: Schema = Schema::new("MessageCreate", || body(|fields| mes
 const CONVERSATION_ID: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
 
 fn words() -> Vec<Member> {
-    vec![of::<conversation::Type>("What a conversation can be about."), sort::<Conversation>(), sort::<Message>()]
+    vec![
+        of::<conversation::Type>("Kind of resource that a conversation can be about."),
+        sort::<Conversation>(),
+        sort::<Message>(),
+    ]
 }
 
 fn conversation() -> Value {
     let about = vec![
-        field("type", open(conversation::Type::NAME), "The kind of resource."),
+        field("type", open(conversation::Type::NAME), "Kind of resource."),
         field("id", plain(), "The resource's id."),
     ];
-    let people = format!("The ids of the {MIN_PARTICIPANTS} to {MAX_PARTICIPANTS} people who write and read in it.");
-    let last = "When the newest message was written; null before the first one.";
+    let people = format!("Ids of the {MIN_PARTICIPANTS} to {MAX_PARTICIPANTS} participants.");
+    let last = "Time of the newest message. Null if there is none.";
     let mut members = vec![
         field("id", id::<ConversationKind>(), "The conversation's id."),
-        field("title", plain(), &format!("What people call it, 1 to {TITLE_CHARS} characters.")),
+        field("title", plain(), &format!("Title, 1 to {TITLE_CHARS} characters.")),
         field(
             "about",
             nullable(answer(about, vec![])),
-            "What it is about; null for nothing, and for what the key does not see.",
+            "Resource that the conversation is about. Null if there is none or the key cannot see it.",
         ),
         field("participant_ids", array(&id::<EmployeeKind>()), &people),
         field("last_message_at", nullable(datetime()), last),
     ];
     let [created_at, _] = times();
     members.push(created_at);
-    members.push(field("updated_at", datetime(), "When it last changed; messages do not count."));
+    members.push(field("updated_at", datetime(), "Time of the last change. Messages do not count as changes."));
     members.push(archived_at());
     answer(members, vec![])
 }
 
 fn message() -> Value {
-    let body = format!("What was written, in plain text of 1 to {} characters.", message::BODY_CHARS);
+    let body = format!("Plain text, 1 to {} characters.", message::BODY_CHARS);
     let members = vec![
         field("id", id::<MessageKind>(), "The message's id."),
-        field("conversation_id", id::<ConversationKind>(), "The conversation that it was written in."),
-        field("author_id", id::<EmployeeKind>(), "The person who wrote it."),
+        field("conversation_id", id::<ConversationKind>(), "Conversation of the message."),
+        field("author_id", id::<EmployeeKind>(), "Author of the message."),
         field("body", plain(), &body),
-        field("created_at", datetime(), "When it was written."),
+        field("created_at", datetime(), "Time of the message."),
     ];
     answer(members, vec![])
 }

@@ -17,34 +17,34 @@ use crate::table::{Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/departments", Needs(Permission::EmployeesRead), list)
         .named("listDepartments", "List departments")
-        .about("Lists departments by name, without archived ones unless they are asked for.")
+        .about("Lists departments by name. Archived ones are listed only on request.")
         .lists(&DEPARTMENT, |it| drop(department::Filter::read(it))),
     Route::post("/departments", Admin(Permission::EmployeesWrite), create)
         .named("createDepartment", "Create a department")
-        .about("Creates a department; 409 if the name is taken, also by an archived one.")
+        .about("Creates a department. 409 if another department has the name, even an archived one.")
         .takes(&DEPARTMENT_CREATE)
         .creates(&DEPARTMENT),
     Route::get("/departments/{id}", Needs(Permission::EmployeesRead), get)
-        .named("getDepartment", "Get a department, also an archived one")
-        .about("Answers one department, also an archived one.")
+        .named("getDepartment", "Get a department")
+        .about("Returns one department. It may be archived.")
         .answers(&DEPARTMENT),
     Route::patch("/departments/{id}", Admin(Permission::EmployeesWrite), update)
         .named("updateDepartment", "Rename a department")
-        .about("Renames a department; 409 while it is archived.")
+        .about("Renames a department. 409 if it is archived.")
         .takes(&DEPARTMENT_UPDATE)
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/archive", Admin(Permission::EmployeesWrite), archive)
         .named("archiveDepartment", "Archive a department without members")
-        .about("Puts a department out of use; 409 while anybody belongs to it who is not deactivated.")
+        .about("Archives a department. 409 if it has members who are not deactivated.")
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/restore", Admin(Permission::EmployeesWrite), restore)
         .named("restoreDepartment", "Restore an archived department")
-        .about("Puts an archived department back to use; 409 if it is not archived.")
+        .about("Restores an archived department. 409 if it is not archived.")
         .answers(&DEPARTMENT),
 ];
 
 /// The routes of departments.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "What people belong to.", ROUTES)
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "Departments of the organization.", ROUTES)
     .id(DepartmentKind::PREFIX)
     .words(|| vec![sort::<Department>()]);
 
@@ -80,7 +80,7 @@ const DEPARTMENT_UPDATE: Schema =
 
 fn department() -> Value {
     let name =
-        format!("Its name, 1 to {} characters, unique in the organization without case.", department::NAME_CHARS);
+        format!("Name, 1 to {} characters. Unique in the organization, compared without case.", department::NAME_CHARS);
     let mut members = vec![field("id", id::<DepartmentKind>(), "The department's id."), field("name", plain(), &name)];
     members.extend(times());
     members.push(archived_at());

@@ -8,22 +8,22 @@ use crate::schema::shapes::{answer, field, plain};
 use crate::table::{Route, RouteGroup};
 
 const ROUTES: &[Route] = &[Route::file("/openapi.json", openapi::rendered)
-    .named("getDocument", "Get this document")
-    .about("Answers the description of this API that the reference and generated clients are made from.")
+    .named("getDocument", "Get the OpenAPI document")
+    .about("Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.")
     .answers(&DOCUMENT)];
 
 /// The one route of the document.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("About", "This document.", ROUTES);
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("About", "The OpenAPI document.", ROUTES);
 
-const DOCUMENT: Schema = Schema::new("Document", document).example(example).outcome("The document.");
+const DOCUMENT: Schema = Schema::new("Document", document).example(example).outcome("The OpenAPI document.");
 
 /// The document itself, of which only the outermost members are described.
 fn document() -> Value {
     let object = || json!({"type": "object", "additionalProperties": true});
     let members = vec![
-        field("openapi", plain(), "The version of the OpenAPI specification."),
-        field("info", object(), "The title, version and description of this API."),
-        field("paths", object(), "Every operation, by path and method."),
+        field("openapi", plain(), "Version of the OpenAPI specification."),
+        field("info", object(), "Title, version and description of this API."),
+        field("paths", object(), "All operations, by path and method."),
     ];
     let mut schema = answer(members, vec![]);
     schema["additionalProperties"] = json!(true);

@@ -25,49 +25,49 @@ use crate::table::{EventFamily, Query, Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/employees", Needs(Permission::EmployeesRead), list)
         .named("listEmployees", "List employees")
-        .about("Lists people by last name; active ones unless `filter[status]` says otherwise.")
+        .about("Lists people by last name. The default is active people; `filter[status]` selects others.")
         .lists(&EMPLOYEE, |it| drop(people::Filter::read(it))),
     Route::post("/employees", People(Permission::EmployeesWrite), create)
-        .named("createEmployee", "Create an employee, invited or not")
+        .named("createEmployee", "Create an employee")
         .about(
-            "Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is taken, \
-             whatever the status of who has it.",
+            "Creates an active person, or an invited one with `send_invite`. 409 if another person has the \
+             e-mail address, whatever their status.",
         )
         .takes(&EMPLOYEE_CREATE)
         .creates(&EMPLOYEE),
     Route::post("/employees/csv", People(Permission::EmployeesWrite), upload)
-        .named("upsertEmployees", "Record and update the people of a CSV file")
+        .named("upsertEmployees", "Create and update people from a CSV file")
         .about(
-            "Records and updates people by e-mail address, or by `external_id` where the file has that column. A bad \
-             row is reported, and the others are done all the same.",
+            "Creates and updates people by e-mail address, or by `external_id` if the file has that column. \
+             Invalid rows are reported; the other rows are applied.",
         )
         .with(Query::one(|it| drop(csv::UploadRequest::read(it))))
         .takes_csv()
         .answers(&report::CSV_REPORT),
     Route::get("/employees/{id}", Needs(Permission::EmployeesRead), get)
         .named("getEmployee", "Get an employee")
-        .about("Answers one person of any status.")
+        .about("Returns one person of any status.")
         .expands::<people::Expand>()
         .answers(&EMPLOYEE),
     Route::patch("/employees/{id}", People(Permission::EmployeesWrite), update)
         .named("updateEmployee", "Update an employee")
-        .about("Changes what is given. What an HR system owns is 422, and so is a manager below the person.")
+        .about(
+            "Changes the given members. 422 if an HR system manages one of them, or if the new manager reports \
+             to the person.",
+        )
         .takes(&EMPLOYEE_UPDATE)
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/deactivate", People(Permission::EmployeesWrite), deactivate)
         .named("deactivateEmployee", "Deactivate an employee")
-        .about("Says that an active person has left; the reporting line and the records stay.")
+        .about("Deactivates an active person. The reporting line and all records stay.")
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/reactivate", People(Permission::EmployeesWrite), reactivate)
         .named("reactivateEmployee", "Reactivate an employee")
-        .about("Says that a deactivated person works there again, as before.")
+        .about("Reactivates a deactivated person without other changes.")
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/rehire", People(Permission::EmployeesWrite), rehire)
-        .named("rehireEmployee", "Rehire an employee, perhaps elsewhere in the organization")
-        .about(
-            "Says that a deactivated person works there again, with another manager, department or custom fields \
-             where they are given.",
-        )
+        .named("rehireEmployee", "Rehire an employee")
+        .about("Rehires a deactivated person. The manager, department and custom fields change if they are given.")
         .may_take(&EMPLOYEE_REHIRE)
         .answers(&EMPLOYEE),
 ];
@@ -81,7 +81,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of
         name: "EmployeeEvent",
         types: "EmployeeEventType",
         data: &EMPLOYEE,
-        about: "Something happened to a person.",
+        about: "An employee was created or changed.",
     });
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
@@ -130,12 +130,12 @@ const EMPLOYEE_REHIRE: Schema = Schema::new("EmployeeRehire", || body(Rehire::re
 
 fn words() -> Vec<Member> {
     vec![
-        of::<Role>("What a person may do in the organization."),
-        of::<Status>("Whether a person works in the organization now."),
-        of::<StatusFilter>("Which people are wanted, by status."),
-        of::<people::Expand>("What a person can inline."),
-        of::<csv::Empty>("What an empty cell means: the value stays as it is, or is cleared."),
-        of::<csv::Action>("What becomes of a row."),
+        of::<Role>("Role of a person in the organization."),
+        of::<Status>("Employment status of a person."),
+        of::<StatusFilter>("Filter of employees by status."),
+        of::<people::Expand>("Related resources that an employee can include."),
+        of::<csv::Empty>("Meaning of an empty cell: the value is kept or cleared."),
+        of::<csv::Action>("Effect of a row."),
         sort::<Employee>(),
     ]
 }
@@ -143,8 +143,8 @@ fn words() -> Vec<Member> {
 fn custom_fields() -> Member {
     let schema = json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}});
     let about = format!(
-        "What else the organization records about the person: at most {MAX_FIELDS} keys of up to {MAX_KEY_CHARS} \
-         characters, each with a text of up to {MAX_VALUE_CHARS} characters, a number or a boolean."
+        "Custom data about the person: at most {MAX_FIELDS} keys of up to {MAX_KEY_CHARS} characters. A value \
+         is a text of up to {MAX_VALUE_CHARS} characters, a number or a boolean."
     );
     field("custom_fields", schema, &about)
 }
@@ -152,12 +152,12 @@ fn custom_fields() -> Member {
 fn employee() -> Value {
     let name = |which: &str| format!("The {which} name, 1 to {NAME_CHARS} characters.");
     let email = format!(
-        "The e-mail address, at most {EMAIL_CHARS} characters, as it was given; unique in the organization without \
-         case, whatever the status."
+        "E-mail address as given, at most {EMAIL_CHARS} characters. Unique among all people of the \
+         organization, compared without case."
     );
     let external = format!(
-        "The person's id in another system, at most {EXTERNAL_ID_CHARS} characters, unique in the organization; null \
-         where there is none."
+        "Id of the person in another system, at most {EXTERNAL_ID_CHARS} characters. Unique in the \
+         organization. Null if there is none."
     );
     let mut members = vec![
         field("id", id::<EmployeeKind>(), "The person's id."),
@@ -165,26 +165,30 @@ fn employee() -> Value {
         field("external_id", nullable(plain()), &external),
         field("first_name", plain(), &name("first")),
         field("last_name", plain(), &name("last")),
-        field("job_title", nullable(plain()), &format!("What the person does, at most {JOB_TITLE_CHARS} characters.")),
-        field("role", open(Role::NAME), "What the person may do in the organization."),
-        field("manager_id", nullable(id::<EmployeeKind>()), "The manager; null at the top of a reporting tree."),
-        field("department_id", nullable(id::<DepartmentKind>()), "The department; null where there is none."),
-        field("status", open(Status::NAME), "Whether the person works in the organization now."),
+        field("job_title", nullable(plain()), &format!("Job title, at most {JOB_TITLE_CHARS} characters.")),
+        field("role", open(Role::NAME), "Role of the person in the organization."),
+        field("manager_id", nullable(id::<EmployeeKind>()), "Id of the manager. Null at the top of a reporting line."),
+        field("department_id", nullable(id::<DepartmentKind>()), "Id of the department. Null if there is none."),
+        field("status", open(Status::NAME), "Employment status of the person."),
         custom_fields(),
-        field("is_hris_managed", flag(), "Whether an HR system owns part of this record."),
-        field("hris_source", plain(), "The HR system that owns part of this record, or `manual` where none does."),
+        field("is_hris_managed", flag(), "`true` if an HR system manages this record."),
+        field("hris_source", plain(), "HR system that manages this record, or `manual` if there is none."),
     ];
     members.extend(times());
-    members.push(field("deactivated_at", nullable(datetime()), "When the person left; null unless deactivated."));
+    members.push(field(
+        "deactivated_at",
+        nullable(datetime()),
+        "Time of deactivation. Null unless the status is `deactivated`.",
+    ));
     let about = format!(
-        "The first {MAX_DIRECT_REPORTS} people who report to this person directly, by name, without those who have \
-         left. Only with `expand=direct_reports`."
+        "Direct reports who are not deactivated, ordered by name, at most {MAX_DIRECT_REPORTS}. Present with \
+         `expand=direct_reports`."
     );
     let mut reports = array(&named("Employee"));
     reports["maxItems"] = json!(MAX_DIRECT_REPORTS);
     let expanded = vec![
-        field("manager", nullable(named("Employee")), "The manager. Only with `expand=manager`."),
-        field("department", nullable(named("Department")), "The department. Only with `expand=department`."),
+        field("manager", nullable(named("Employee")), "The manager. Present with `expand=manager`."),
+        field("department", nullable(named("Department")), "The department. Present with `expand=department`."),
         field("direct_reports", reports, &about),
     ];
     answer(members, expanded)

@@ -20,31 +20,29 @@ use crate::table::{Query, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
     Route::get("/events", Needs(Permission::EventsRead), feed)
-        .named("listEvents", "Read the gap-free feed of events of the last 30 days, in commit order")
+        .named("listEvents", "List the events of the last 30 days in commit order")
         .about(
-            "Reads events in the order in which their changes were saved, without gaps. `next_cursor` is there also \
-             at the end, for the next time.",
+            "Lists events in commit order, without gaps. `next_cursor` is also present at the end of the feed: \
+             poll again with it.",
         )
         .with(Query::list(|it| drop(FeedRequest::read(it, Timestamp::from_millis(0)))))
         .answers(&EVENT_FEED)
         .full_sight(),
     Route::get("/events/{id}", Needs(Permission::EventsRead), get)
         .named("getEvent", "Get one event of the last 30 days")
-        .about("Answers one event, as it was delivered.")
+        .about("Returns one event, as delivered to webhooks.")
         .answers(&EVENT)
         .full_sight(),
     Route::get("/audit-log", Admin(Permission::AuditRead), audit_log)
         .named("listAuditLog", "List audit entries")
-        .about("Lists who did what, newest first.")
+        .about("Lists audit entries, newest first.")
         .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it)))
         .full_sight(),
 ];
 
 /// The routes of the feed and the audit log.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("History", "What happened, for machines and for auditors.", ROUTES)
-        .id(EventKind::PREFIX)
-        .words(words);
+    RouteGroup::new("History", "Event feed and audit log.", ROUTES).id(EventKind::PREFIX).words(words);
 
 fn feed<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { events::feed(shell, &it.call, it.params).await })
@@ -59,9 +57,8 @@ fn audit_log<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 }
 
 /// Any event; the schemas of which this is the union are made of the groups' events.
-const EVENT: Schema = Schema::resource("Event", union_of_all).outcome("The event, as it was delivered.");
-const EVENT_FEED: Schema =
-    Schema::new("EventFeed", feed_page).outcome("The events that follow the cursor, at most a page of them.");
+const EVENT: Schema = Schema::resource("Event", union_of_all).outcome("The event, as delivered to webhooks.");
+const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
 const AUDIT_ENTRY: Schema =
     Schema::new("AuditEntry", audit_entry).example(example_of_audit_entry).refers_to(&[&FIELD_CHANGE]);
 /// An entry of the audit log, as the history of a resource has it.
@@ -74,7 +71,7 @@ const FIELD_CHANGE: Schema = Schema::new("FieldChange", change);
 pub(crate) const EVENT_ID: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
 
 fn words() -> Vec<Member> {
-    vec![event_types(), of::<ActorKind>("What kind of actor did something."), sort::<AuditEntry>()]
+    vec![event_types(), of::<ActorKind>("Kind of an actor."), sort::<AuditEntry>()]
 }
 
 /// With the types that something fires already.
@@ -83,7 +80,7 @@ fn event_types() -> Member {
         let some = EventType::ALL.iter().filter(move |it| it.is_live() == live);
         some.map(|it| it.word()).collect::<Vec<_>>()
     };
-    let mut about = "The types of events. More are added over time; pass over those you do not know.".to_owned();
+    let mut about = "Event types. New versions add types: ignore unknown ones.".to_owned();
     let later = named(false).join("`, `");
     if !later.is_empty() {
         about.push_str(&format!(" Nothing fires `{later}` yet; subscribing to them is possible beforehand."));
@@ -102,10 +99,10 @@ pub(crate) fn event_id() -> Value {
 /// A value before and after.
 fn change() -> Value {
     let members = vec![
-        field("from", json!({}), "The value before, of any type; null where there was none."),
-        field("to", json!({}), "The value after, of any type; null where there is none."),
+        field("from", json!({}), "Value before the change, of any type. Null if there was none."),
+        field("to", json!({}), "Value after the change, of any type. Null if there is none."),
     ];
-    about(answer(members, vec![]), "A member that differs.")
+    about(answer(members, vec![]), "A changed member.")
 }
 
 /// Members that differ, by name.
@@ -114,20 +111,17 @@ fn changes() -> Value {
 }
 
 fn audit_entry() -> Value {
-    let key = vec![
-        field("id", id::<KeyKind>(), "The key's id."),
-        field("name", plain(), "What people called it at that time."),
-    ];
+    let key = vec![field("id", id::<KeyKind>(), "The key's id."), field("name", plain(), "Display name at that time.")];
     let key = field(
         "api_key",
         answer(key, vec![]),
-        "The key of an upload whose actor is the connector that it was made for. Only there.",
+        "API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent otherwise.",
     );
     let context = vec![
-        field("ip", nullable(plain()), "The address that the request came from, where that is known."),
-        field("user_agent", nullable(plain()), "What the client called itself."),
+        field("ip", nullable(plain()), "Client address of the request, if known."),
+        field("user_agent", nullable(plain()), "`User-Agent` of the client."),
     ];
-    let context = field("context", answer(context, vec![key]), "Where the request came from.");
+    let context = field("context", answer(context, vec![key]), "Origin of the request.");
     answer(members().into_iter().chain([context]).collect(), vec![])
 }
 
@@ -138,29 +132,37 @@ fn history_entry() -> Value {
 /// What the audit log and a history say of an entry.
 fn members() -> Vec<Member> {
     let actor = vec![
-        field("type", open(ActorKind::NAME), "What kind of actor it was."),
-        field("id", nullable(plain()), "The actor's id; null for the service itself."),
-        field("name", plain(), "The actor's name at that time."),
+        field("type", open(ActorKind::NAME), "Kind of the actor."),
+        field("id", nullable(plain()), "Id of the actor. Null for the service itself."),
+        field("name", plain(), "Name of the actor at that time."),
     ];
     let target = vec![
-        field("type", plain(), "The kind of resource, for example `observation`."),
+        field("type", plain(), "Kind of resource, for example `observation`."),
         field("id", plain(), "The resource's id."),
     ];
     vec![
         field("id", id::<AuditKind>(), "The entry's id."),
-        field("occurred_at", datetime(), "When it was done."),
-        field("action", plain(), "What was done, for example `observation.archive`."),
-        field("actor", titled(answer(actor, vec![]), "Actor"), "Who did it."),
-        field("target", titled(answer(target, vec![]), "Target"), "What it was done to."),
-        field("changes", changes(), "The members that differ, by name; secrets never appear."),
-        field("comment", nullable(plain()), "The comment, outcome or reason that came with it."),
-        field("request_id", nullable(id::<RequestKind>()), "The request that asked for it; null where none did."),
+        field("occurred_at", datetime(), "Time of the action."),
+        field("action", plain(), "Action, for example `observation.archive`."),
+        field("actor", titled(answer(actor, vec![]), "Actor"), "Actor who performed the action."),
+        field("target", titled(answer(target, vec![]), "Target"), "Resource that the action changed."),
+        field("changes", changes(), "Changed members by name. Secrets never appear."),
+        field("comment", nullable(plain()), "Comment, outcome or reason of the request."),
+        field(
+            "request_id",
+            nullable(id::<RequestKind>()),
+            "Id of the request. Null if the service acted without a request.",
+        ),
     ]
 }
 
 /// A page of the feed.
 fn feed_page() -> Value {
-    let on = field("next_cursor", plain(), "Leads on, also at the end, where a poller asks again with it.");
+    let on = field(
+        "next_cursor",
+        plain(),
+        "Cursor of the next page. It is also present at the end of the feed: poll again with it.",
+    );
     page(&named("Event"), on.1)
 }
 

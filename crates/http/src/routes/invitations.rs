@@ -20,22 +20,23 @@ use crate::table::{Method, Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/invitation", Needs(Permission::EmployeesRead), get)
         .named("getInvitation", "Get the newest invitation of an employee")
-        .about("Answers the newest invitation of a person; 404 where there never was one.")
+        .about("Returns the newest invitation of a person. 404 if there never was one.")
         .answers(&INVITATION),
     Route::post("/employees/{id}/invite", People(Permission::EmployeesWrite), invite)
         .named("inviteEmployee", "Invite a pending employee again")
         .about(
-            "Sends a new invitation to a person who has not accepted; the token before is good no more. The mail \
-             goes out afterwards, and never fails the request. Where mails are sent, a request within 60 seconds of \
-             the mail before, or after 5 mails to the address on this day (UTC), is a 409 with `Retry-After`.",
+            "Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The \
+             mail is sent after the response; a mail failure does not fail the request. If mails are \
+             configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or \
+             after 5 mails to the address on one day (UTC).",
         )
         .answers(&INVITATION_SENT),
     Route::open(Method::Post, "/invitations/accept", accept)
         .shows(invitation_page::asking)
         .named("acceptInvitation", "Accept an invitation with its token")
         .about(
-            "Makes the invited person active. A token that is unknown, used, expired or revoked is one and the same \
-             404. 20 a minute from one address.",
+            "Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or \
+             revoked. At most 20 requests a minute from one address.",
         )
         .takes(&INVITATION_ACCEPT)
         .answers(&INVITATION_ACCEPTED),
@@ -63,16 +64,17 @@ const INVITATION_SENT: Schema =
 const INVITATION_MAIL: Schema = Schema::new("InvitationMail", mail);
 const INVITATION_ACCEPTED: Schema = Schema::new("InvitationAccepted", accepted)
     .example(|| json!({"employee_id": EMPLOYEE_ID, "organization_id": ORGANIZATION_ID, "status": "active"}))
-    .outcome("Who accepted, and where.");
+    .outcome("The person and the organization.");
 const INVITATION_ACCEPT: Schema = Schema::new("InvitationAccept", || body(invitation::read_acceptance))
     .example(|| json!({"token": "x7Yq0l3k9s5uVb2c8d4e6f1g"}));
 
 fn words() -> Vec<Member> {
     vec![
-        of::<invitation::State>("What became of an invitation."),
-        of::<MailStatus>("What has become of a mail; `canceled` was not wanted any more before it was sent."),
+        of::<invitation::State>("Status of an invitation."),
+        of::<MailStatus>("Status of a mail. A `canceled` mail was withdrawn before it was sent."),
         of::<MailFailure>(
-            "Why a mail was not sent; after `refused`, `unsendable`, `expired` and `recipient_limit` no attempt follows.",
+            "Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and \
+             `recipient_limit`.",
         ),
     ]
 }
@@ -80,40 +82,44 @@ fn words() -> Vec<Member> {
 fn invitation(sent: bool) -> Value {
     let members = vec![
         field("id", id::<InvitationKind>(), "The invitation's id."),
-        field("employee_id", id::<EmployeeKind>(), "The person who is invited."),
-        field("status", open(invitation::State::NAME), "What became of it."),
-        field("created_at", datetime(), "When it was sent."),
-        field("expires_at", datetime(), "When its token ends, 14 days after it was sent."),
-        field("accepted_at", nullable(datetime()), "When it was accepted; null where it was not."),
+        field("employee_id", id::<EmployeeKind>(), "Invited person."),
+        field("status", open(invitation::State::NAME), "Status of the invitation."),
+        field("created_at", datetime(), "Time of the invitation."),
+        field("expires_at", datetime(), "Expiry time of the token, 14 days after the invitation."),
+        field("accepted_at", nullable(datetime()), "Time of acceptance. Null if it was not accepted."),
         field(
             "mail",
             nullable(named("InvitationMail")),
-            "What became of the mail with its link; null where none is sent, because no mail server is set or the data is \
+            "State of the invitation mail. Null if none is sent: no mail server is configured, or the data is \
              test data.",
         ),
     ];
     let link = json!({"type": "string", "format": "uri"});
-    let about = "The link that the person follows. Only for admin-level keys, and only where no mail is sent.";
+    let about = "Link to accept the invitation. Present for admin-level keys if no mail is sent.";
     answer(members, if sent { vec![field("accept_url", link, about)] } else { vec![] })
 }
 
 fn mail() -> Value {
-    let next = "When it is attempted next; null where it is not.";
+    let next = "Time of the next attempt. Null if there is none.";
     let members = vec![
-        field("status", open(MailStatus::NAME), "Whether it is still to be sent, and otherwise what became of it."),
-        field("attempts", count(0), "How often it was attempted."),
-        field("last_attempt_at", nullable(datetime()), "When it was attempted last; null before that."),
+        field("status", open(MailStatus::NAME), "Status of the mail."),
+        field("attempts", count(0), "Number of attempts."),
+        field("last_attempt_at", nullable(datetime()), "Time of the last attempt. Null if there was none."),
         field("next_attempt_at", nullable(datetime()), next),
-        field("failure", nullable(open(MailFailure::NAME)), "Why the last attempt failed; null where it did not."),
+        field(
+            "failure",
+            nullable(open(MailFailure::NAME)),
+            "Reason for the failure of the last attempt. Null if it did not fail.",
+        ),
     ];
     answer(members, vec![])
 }
 
 fn accepted() -> Value {
     let members = vec![
-        field("employee_id", id::<EmployeeKind>(), "The person who accepted."),
-        field("organization_id", id::<OrganizationKind>(), "The organization that the person now works in."),
-        field("status", open(Status::NAME), "The person's status from now on."),
+        field("employee_id", id::<EmployeeKind>(), "Person who accepted."),
+        field("organization_id", id::<OrganizationKind>(), "Organization of the person."),
+        field("status", open(Status::NAME), "New status of the person."),
     ];
     answer(members, vec![])
 }

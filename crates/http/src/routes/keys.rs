@@ -18,55 +18,53 @@ use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
     Route::get("/me", AnyKey, get_me)
-        .named("getMe", "Get what the key of this request is and may do")
-        .about("Answers what the key of the request is, may do, and how often it may ask.")
+        .named("getMe", "Get the API key of this request")
+        .about("Returns the API key of the request with its permissions and quotas.")
         .answers(&ME),
     Route::get("/api-keys", AdminKey(Permission::SettingsRead), list)
         .named("listApiKeys", "List API keys")
-        .about("Lists the keys of the organization, without secrets.")
+        .about("Lists the API keys of the organization, without secrets.")
         .lists(&API_KEY, |it| drop(it.changed::<ApiKey>("")))
         .live_only(),
     Route::post("/api-keys", AdminKey(Permission::SettingsWrite), create)
         .named("createApiKey", "Create an API key")
         .about(
-            "Creates a key that may do no more than the key of the request. The new key is the member `key` of this \
-             answer and of no other.",
+            "Creates an API key. Its permissions must not exceed those of the key of the request. Only this \
+             response contains the new key, as `key`.",
         )
         .takes(&API_KEY_CREATE)
         .creates(&API_KEY_WITH_SECRET)
         .live_only(),
     Route::get("/api-keys/{id}", AdminKey(Permission::SettingsRead), get)
         .named("getApiKey", "Get an API key")
-        .about("Answers one key, without its secret.")
+        .about("Returns one API key, without its secret.")
         .answers(&API_KEY)
         .live_only(),
     Route::patch("/api-keys/{id}", AdminKey(Permission::SettingsWrite), update)
-        .named("updateApiKey", "Change the name, scopes or end of an API key")
-        .about("Changes the name, the scopes or the end; it takes effect everywhere within a second.")
+        .named("updateApiKey", "Change the name, scopes or expiry of an API key")
+        .about("Changes the name, the scopes or the expiry time. All instances apply the change within a second.")
         .takes(&API_KEY_UPDATE)
         .answers(&API_KEY)
         .live_only(),
     Route::post("/api-keys/{id}/rotate", AdminKey(Permission::SettingsWrite), rotate)
         .named("rotateApiKey", "Rotate an API key")
         .about(
-            "Replaces a key. The new key is the member `key` of this answer and of no other. The one before stays good \
-             for `overlap_seconds`.",
+            "Replaces the secret of an API key. Only this response contains the new key, as `key`. The previous \
+             one stays valid for `overlap_seconds`.",
         )
         .may_take(&API_KEY_ROTATE)
         .answers(&API_KEY_WITH_SECRET)
         .live_only(),
     Route::post("/api-keys/{id}/revoke", AdminKey(Permission::SettingsWrite), revoke)
         .named("revokeApiKey", "Revoke an API key")
-        .about("Ends a key for good, everywhere within a second.")
+        .about("Revokes an API key permanently. All instances reject it within a second.")
         .answers(&API_KEY)
         .live_only(),
 ];
 
 /// The routes of keys.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Access", "The key of a request, and all keys of the organization.", ROUTES)
-        .id(KeyKind::PREFIX)
-        .words(words);
+    RouteGroup::new("Access", "API keys of the organization.", ROUTES).id(KeyKind::PREFIX).words(words);
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::list(shell, &it.call, it.params).await })
@@ -101,7 +99,7 @@ const ME: Schema = Schema::new("Me", me).refers_to(&[&QUOTA]).example(example_of
 const API_KEY: Schema = Schema::resource("ApiKey", || api_key(false)).example(example);
 const API_KEY_WITH_SECRET: Schema = Schema::resource("ApiKeyWithSecret", || api_key(true))
     .example(|| with(example(), "key", "cdr_live_…"))
-    .outcome("The API key's resource, with the key itself as `key`.");
+    .outcome("The API key resource, with the key itself as `key`.");
 const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body(|it| api_key::Draft::read(it, NOW)))
     .example(|| json!({"name": "HR sync", "scopes": ["employees:read", "employees:write"]}));
 const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|it| api_key::Patch::read(it, None, NOW)))
@@ -115,10 +113,14 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 fn words() -> Vec<Member> {
     let scopes: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
     vec![
-        of::<Environment>("The data set of a key: `test` keeps apart what is tried out, and sends no mail."),
-        of::<AccessLevel>("Whether a key may do what administrators do."),
-        enumeration(SCOPES, &scopes, "What a key may do. `write` does not include `read`; `*` stands for all."),
-        of::<QuotaClass>("What a request counts as; each class has a limit of its own."),
+        of::<Environment>("Data set of an API key. `test` is separate from `live` and sends no mail."),
+        of::<AccessLevel>("Access level of an API key. `admin` permits administrative requests."),
+        enumeration(
+            SCOPES,
+            &scopes,
+            "Permission of an API key. `write` does not include `read`. `*` grants all permissions.",
+        ),
+        of::<QuotaClass>("Quota class of a request. Each class has its own limit."),
         sort::<ApiKey>(),
     ]
 }
@@ -126,43 +128,48 @@ fn words() -> Vec<Member> {
 /// What a key and `/me` say alike.
 fn powers() -> [Member; 4] {
     [
-        field("environment", open(Environment::NAME), "The data set that the key works on."),
-        field("access_level", open(AccessLevel::NAME), "Whether it may do what administrators do."),
-        field("scopes", array(&open(SCOPES)), "What it may do."),
+        field("environment", open(Environment::NAME), "Data set that the key accesses."),
+        field("access_level", open(AccessLevel::NAME), "Access level. `admin` permits administrative requests."),
+        field("scopes", array(&open(SCOPES)), "Permissions of the key."),
         field(
             "employee_id",
             nullable(id::<EmployeeKind>()),
-            "The person whom it acts for, and whose sight it has; null for a key of the organization.",
+            "Person the key acts for. The key sees only what this person may see. Null for a key of the \
+             organization.",
         ),
     ]
 }
 
 fn expires_at() -> Member {
-    field("expires_at", nullable(datetime()), "When the key ends; null where it does not.")
+    field("expires_at", nullable(datetime()), "Expiry time of the key. Null if it does not expire.")
 }
 
 fn api_key(with_secret: bool) -> Value {
-    let quota = |what: &str| format!("How many {what} in any 60 seconds were arranged; null for the default.");
-    let name = format!("What people call it, 1 to {} characters.", api_key::NAME_CHARS);
+    let quota = |what: &str| format!("Number of {what} allowed in 60 seconds. Null for the default quota.");
+    let name = format!("Display name, 1 to {} characters.", api_key::NAME_CHARS);
     let mut members =
-        vec![field("id", id::<KeyKind>(), "The key's id; not its secret."), field("name", plain(), &name)];
+        vec![field("id", id::<KeyKind>(), "Id of the key. It is not the secret."), field("name", plain(), &name)];
     members.extend(powers());
     members.extend([
-        field("last4", plain(), "The last four characters of its secret, by which people tell keys apart."),
+        field("last4", plain(), "Last four characters of the secret, for display."),
         field("reads_per_minute", nullable(count(0)), &quota("reads")),
         field("writes_per_minute", nullable(count(0)), &quota("writes")),
     ]);
     members.extend(times());
     members.extend([
         expires_at(),
-        field("last_used_at", nullable(datetime()), "When it was last used, to the minute; null if it never was."),
-        field("revoked_at", nullable(datetime()), "When it was revoked; null while it is good."),
+        field(
+            "last_used_at",
+            nullable(datetime()),
+            "Time of the last use, to the minute. Null if the key was never used.",
+        ),
+        field("revoked_at", nullable(datetime()), "Time of revocation. Null if the key is not revoked."),
     ]);
     if with_secret {
         members.push(field(
             "key",
             plain(),
-            "The key to send in `Authorization: Bearer`. It cannot be retrieved later.",
+            "API key for the header `Authorization: Bearer`. It cannot be retrieved later.",
         ));
     }
     answer(members, vec![])
@@ -171,21 +178,21 @@ fn api_key(with_secret: bool) -> Value {
 fn quota() -> Value {
     let members = vec![
         field("limit", count(0), "Requests that are allowed within the window."),
-        field("window_seconds", count(1), "The length of the sliding window in seconds."),
+        field("window_seconds", count(1), "Length of the sliding window in seconds."),
     ];
-    about(answer(members, vec![]), "A limit of requests within a sliding window.")
+    about(answer(members, vec![]), "Limit of requests within a sliding window.")
 }
 
 fn me() -> Value {
-    let about = |class: &str| format!("The quota of requests that count as `{class}`.");
+    let about = |class: &str| format!("Quota of requests of the class `{class}`.");
     let quotas = QuotaClass::words().into_iter().map(|it| field(it, named(QUOTA.name), &about(it))).collect();
     let mut members = vec![
-        field("key_id", id::<KeyKind>(), "The id of the key that this request came with."),
-        field("name", plain(), "What people call the key."),
-        field("organization_id", id::<OrganizationKind>(), "The organization that the key belongs to."),
+        field("key_id", id::<KeyKind>(), "Id of the API key of this request."),
+        field("name", plain(), "Display name of the key."),
+        field("organization_id", id::<OrganizationKind>(), "Organization of the key."),
     ];
     members.extend(powers());
-    members.extend([expires_at(), field("quotas", answer(quotas, vec![]), "How often the key may ask.")]);
+    members.extend([expires_at(), field("quotas", answer(quotas, vec![]), "Request quotas of the key.")]);
     answer(members, vec![])
 }
 

@@ -18,22 +18,25 @@ use crate::table::{Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/notifications", Needs(Permission::NotificationsRead), list)
         .named("listNotifications", "List notifications")
-        .about("Lists what people were told, newest first. A key that acts for a person sees that person's only.")
+        .about(
+            "Lists notifications, newest first. A key that acts for a person sees only the notifications of \
+             that person.",
+        )
         .lists(&NOTIFICATION, |it| drop(notification::Filter::read(it))),
     Route::post("/notifications/{id}/read", Needs(Permission::NotificationsWrite), read)
         .named("readNotification", "Mark a notification as read")
-        .about("Notes that a notification was read. Doing so again changes nothing.")
+        .about("Marks a notification as read. A repeated request changes nothing.")
         .answers(&NOTIFICATION),
     Route::post("/notifications/read_all", Needs(Permission::NotificationsWrite), read_all)
-        .named("readAllNotifications", "Mark everything that was sent to a person as read")
-        .about("Notes that everything that was sent to a person so far was read.")
+        .named("readAllNotifications", "Mark all notifications of a person as read")
+        .about("Marks all present notifications of a person as read.")
         .takes(&NOTIFICATIONS_READ_ALL)
         .answers(&NOTIFICATIONS_READ),
 ];
 
 /// The routes of notifications.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Notifications", "What people are told in the application.", ROUTES)
+    RouteGroup::new("Notifications", "Notifications to people in the application.", ROUTES)
         .id(NotificationKind::PREFIX)
         .words(words);
 
@@ -52,37 +55,37 @@ fn read_all<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 const NOTIFICATION: Schema = Schema::resource("Notification", notification).example(example);
 const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", notifications_read)
     .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT}))
-    .outcome("Whose notifications were marked, and when.");
+    .outcome("The person, and the time at which the notifications were marked as read.");
 const NOTIFICATIONS_READ_ALL: Schema =
     Schema::new("NotificationsReadAll", || body(|fields| notification::read_read_all(fields, None)))
         .example(|| json!({"recipient_id": EMPLOYEE_ID}));
 
 fn words() -> Vec<Member> {
-    vec![of::<notification::Type>("What a notification is about."), sort::<Notification>()]
+    vec![of::<notification::Type>("Type of a notification."), sort::<Notification>()]
 }
 
 fn notification() -> Value {
     let target = vec![
-        field("type", plain(), "The kind of resource, for example `objective`."),
+        field("type", plain(), "Kind of resource, for example `objective`."),
         field("id", plain(), "The resource's id."),
     ];
     let members = vec![
         field("id", id::<NotificationKind>(), "The notification's id."),
-        field("recipient_id", id::<EmployeeKind>(), "The person who is told."),
-        field("type", open(notification::Type::NAME), "What it is about."),
-        field("title", plain(), "What happened, in a line for people."),
-        field("body", plain(), "More about it, for example a reason; may be empty."),
-        field("target", titled(answer(target, vec![]), "Target"), "The resource that it leads to."),
-        field("created_at", datetime(), "When it was sent."),
-        field("read_at", nullable(datetime()), "When it was first marked as read; null until then."),
+        field("recipient_id", id::<EmployeeKind>(), "Recipient of the notification."),
+        field("type", open(notification::Type::NAME), "Type of the notification."),
+        field("title", plain(), "One line of text, for display."),
+        field("body", plain(), "Further text, for example a reason. May be empty."),
+        field("target", titled(answer(target, vec![]), "Target"), "Resource that the notification links to."),
+        field("created_at", datetime(), "Time of the invitation."),
+        field("read_at", nullable(datetime()), "Time at which it was first marked as read. Null if unread."),
     ];
     answer(members, vec![])
 }
 
 fn notifications_read() -> Value {
     let members = vec![
-        field("recipient_id", id::<EmployeeKind>(), "The person whose notifications were marked."),
-        field("read_at", datetime(), "When they were."),
+        field("recipient_id", id::<EmployeeKind>(), "Recipient of the notifications."),
+        field("read_at", datetime(), "Time at which they were marked as read."),
     ];
     answer(members, vec![])
 }

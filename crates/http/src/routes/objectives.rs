@@ -43,7 +43,7 @@ impl Resource for OfEmployees {
     const ROWS: [Named; 11] = [
         ("/employee-objectives", "listEmployeeObjectives", "List employees' objectives"),
         ("/employee-objectives", "createEmployeeObjective", "Create an employee's objective"),
-        ("/employee-objectives/{id}", "getEmployeeObjective", "Get an employee's objective, also an archived one"),
+        ("/employee-objectives/{id}", "getEmployeeObjective", "Get an employee's objective"),
         (
             "/employee-objectives/{id}",
             "updateEmployeeObjective",
@@ -52,21 +52,13 @@ impl Resource for OfEmployees {
         (
             "/employee-objectives/{id}/history",
             "listEmployeeObjectiveHistory",
-            "List what was done with an employee's objective, newest first",
+            "List the history of an employee's objective, newest first",
         ),
         ("/employee-objectives/{id}/submit", "submitEmployeeObjective", "Submit an employee's objective for review"),
         ("/employee-objectives/{id}/approve", "approveEmployeeObjective", "Approve an employee's objective"),
-        (
-            "/employee-objectives/{id}/reject",
-            "rejectEmployeeObjective",
-            "Send an employee's objective back, with the reason",
-        ),
-        (
-            "/employee-objectives/{id}/complete",
-            "completeEmployeeObjective",
-            "Say that an employee's objective was reached",
-        ),
-        ("/employee-objectives/{id}/miss", "missEmployeeObjective", "Say that an employee's objective was not reached"),
+        ("/employee-objectives/{id}/reject", "rejectEmployeeObjective", "Reject an employee's objective with a reason"),
+        ("/employee-objectives/{id}/complete", "completeEmployeeObjective", "Complete an employee's objective"),
+        ("/employee-objectives/{id}/miss", "missEmployeeObjective", "Mark an employee's objective as missed"),
         ("/employee-objectives/{id}/archive", "archiveEmployeeObjective", "Archive an employee's objective"),
     ];
 }
@@ -77,7 +69,7 @@ impl Resource for OfManagers {
     const ROWS: [Named; 11] = [
         ("/manager-objectives", "listManagerObjectives", "List managers' and org objectives"),
         ("/manager-objectives", "createManagerObjective", "Create a manager's or org objective"),
-        ("/manager-objectives/{id}", "getManagerObjective", "Get a manager's or org objective, also an archived one"),
+        ("/manager-objectives/{id}", "getManagerObjective", "Get a manager's or org objective"),
         (
             "/manager-objectives/{id}",
             "updateManagerObjective",
@@ -86,25 +78,17 @@ impl Resource for OfManagers {
         (
             "/manager-objectives/{id}/history",
             "listManagerObjectiveHistory",
-            "List what was done with a manager's or org objective, newest first",
+            "List the history of a manager's or org objective, newest first",
         ),
         ("/manager-objectives/{id}/submit", "submitManagerObjective", "Submit a manager's or org objective for review"),
         ("/manager-objectives/{id}/approve", "approveManagerObjective", "Approve a manager's or org objective"),
         (
             "/manager-objectives/{id}/reject",
             "rejectManagerObjective",
-            "Send a manager's or org objective back, with the reason",
+            "Reject a manager's or org objective with a reason",
         ),
-        (
-            "/manager-objectives/{id}/complete",
-            "completeManagerObjective",
-            "Say that a manager's or org objective was reached",
-        ),
-        (
-            "/manager-objectives/{id}/miss",
-            "missManagerObjective",
-            "Say that a manager's or org objective was not reached",
-        ),
+        ("/manager-objectives/{id}/complete", "completeManagerObjective", "Complete a manager's or org objective"),
+        ("/manager-objectives/{id}/miss", "missManagerObjective", "Mark a manager's or org objective as missed"),
         ("/manager-objectives/{id}/archive", "archiveManagerObjective", "Archive a manager's or org objective"),
     ];
 }
@@ -132,30 +116,33 @@ const fn of_records<R: Resource>() -> [Route; 5] {
     let [all, new, one, change, past, ..] = R::ROWS;
     [
         row(Method::Get, all, list::<R>)
-            .about("Lists the objectives of these paths, without archived ones unless `filter[status]` names them.")
+            .about(
+                "Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or \
+                 `all`.",
+            )
             .lists(&OBJECTIVE, |it| drop(objective::Filter::read(R::FAMILY, it))),
         row(Method::Post, new, create::<R>)
             .about(
-                "Creates an objective, `proposed` unless told otherwise. Where reviews are required, another status \
-                 takes an admin-level key.",
+                "Creates an objective. The default status is `proposed`. If reviews are required, another \
+                 status needs an admin-level key.",
             )
             .takes(R::CREATE)
             .creates(&OBJECTIVE),
         row(Method::Get, one, get::<R>)
-            .about("Answers one objective of these paths; those of the other paths are 404 here.")
+            .about("Returns one objective. 404 if it belongs to the other objective paths.")
             .expands::<objective::Expand>()
             .answers(&OBJECTIVE),
         row(Method::Patch, change, update::<R>)
             .about(
-                "Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once it \
-                 is completed, missed or archived.",
+                "Changes the title, description or period, or moves the objective between `approved` and \
+                 `in_progress`. 409 if it is completed, missed or archived.",
             )
             .takes(&OBJECTIVE_UPDATE)
             .answers(&OBJECTIVE),
         row(Method::Get, past, history::<R>)
             .about(
-                "Lists what was done, with the comment, outcome or reason, but not where requests came from. The \
-                 changes of a submission are what differs from the one before.",
+                "Lists the audit entries of the objective with comment, outcome or reason, but without the \
+                 origin of the requests. The changes of a submission are relative to the previous submission.",
             )
             .lists(&HISTORY_ENTRY, |it| drop(it.list::<AuditEntry, (), ()>("", (), vec![]))),
     ]
@@ -166,41 +153,38 @@ const fn of_actions<R: Resource>() -> [Route; 6] {
     [
         row(Method::Post, submitted, submit::<R>)
             .about(
-                "Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or the \
-                 org admins where there is none. 409 while it is in review.",
+                "Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the \
+                 owner, or the org admins if there is no manager. 409 if it is already in review.",
             )
             .answers(&OBJECTIVE),
         row(Method::Post, approved, approve::<R>)
             .about(
-                "Approves a proposed objective and tells its owner. Where reviews are required, it has to be in \
-                 review.",
+                "Approves a proposed objective and notifies its owner. If reviews are required, the objective \
+                 must be in review.",
             )
             .may_take(&OBJECTIVE_APPROVE)
             .answers(&OBJECTIVE),
         row(Method::Post, rejected, reject::<R>)
-            .about(
-                "Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null \
-                 again.",
-            )
+            .about("Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.")
             .takes(&OBJECTIVE_REJECT)
             .answers(&OBJECTIVE),
         row(Method::Post, completed, complete::<R>)
-            .about("Says that an objective that is approved or in progress was reached.")
+            .about("Completes an objective that is approved or in progress.")
             .may_take(&OBJECTIVE_COMPLETE)
             .answers(&OBJECTIVE),
         row(Method::Post, missed, miss::<R>)
-            .about("Says that an objective in progress was not reached.")
+            .about("Marks an objective in progress as missed.")
             .may_take(&OBJECTIVE_MISS)
             .answers(&OBJECTIVE),
         row(Method::Post, archived, archive::<R>)
-            .about("Puts an objective of any status away for good; 409 if it is archived already.")
+            .about("Archives an objective of any status permanently. 409 if it is already archived.")
             .answers(&OBJECTIVE),
     ]
 }
 
 /// The routes of employees' objectives.
 pub(crate) const EMPLOYEES: RouteGroup =
-    RouteGroup::new("Objectives", "Goals, from a proposal to what came of them.", &rows::<OfEmployees>())
+    RouteGroup::new("Objectives", "Goals from proposal to outcome.", &rows::<OfEmployees>())
         .id(ObjectiveKind::PREFIX)
         .words(words)
         .events(EventFamily {
@@ -208,7 +192,7 @@ pub(crate) const EMPLOYEES: RouteGroup =
             name: "ObjectiveEvent",
             types: "ObjectiveEventType",
             data: &OBJECTIVE,
-            about: "Something happened to an objective.",
+            about: "An objective was created or changed.",
         });
 
 /// The routes of managers' and org objectives.
@@ -284,11 +268,11 @@ const OBJECTIVE_MISS: Schema = Schema::new("ObjectiveMiss", || body(|it| Action:
 fn words() -> Vec<Member> {
     let first: Vec<_> = FIRST_STATUSES.iter().map(|it| it.word()).collect();
     vec![
-        of::<objective::Scope>("Whose goal an objective is: one person's, a manager's team's, or everybody's."),
-        of::<objective::Status>("Where an objective stands in its lifecycle."),
-        status_filter::<objective::Status>("Which objectives are wanted, by status."),
-        of::<objective::Expand>("What an objective can inline."),
-        enumeration(FIRST_STATUSES_NAME, &first, "The statuses that an objective can be created with."),
+        of::<objective::Scope>("Scope of an objective: one person, the team of a manager, or the organization."),
+        of::<objective::Status>("Status of an objective."),
+        status_filter::<objective::Status>("Filter of objectives by status."),
+        of::<objective::Expand>("Related resources that an objective can include."),
+        enumeration(FIRST_STATUSES_NAME, &first, "Statuses that an objective can be created with."),
         scopes_of(Family::Employees),
         scopes_of(Family::Managers),
         sort::<Objective>(),
@@ -297,27 +281,26 @@ fn words() -> Vec<Member> {
 
 fn scopes_of(family: Family) -> Member {
     let words: Vec<_> = family.scopes().iter().map(|it| it.word()).collect();
-    enumeration(family.scopes_name(), &words, "The scopes of the objectives that these paths hold.")
+    enumeration(family.scopes_name(), &words, "Scopes of the objectives under these paths.")
 }
 
 fn objective() -> Value {
-    let description = format!(
-        "What the title means, in plain text of at most {DESCRIPTION_CHARS} characters; null where nothing is."
-    );
+    let description =
+        format!("Description in plain text, at most {DESCRIPTION_CHARS} characters. Null if there is none.");
     let mut members = vec![
         field("id", id::<ObjectiveKind>(), "The objective's id."),
-        field("scope", open(objective::Scope::NAME), "Whose goal it is."),
-        field("owner_id", id::<EmployeeKind>(), "The person responsible; for scope `org` an org admin."),
-        field("title", plain(), &format!("What is to be reached, in 1 to {TITLE_CHARS} characters.")),
+        field("scope", open(objective::Scope::NAME), "Scope of the goal."),
+        field("owner_id", id::<EmployeeKind>(), "Owner of the objective. For the scope `org` an org admin."),
+        field("title", plain(), &format!("Title: the goal in 1 to {TITLE_CHARS} characters.")),
         field("description", nullable(plain()), &description),
-        field("status", open(objective::Status::NAME), "Where it stands."),
-        field("period_start", date(), "The first day of its period. An approved objective starts on this day, in UTC."),
-        field("period_end", date(), "The last day of its period; not before `period_start`."),
+        field("status", open(objective::Status::NAME), "Current status."),
+        field("period_start", date(), "First day of the period. An approved objective starts on this day, in UTC."),
+        field("period_end", date(), "Last day of the period. Not before `period_start`."),
         field(
             "linked_summary_ids",
             array(&id::<SummaryKind>()),
-            "The ids of the summaries that include it, are not archived and are seen by the key, oldest first; none \
-             without `summaries:read`.",
+            "Ids of the summaries that include this objective, oldest first. Archived summaries and summaries \
+             that the key cannot see are omitted. Empty without `summaries:read`.",
         ),
     ];
     members.extend(times());
@@ -325,17 +308,17 @@ fn objective() -> Value {
         field(
             "submitted_at",
             nullable(datetime()),
-            "When it was submitted for review; null where it was not, or was rejected since.",
+            "Time of submission for review. Null if it was not submitted or was rejected since.",
         ),
-        field("approved_at", nullable(datetime()), "When it was first approved or started; null before that."),
-        field("completed_at", nullable(datetime()), "When it was reached; null unless it is `completed`."),
+        field("approved_at", nullable(datetime()), "Time of the first approval or start. Null before that."),
+        field("completed_at", nullable(datetime()), "Time of completion. Null unless the status is `completed`."),
     ]);
     let expanded = vec![
-        field("owner", named("Employee"), "The person responsible. Only with `expand=owner`."),
+        field("owner", named("Employee"), "Owner of the objective. Present with `expand=owner`."),
         field(
             "linked_summaries",
             array(&named("Summary")),
-            "The newest 100 of these summaries, as far as the key sees them. Only with `expand=linked_summaries`.",
+            "The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.",
         ),
     ];
     answer(members, expanded)

@@ -20,41 +20,42 @@ use crate::table::{EventFamily, Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/observations", Needs(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
-        .about("Lists the observations that the key sees, newest first; archived ones only where they are asked for.")
+        .about("Lists the observations that the key sees, newest first. Archived ones are listed only on request.")
         .lists(&OBSERVATION, |it| drop(observation::Filter::read(it))),
     Route::post("/observations", Needs(Permission::ObservationsWrite), create)
-        .named("createObservation", "Record an observation")
+        .named("createObservation", "Create an observation")
         .about(
-            "Records one strength or opportunity about one person who is active or deactivated. A key that is bound to \
-             a person writes as that person: `author_id` is that person unless given, and another one is a 403.",
+            "Creates an observation about one person who is active or deactivated. A key that acts for a person \
+             writes as that person: this is the default of `author_id`, and another author is a 403.",
         )
         .takes(&OBSERVATION_CREATE)
         .creates(&OBSERVATION),
     Route::get("/observations/{id}", Needs(Permission::ObservationsRead), get)
-        .named("getObservation", "Get an observation, also an archived one")
-        .about("Answers one observation, also an archived one.")
+        .named("getObservation", "Get an observation")
+        .about("Returns one observation. It may be archived.")
         .expands::<observation::Expand>()
         .answers(&OBSERVATION),
     Route::patch("/observations/{id}", Needs(Permission::ObservationsWrite), update)
         .named("updateObservation", "Update an observation")
         .about(
-            "Changes the texts, the attributes and the visibility; the person, the type and the day are for good. Of \
-             bound keys only those of its author and of org admins may change it. 409 while it is archived.",
+            "Changes the texts, the attributes and the visibility. The person, the type and the day are \
+             immutable. A key that acts for a person can change it only if this person is the author or an org \
+             admin. 409 if it is archived.",
         )
         .takes(&OBSERVATION_UPDATE)
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/archive", Needs(Permission::ObservationsWrite), archive)
         .named("archiveObservation", "Archive an observation")
-        .about("Puts an observation out of lists and out of reach of changes; 409 if it is there already.")
+        .about("Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.")
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/restore", Needs(Permission::ObservationsWrite), restore)
         .named("restoreObservation", "Restore an archived observation")
-        .about("Takes an observation out of the archive; 409 if it is not there.")
+        .about("Restores an archived observation. 409 if it is not archived.")
         .answers(&OBSERVATION),
 ];
 
 /// The routes of observations.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Observations", "The smallest unit of feedback.", ROUTES)
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Observations", "Strengths and opportunities of people.", ROUTES)
     .id(ObservationKind::PREFIX)
     .words(words)
     .events(EventFamily {
@@ -62,7 +63,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Observations", "The smalle
         name: "ObservationEvent",
         types: "ObservationEventType",
         data: &OBSERVATION,
-        about: "Something happened to an observation.",
+        about: "An observation was created or changed.",
     });
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
@@ -106,36 +107,36 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 
 fn words() -> Vec<Member> {
     vec![
-        of::<Type>("Whether an observation is about something done well or something to do better."),
+        of::<Type>("Type of an observation: something done well or something to improve."),
         of::<Visibility>(
-            "Whether the person whom an observation is about sees it: `managers` shows it to that person's managers, its \
-             author and the requester of its assignment.",
+            "Visibility of an observation. With `person` the person it is about sees it. With `managers` only \
+             the managers of that person, the author and the requester of its assignment see it.",
         ),
-        of::<observation::Expand>("What an observation can inline."),
+        of::<observation::Expand>("Related resources that an observation can include."),
         sort::<Observation>(),
     ]
 }
 
 fn observation() -> Value {
-    let note = |what: &str| format!("{what} At most {NOTE_CHARS} characters; null where nothing was said.");
-    let tags = format!("The ids of its attributes, at most {MAX_ATTRIBUTES}, none of them twice.");
+    let note = |what: &str| format!("{what} At most {NOTE_CHARS} characters. Null if there is none.");
+    let tags = format!("Ids of the attributes, at most {MAX_ATTRIBUTES}, without duplicates.");
     let mut members = vec![
         field("id", id::<ObservationKind>(), "The observation's id."),
-        field("employee_id", id::<EmployeeKind>(), "The person it is about."),
-        field("author_id", nullable(id::<EmployeeKind>()), "The person who wrote it; null where that was not said."),
-        field("type", open(Type::NAME), "Whether it is about a strength or an opportunity."),
-        field("observation", plain(), &format!("What was observed, in plain text of 1 to {TEXT_CHARS} characters.")),
-        field("impact", nullable(plain()), &note("What came of it, in plain text.")),
-        field("recommended_action", nullable(plain()), &note("What should be done, in plain text.")),
+        field("employee_id", id::<EmployeeKind>(), "Id of the person it is about."),
+        field("author_id", nullable(id::<EmployeeKind>()), "Author of the observation. Null if unknown."),
+        field("type", open(Type::NAME), "Type: a strength or an opportunity."),
+        field("observation", plain(), &format!("Observed behaviour in plain text, 1 to {TEXT_CHARS} characters.")),
+        field("impact", nullable(plain()), &note("Impact of the observed behaviour, in plain text.")),
+        field("recommended_action", nullable(plain()), &note("Recommended action, in plain text.")),
         field("attribute_ids", array(&id::<AttributeKind>()), &tags),
-        field("observation_date", date(), "The day that it is about; never in the future."),
-        field("visibility", open(Visibility::NAME), "Whether the person it is about sees it."),
+        field("observation_date", date(), "Day of the observed behaviour. Never in the future."),
+        field("visibility", open(Visibility::NAME), "Visibility to the person it is about."),
     ];
     members.extend(times());
     members.push(archived_at());
     let expanded = vec![
-        field("employee", nullable(named("Employee")), "The person it is about. Only with `expand=employee`."),
-        field("attributes", array(&named("Attribute")), "Its attributes. Only with `expand=attributes`."),
+        field("employee", nullable(named("Employee")), "The person. Present with `expand=employee`."),
+        field("attributes", array(&named("Attribute")), "The attributes. Present with `expand=attributes`."),
     ];
     answer(members, expanded)
 }

@@ -18,19 +18,19 @@ use crate::table::{Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/organization", Needs(Permission::SettingsRead), get)
         .named("getOrganization", "Get the organization and its settings")
-        .about("Answers the organization that the key belongs to.")
+        .about("Returns the organization of the API key.")
         .answers(&ORGANIZATION),
     Route::patch("/organization", AdminKey(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
-        .about("Changes the name and how reviews go.")
+        .about("Changes the name and the review settings.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
     Route::post("/test-data/reset", AdminKey(Permission::SettingsWrite), reset_test_data)
-        .named("resetTestData", "Remove all test data")
+        .named("resetTestData", "Delete all test data")
         .about(
-            "Removes everything from the data set of test keys but the organization's settings, its keys and the \
-             audit log; the starter set of attributes is put back. Live data are never touched. Where there is much, \
-             it ends after 15 seconds with `complete: false`, and the next request goes on.",
+            "Deletes all test data except the settings of the organization, its keys and the audit log. \
+             Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with \
+             `complete: false`; the next request continues.",
         )
         .answers(&TEST_DATA_RESET)
         .test_only(),
@@ -38,7 +38,7 @@ const ROUTES: &[Route] = &[
 
 /// The routes of the organization.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Organization", "The organization and its connections to HR systems.", ROUTES).words(words);
+    RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES).words(words);
 
 fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { org::get(shell, &it.call).await })
@@ -55,12 +55,12 @@ fn reset_test_data<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'
 const ORGANIZATION: Schema = Schema::resource("Organization", organization).example(example);
 const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", test_data_reset)
     .example(|| json!({"removed": 4812, "complete": true}))
-    .outcome("How much was removed, and whether nothing is left.");
+    .outcome("Number of removed rows, and `complete`.");
 const ORGANIZATION_UPDATE: Schema = Schema::new("OrganizationUpdate", || body(organization::Patch::read))
     .example(|| json!({"objective_review": "required"}));
 
 fn words() -> Vec<Member> {
-    vec![of::<Review>("Whether something is reviewed before it is approved: it may be, must be, or cannot be.")]
+    vec![of::<Review>("Review before approval: optional, required or disabled.")]
 }
 
 fn organization() -> Value {
@@ -68,19 +68,17 @@ fn organization() -> Value {
     let mut members = vec![
         field("id", id::<OrganizationKind>(), "The organization's id."),
         field("name", plain(), &name),
-        field("objective_review", open(Review::NAME), "Whether objectives are reviewed before they are approved."),
-        field("summary_review", open(Review::NAME), "Whether summaries are reviewed before they are approved."),
+        field("objective_review", open(Review::NAME), "Review of objectives before approval."),
+        field("summary_review", open(Review::NAME), "Review of summaries before approval."),
     ];
     members.extend(times());
     answer(members, vec![])
 }
 
 fn test_data_reset() -> Value {
-    let complete = "Whether nothing is left. Where it is false the request took long enough: send it again.";
-    let members = vec![
-        field("removed", count(0), "How many rows of the data set went, of whatever kind."),
-        field("complete", flag(), complete),
-    ];
+    let complete = "`true` if all test data is removed. If `false`, send the request again to continue.";
+    let members =
+        vec![field("removed", count(0), "Number of removed rows of all kinds."), field("complete", flag(), complete)];
     answer(members, vec![])
 }
 

@@ -19,18 +19,18 @@ use crate::table::Access::ReadsTypes;
 use crate::table::{Query, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[Route::get("/search", ReadsTypes, search)
-    .named("search", "Find what was written by its words")
+    .named("search", "Search texts")
     .about(
-        "Finds what has all of the words, of the last one at least the beginning, without regard to case and \
-         accents: first what has them all whole, then the rest, each with the newest first. What is archived is not \
-         found, nor people who have left. A key that acts for a person finds what that person sees. What was written \
-         is found by the next request.",
+        "Finds resources that contain all words. The beginning of the last word is enough. Case and accents are \
+         ignored. Resources with all words come first, then those with the beginning of the last word, each \
+         newest first. Archived resources and deactivated people are not found. A key that acts for a person \
+         finds only what that person sees. Changes are searchable at once.",
     )
     .with(Query::list(|it| drop(SearchRequest::read(it))))
     .answers(&SEARCH_HITS)];
 
 /// The one route of searches.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Search", "What was written, by its words.", ROUTES).words(words);
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Search", "Full-text search.", ROUTES).words(words);
 
 fn search<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { use_case::search(shell, &it.call, it.params).await })
@@ -38,7 +38,7 @@ fn search<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
 
 const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name))
     .example(|| listed(example()))
-    .outcome("A page of what was found, the best first.")
+    .outcome("A page of results, best matches first.")
     .refers_to(&[&SEARCH_HIT]);
 const SEARCH_HIT: Schema = Schema::new("SearchHit", hit).refers_to(&[&HIGHLIGHT]);
 const HIGHLIGHT: Schema = Schema::new("Highlight", highlight);
@@ -49,8 +49,8 @@ const FOUND: [&str; 4] = [Observation::NAME, Objective::NAME, Employee::NAME, Su
 
 fn words() -> Vec<Member> {
     vec![
-        of::<search::Type>("What can be searched."),
-        enumeration(HIT_TYPES, &FOUND, "What kinds of resources a search finds."),
+        of::<search::Type>("Types that can be searched."),
+        enumeration(HIT_TYPES, &FOUND, "Kinds of resources that a search finds."),
     ]
 }
 
@@ -58,15 +58,16 @@ fn hit() -> Value {
     let [best, least] = Score::ALL.map(Score::value);
     let score = json!({"type": "number", "minimum": 0, "maximum": best});
     let score_about = format!(
-        "How well it matches: {best:.1} where it has every word, {least:.1} where the last word is only the beginning of one."
+        "Quality of the match: {best:.1} if all words match, {least:.1} if the last word matches only the \
+         beginning of a word."
     );
     let resources = ["Observation", "Objective", "Employee", "Summary"].map(named);
     let members = vec![
-        field("type", open(HIT_TYPES), "What kind of resource it is."),
+        field("type", open(HIT_TYPES), "Kind of resource."),
         field("id", plain(), "The resource's id."),
         field("score", score, &score_about),
-        field("highlights", array(&named("Highlight")), "Where the words stand, text by text."),
-        field("resource", json!({"anyOf": resources}), "The resource as GET answers it, with nothing inlined."),
+        field("highlights", array(&named("Highlight")), "Positions of the words in each text."),
+        field("resource", json!({"anyOf": resources}), "The resource as GET returns it, without `expand`."),
     ];
     answer(members, vec![])
 }
@@ -75,17 +76,13 @@ fn highlight() -> Value {
     let number = json!({"type": "integer", "minimum": 0});
     let range = json!({"type": "array", "items": number, "minItems": 2, "maxItems": 2});
     let members = vec![
-        field("field", plain(), "The member of the resource that has the text."),
-        field(
-            "snippet",
-            plain(),
-            "The text, or some 200 characters of it around the first word that was found, as it is stored.",
-        ),
+        field("field", plain(), "Member of the resource that contains the text."),
+        field("snippet", plain(), "The stored text, or about 200 characters of it around the first match."),
         field(
             "ranges",
             array(&range),
-            "The words in the snippet, each from its first character to behind its last, counted from 0 in Unicode scalar \
-             values.",
+            "Positions of the matched words in the snippet: start (inclusive) and end (exclusive), counted from \
+             0 in Unicode scalar values.",
         ),
     ];
     answer(members, vec![])

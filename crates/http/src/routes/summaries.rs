@@ -20,82 +20,86 @@ use crate::table::{EventFamily, Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/summaries", Needs(Permission::SummariesRead), list)
         .named("listSummaries", "List summaries")
-        .about("Lists summaries by creation, without archived ones unless `filter[status]` names them.")
+        .about(
+            "Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains \
+             `archived` or `all`.",
+        )
         .lists(&SUMMARY, |it| drop(summary::Filter::read(it))),
     Route::post("/summaries", Needs(Permission::SummariesWrite), create)
-        .named("createSummary", "Write a draft of a summary")
+        .named("createSummary", "Create a draft of a summary")
         .about(
-            "Writes a draft. A key that acts for a person writes as that person (`author_id`), or about people who \
-             report to that person.",
+            "Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or \
+             about people who report to that person.",
         )
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),
     Route::get("/summaries/{id}", Needs(Permission::SummariesRead), get)
-        .named("getSummary", "Get a summary, also an archived one")
-        .about("Answers one summary, whatever its status.")
+        .named("getSummary", "Get a summary")
+        .about("Returns one summary of any status.")
         .expands::<summary::Expand>()
         .answers(&SUMMARY),
     Route::patch("/summaries/{id}", Needs(Permission::SummariesWrite), update)
-        .named("updateSummary", "Update a summary that is not approved yet")
+        .named("updateSummary", "Update a summary before its approval")
         .about(
-            "Changes the title, the body, the period and what it rests on while it is a draft or in review, else \
-             409. What it rests on is replaced as a whole; what is new to it has to be there, about the same person, \
-             and not archived.",
+            "Changes the title, the body, the period and the included resources of a draft or a summary in \
+             review. 409 for other statuses. The lists of included resources are replaced. New entries must \
+             exist, be about the same person, and not be archived.",
         )
         .takes(&SUMMARY_UPDATE)
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/submit", Needs(Permission::SummariesWrite), submit)
         .named("submitSummary", "Submit a summary for review")
         .about(
-            "Puts a draft up for review and tells the employee's manager, or the org admins where there is none. 422 \
-             while its body is blank.",
+            "Submits a draft for review. Notifies the manager of the employee, or the org admins if there is no \
+             manager. 422 if the body is blank.",
         )
         .checks_content()
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/approve", Needs(Permission::SummariesWrite), approve)
         .named("approveSummary", "Approve a summary")
         .about(
-            "Approves a draft or what is in review; where reviews are required, only the latter. From now on it is \
-             fixed and keeps its observations, also those that are archived.",
+            "Approves a draft or a summary in review. If reviews are required, it must be in review. An \
+             approved summary is immutable and keeps its observations, even archived ones.",
         )
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/return", Needs(Permission::SummariesWrite), send_back)
-        .named("returnSummary", "Send a summary back to be written again, with the reason")
+        .named("returnSummary", "Return a summary to its author with a reason")
         .about(
-            "Makes a draft again of what is in review or approved, and tells its author why. Observations that are \
-             archived by then disappear from it.",
+            "Returns a summary in review or an approved summary to its author with a reason, as a draft. \
+             Archived observations are removed from it.",
         )
         .takes(&SUMMARY_RETURN)
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/share", Needs(Permission::SummariesWrite), share)
         .named("shareSummary", "Share a summary with the employee")
-        .about("Shows an approved summary to the employee, who is told.")
+        .about("Shares an approved summary with the employee and notifies the employee.")
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/feedback", Needs(Permission::SummariesWrite), feedback)
         .named("giveSummaryFeedback", "Give the employee's feedback on a summary")
         .about(
-            "Records what the employee answers to a shared summary, once, and tells its author. A key that acts for \
-             a person gives that person's feedback only.",
+            "Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that \
+             acts for a person can give only the feedback of that person.",
         )
         .may_take(&SUMMARY_FEEDBACK)
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/archive", Needs(Permission::SummariesWrite), archive)
         .named("archiveSummary", "Archive a summary")
-        .about("Puts a summary of any status away for good; 409 if it is archived already.")
+        .about("Archives a summary of any status permanently. 409 if it is already archived.")
         .answers(&SUMMARY),
 ];
 
 /// The routes of summaries.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Summaries", "What is said about a person over a time.", ROUTES)
-    .id(SummaryKind::PREFIX)
-    .words(words)
-    .events(EventFamily {
-        prefix: "summary.",
-        name: "SummaryEvent",
-        types: "SummaryEventType",
-        data: &SUMMARY,
-        about: "Something happened to a summary.",
-    });
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Summaries", "Summaries of the feedback about a person in a period.", ROUTES)
+        .id(SummaryKind::PREFIX)
+        .words(words)
+        .events(EventFamily {
+            prefix: "summary.",
+            name: "SummaryEvent",
+            types: "SummaryEventType",
+            data: &SUMMARY,
+            about: "A summary was created or changed.",
+        });
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { summaries::list(shell, &it.call, it.params).await })
@@ -158,57 +162,61 @@ const SUMMARY_FEEDBACK: Schema = Schema::new("SummaryFeedback", || body(|it| Act
 
 fn words() -> Vec<Member> {
     vec![
-        of::<summary::Status>("Where a summary stands in its lifecycle."),
-        status_filter::<summary::Status>("Which summaries are wanted, by status."),
-        of::<summary::Expand>("What a summary can inline."),
+        of::<summary::Status>("Status of a summary."),
+        status_filter::<summary::Status>("Filter of summaries by status."),
+        of::<summary::Expand>("Related resources that a summary can include."),
         sort::<Summary>(),
     ]
 }
 
 fn summary() -> Value {
     let observations = format!(
-        "The ids of the observations that it rests on, at most {MAX_OBSERVATIONS}; until it is approved without those that \
-         are archived."
+        "Ids of the included observations, at most {MAX_OBSERVATIONS}. Until the approval, archived \
+         observations are omitted."
     );
-    let objectives = format!("The ids of the objectives that it rests on, at most {MAX_OBJECTIVES}.");
+    let objectives = format!("Ids of the included objectives, at most {MAX_OBJECTIVES}.");
     let mut members = vec![
         field("id", id::<SummaryKind>(), "The summary's id."),
-        field("employee_id", id::<EmployeeKind>(), "The person it is about."),
-        field("author_id", nullable(id::<EmployeeKind>()), "The person who wrote it; null where that was not said."),
-        field("title", plain(), &format!("What it is called, in 1 to {} characters.", summary::TITLE_CHARS)),
-        field("body", plain(), &format!("What it says, in plain text of at most {BODY_CHARS} characters.")),
-        field("period_start", nullable(date()), "The first day that it is about; null together with `period_end`."),
-        field("period_end", nullable(date()), "The last day that it is about; not before `period_start`."),
-        field("status", open(summary::Status::NAME), "Where it stands."),
+        field("employee_id", id::<EmployeeKind>(), "Id of the person it is about."),
+        field("author_id", nullable(id::<EmployeeKind>()), "Author of the observation. Null if unknown."),
+        field("title", plain(), &format!("Title, 1 to {} characters.", summary::TITLE_CHARS)),
+        field("body", plain(), &format!("Text of the summary, in plain text of at most {BODY_CHARS} characters.")),
+        field("period_start", nullable(date()), "First day of the period. Null if `period_end` is null."),
+        field("period_end", nullable(date()), "Last day of the period. Not before `period_start`."),
+        field("status", open(summary::Status::NAME), "Current status."),
         field("included_objective_ids", array(&id::<ObjectiveKind>()), &objectives),
         field("included_observation_ids", array(&id::<ObservationKind>()), &observations),
-        field("employee_feedback", nullable(named("EmployeeFeedback")), "What the employee answered; null until then."),
+        field(
+            "employee_feedback",
+            nullable(named("EmployeeFeedback")),
+            "Feedback of the employee. Null if there is none.",
+        ),
         field(
             "submitted_at",
             nullable(datetime()),
-            "When it was submitted; null where it was not, or was returned since.",
+            "Time of submission. Null if it was not submitted or was returned since.",
         ),
         field(
             "approved_at",
             nullable(datetime()),
-            "When it was approved; null where it was not, or was returned since.",
+            "Time of approval. Null if it was not approved or was returned since.",
         ),
-        field("shared_at", nullable(datetime()), "When it was shared with the employee; null before that."),
+        field("shared_at", nullable(datetime()), "Time at which it was shared with the employee. Null before that."),
     ];
     members.extend(times());
     members.push(archived_at());
     let expanded = vec![
-        field("employee", named("Employee"), "The person it is about. Only with `expand=employee`."),
-        field("author", nullable(named("Employee")), "The person who wrote it. Only with `expand=author`."),
+        field("employee", named("Employee"), "The person. Present with `expand=employee`."),
+        field("author", nullable(named("Employee")), "Author of the summary. Present with `expand=author`."),
         field(
             "included_objectives",
             array(&named("Objective")),
-            "The objectives that it rests on, as far as the key sees them. Only with `expand=included_objectives`.",
+            "Included objectives that the key sees. Present with `expand=included_objectives`.",
         ),
         field(
             "included_observations",
             array(&named("Observation")),
-            "The observations that it rests on. Only with `expand=included_observations`.",
+            "Included observations. Present with `expand=included_observations`.",
         ),
     ];
     answer(members, expanded)
@@ -216,9 +224,9 @@ fn summary() -> Value {
 
 fn employee_feedback() -> Value {
     let members = vec![
-        field("comment", nullable(plain()), "What the employee says to it; null for nothing."),
-        field("acknowledged", flag(), "Whether the employee has taken note of it."),
-        field("submitted_at", datetime(), "When the feedback was given."),
+        field("comment", nullable(plain()), "Comment of the employee. Null if there is none."),
+        field("acknowledged", flag(), "`true` if the employee has acknowledged the summary."),
+        field("submitted_at", datetime(), "Time of the feedback."),
     ];
     answer(members, vec![])
 }

@@ -25,63 +25,63 @@ use crate::table::{EventFamily, Route, RouteGroup, Work};
 const ROUTES: &[Route] = &[
     Route::get("/webhooks", Needs(Permission::WebhooksRead), list)
         .named("listWebhooks", "List webhook subscriptions")
-        .about("Lists the subscriptions, newest first, without secrets.")
+        .about("Lists the webhook subscriptions, newest first, without secrets.")
         .lists(&WEBHOOK, |it| drop(webhook::Filter::read(it)))
         .full_sight(),
     Route::post("/webhooks", Needs(Permission::WebhooksWrite), create)
-        .named("createWebhook", "Subscribe a receiver to events")
+        .named("createWebhook", "Create a webhook subscription")
         .about(
-            "Subscribes a URL to event types. The secret that signs deliveries is the member `secret` of this answer and \
-             of no other.",
+            "Creates a subscription of a URL to event types. Only this response contains the secret that signs \
+             deliveries, as `secret`.",
         )
         .takes(&WEBHOOK_CREATE)
         .creates(&WEBHOOK_WITH_SECRET)
         .full_sight(),
     Route::get("/webhooks/{id}", Needs(Permission::WebhooksRead), get)
         .named("getWebhook", "Get a webhook subscription")
-        .about("Answers one subscription, without its secret.")
+        .about("Returns one subscription, without its secret.")
         .answers(&WEBHOOK)
         .full_sight(),
     Route::patch("/webhooks/{id}", Needs(Permission::WebhooksWrite), update)
-        .named("updateWebhook", "Update a webhook subscription, pause it, or give it a new secret")
+        .named("updateWebhook", "Update or pause a webhook subscription, or rotate its secret")
         .about(
-            "Changes the fields that are given. With `rotate_secret` the new secret is the member `secret` of this \
-             answer and of no other.",
+            "Changes the given members. With `rotate_secret`, only this response contains the new secret, as \
+             `secret`.",
         )
         .takes(&WEBHOOK_UPDATE)
         .answers(&WEBHOOK_UPDATED)
         .full_sight(),
     Route::delete("/webhooks/{id}", Needs(Permission::WebhooksWrite), remove)
-        .named("deleteWebhook", "Delete a webhook subscription and its log for good")
-        .about("Removes a subscription and its log for good; what was queued for it is not sent.")
+        .named("deleteWebhook", "Delete a webhook subscription and its log")
+        .about("Deletes a subscription and its log permanently. Queued deliveries are not sent.")
         .full_sight(),
     Route::get("/webhooks/{id}/deliveries", Needs(Permission::WebhooksRead), list_deliveries)
-        .named("listDeliveries", "List the attempts of the last 30 days to deliver to a subscription")
-        .about("Lists one entry per attempt, newest first.")
+        .named("listDeliveries", "List the delivery attempts of the last 30 days")
+        .about("Lists the delivery attempts, newest first.")
         .lists(&DELIVERY, |it| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), it)))
         .full_sight(),
     Route::get("/webhooks/{id}/deliveries/{delivery_id}", Needs(Permission::WebhooksRead), get_delivery)
-        .named("getDelivery", "Get one attempt to deliver to a subscription")
-        .about("Answers one attempt of the log.")
+        .named("getDelivery", "Get a delivery attempt")
+        .about("Returns one delivery attempt.")
         .answers(&DELIVERY)
         .full_sight(),
     Route::post("/webhooks/{id}/test", Needs(Permission::WebhooksWrite), test)
-        .named("testWebhook", "Send a test to a receiver, once")
-        .about("Sends a `test.ping` once, also to a subscription that is not active.")
+        .named("testWebhook", "Send a test event to a receiver")
+        .about("Sends a `test.ping` once, even if the subscription is inactive.")
         .counts_as(QuotaClass::WebhookTest)
         .answers(&DELIVERY_PROMISED)
         .full_sight(),
     Route::post("/webhooks/{id}/deliveries/{delivery_id}/redeliver", Needs(Permission::WebhooksWrite), redeliver)
-        .named("redeliver", "Deliver the event of an attempt again, or now what is queued for later")
+        .named("redeliver", "Redeliver the event of an attempt")
         .about(
-            "Delivers the event of an attempt again, with retries like any other. Where the event is queued still, \
-             its next attempt is brought forward to now.",
+            "Delivers the event of an attempt again, with the usual retries. If the event is still queued, its \
+             next attempt is rescheduled to now.",
         )
         .accepts(&DELIVERY_PROMISED)
         .full_sight(),
     Route::post("/webhooks/{id}/replay", Needs(Permission::WebhooksWrite), replay)
-        .named("replayEvents", "Deliver the events of a time again")
-        .about("Delivers events of a time again, as far as the subscription wants them.")
+        .named("replayEvents", "Redeliver the events of a time range")
+        .about("Delivers the events of a time range again, if the subscription has their types.")
         .takes(&WEBHOOK_REPLAY)
         .accepts(&WEBHOOK_REPLAYED)
         .full_sight(),
@@ -89,7 +89,7 @@ const ROUTES: &[Route] = &[
 
 /// The routes of webhooks.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Webhooks", "Who is told of what happens, and how that went.", ROUTES)
+    RouteGroup::new("Webhooks", "Subscriptions to events, and the log of their deliveries.", ROUTES)
         .id(WebhookKind::PREFIX)
         .second_id("delivery_id", DeliveryKind::PREFIX)
         .words(words)
@@ -98,7 +98,7 @@ pub(crate) const GROUP: RouteGroup =
             name: "TestEvent",
             types: "TestEventType",
             data: &TEST_MESSAGE,
-            about: "Somebody tests a receiver.",
+            about: "A test of a receiver.",
         });
 
 fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
@@ -148,13 +148,13 @@ const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", || web
 const WEBHOOK_UPDATED: Schema =
     Schema::resource("WebhookUpdated", || webhook(None, Some(secret()))).example(example_with_secret);
 const DELIVERY: Schema =
-    Schema::resource("Delivery", delivery).example(example_of_delivery).outcome("The attempt, as it is in the log.");
+    Schema::resource("Delivery", delivery).example(example_of_delivery).outcome("The delivery attempt.");
 const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", promised)
     .example(|| json!({"delivery_id": DELIVERY_ID, "event_id": EVENT_ID}))
-    .outcome("The attempt that will be made, by its id in the log.");
+    .outcome("Id of the coming attempt in the log.");
 const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", replayed)
     .example(|| json!({"enqueued": 12, "continue_since": null}))
-    .outcome("How much was queued, and where the next request goes on.");
+    .outcome("Number of queued deliveries, and the start of the next request.");
 const TEST_MESSAGE: Schema = Schema::new("TestMessage", test_message);
 const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body(webhook::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
@@ -170,17 +170,20 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 const WEBHOOK_ID: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
 const DELIVERY_ID: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const FAILURE: &str = "Why it was not acknowledged: null on success, and for attempts from before this was recorded.";
+const FAILURE: &str = "Reason for the failure. Null on success and for old attempts without a recorded reason.";
 /// What a subscription may ask for.
 const TOPICS: &str = Topic::NAME;
 
 fn words() -> Vec<Member> {
     vec![
         topics(),
-        of::<Status>("How an attempt to deliver ended; after `dropped` no other attempt follows."),
-        status_filter::<Status>("Which attempts are wanted, by how they ended."),
-        of::<FailureReason>("Why an attempt to deliver was not acknowledged."),
-        of::<Only>("Which events are delivered again: those never acknowledged, or also those never attempted."),
+        of::<Status>("Result of a delivery attempt. No attempt follows after `dropped`."),
+        status_filter::<Status>("Filter of attempts by result."),
+        of::<FailureReason>("Reason why a delivery attempt failed."),
+        of::<Only>(
+            "Selection of events: `failed` for events without acknowledgement, `all` also for events without \
+             any attempt.",
+        ),
         sort::<Subscription>(),
         sort::<Delivery>(),
     ]
@@ -188,76 +191,80 @@ fn words() -> Vec<Member> {
 
 fn topics() -> Member {
     let every = json!({"type": "string", "const": Topic::Every.word()});
-    let about = "What a subscription asks for: a type of event, or `*` for all, also those to come.";
+    let about = "Event type of a subscription. `*` means all types, including future ones.";
     (TOPICS, json!({"anyOf": [named(EventType::NAME), every], "description": about}))
 }
 
 fn secret() -> Member {
-    let what = "The secret that signs deliveries. It cannot be retrieved later.";
+    let what = "Secret that signs deliveries. It cannot be retrieved later.";
     ("secret", about(json!({"type": "string", "pattern": format!("^{PREFIX}")}), what))
 }
 
 fn webhook(always: Option<Member>, sometimes: Option<Member>) -> Value {
     let topics = array(&open(TOPICS));
-    let description = format!("What people call it, at most {DESCRIPTION_CHARS} characters; null where nothing is.");
+    let description = format!("Description, at most {DESCRIPTION_CHARS} characters. Null if there is none.");
     let last = nullable(open(Status::NAME));
     let mut members = vec![
         field("id", id::<WebhookKind>(), "The subscription's id."),
-        field("url", plain(), "Where deliveries go: an https URL."),
-        field("event_types", topics, "What it is told; `*` stands for all, also those to come."),
-        field("active", flag(), "Whether anything is delivered. False pauses delivery."),
+        field("url", plain(), "URL of the receiver, with https."),
+        field("event_types", topics, "Subscribed event types. `*` means all types, including future ones."),
+        field("active", flag(), "`true` if events are delivered. `false` pauses delivery."),
         field("description", nullable(plain()), &description),
-        field("last_delivery_at", nullable(datetime()), "When the newest attempt ended; null before the first one."),
-        field("last_delivery_status", last, "How the newest attempt ended; null before the first one."),
-        field("created_at", datetime(), "When it was created."),
-        field("updated_at", datetime(), "When it last changed; deliveries do not count."),
+        field("last_delivery_at", nullable(datetime()), "End time of the newest attempt. Null if there was none."),
+        field("last_delivery_status", last, "Result of the newest attempt. Null if there was none."),
+        field("created_at", datetime(), "Creation time."),
+        field("updated_at", datetime(), "Time of the last change. Deliveries do not count as changes."),
     ];
     members.extend(always);
     answer(members, sometimes.into_iter().collect())
 }
 
 fn delivery() -> Value {
-    let status = "How it ended: `failed` if another attempt follows, `dropped` if none does.";
+    let status = "Result of the attempt. After `failed` another attempt follows, after `dropped` none.";
     let members = vec![
-        field("id", id::<DeliveryKind>(), "The attempt's id; another one for each attempt."),
-        field("subscription_id", id::<WebhookKind>(), "The subscription that it was made for."),
-        field("event_id", event_id(), "The event; the same for each of its attempts."),
-        field("event_type", open(EventType::NAME), "The type of the event."),
-        field("attempt", count(1), "The number of the attempt, beginning with 1."),
+        field("id", id::<DeliveryKind>(), "Id of the attempt. Each attempt has its own id."),
+        field("subscription_id", id::<WebhookKind>(), "Id of the subscription."),
+        field("event_id", event_id(), "Id of the event. It is the same for all attempts."),
+        field("event_type", open(EventType::NAME), "Type of the event."),
+        field("attempt", count(1), "Number of the attempt, starting with 1."),
         field("status", open(Status::NAME), status),
-        field("request_url", plain(), "The URL that was called."),
-        field("response_status", count(0), "The HTTP status of the answer; 0 if there was none."),
-        field("response_duration_ms", count(0), "Milliseconds until the answer, or until it was given up."),
-        field("next_attempt_at", nullable(datetime()), "When the next attempt is due; null if none follows."),
-        field("delivered_at", nullable(datetime()), "When it was acknowledged; null if it was not."),
-        field("attempted_at", datetime(), "When the attempt was begun."),
+        field("request_url", plain(), "URL of the request."),
+        field("response_status", count(0), "HTTP status of the response. 0 if there was none."),
+        field("response_duration_ms", count(0), "Milliseconds until the response or the timeout."),
+        field("next_attempt_at", nullable(datetime()), "Due time of the next attempt. Null if there is none."),
+        field(
+            "delivered_at",
+            nullable(datetime()),
+            "Time of the acknowledgement. Null if the receiver did not acknowledge.",
+        ),
+        field("attempted_at", datetime(), "Start time of the attempt."),
         field("failure", nullable(open(FailureReason::NAME)), FAILURE),
     ];
     answer(members, vec![])
 }
 
 fn promised() -> Value {
-    let delivery = "The id that the attempt will have in the log. A queued delivery whose attempt is just under way gets \
-                    it only if that attempt fails.";
+    let delivery = "Id that the attempt will have in the log. If an attempt is already in progress, the id is \
+                    used only if that attempt fails.";
     let members = vec![
         field("delivery_id", id::<DeliveryKind>(), delivery),
-        field("event_id", event_id(), "The id of the event that is delivered."),
+        field("event_id", event_id(), "Id of the delivered event."),
     ];
     answer(members, vec![])
 }
 
 fn replayed() -> Value {
     let count = json!({"type": "integer", "minimum": 0, "maximum": MAX_REPLAYED});
-    let on = "The `since` of the request that goes on; null when all were queued.";
+    let on = "Value of `since` for the next request. Null if all events were queued.";
     let members = vec![
-        field("enqueued", count, "Deliveries that were queued or brought forward."),
+        field("enqueued", count, "Number of deliveries that were queued or rescheduled to now."),
         field("continue_since", nullable(datetime()), on),
     ];
     answer(members, vec![])
 }
 
 fn test_message() -> Value {
-    answer(vec![field("message", plain(), "A sentence that says that this is a test.")], vec![])
+    answer(vec![field("message", plain(), "Text that marks this event as a test.")], vec![])
 }
 
 fn example() -> Value {

@@ -24,7 +24,7 @@ fn schema(shape: &Shape) -> Value {
         Shape::Datetime | Shape::Recent(_) => datetime(),
         Shape::Reference { prefix, what } => about(
             json!({"type": "string"}),
-            &format!("The id of {what}, `{prefix}_…`; 422 if there is none in the organization."),
+            &format!("Id of {what}, `{prefix}_…`. 422 if the organization has no such resource."),
         ),
         Shape::List { of, min, max, is_set: true } => set(&schema(of), *min, *max),
         Shape::List { of, min, max, is_set: false } => {
@@ -57,8 +57,8 @@ fn sentence(shape: &Shape, what: &str) -> String {
         Shape::Email(max) | Shape::Url(max) | Shape::Slug { max, .. } | Shape::List { max, .. } => filled(max),
         Shape::Whole { max, .. } | Shape::Recent(max) => filled(max),
         Shape::Map { max, key_chars, value_chars } => format!(
-            "A flat map of at most {max} keys of up to {key_chars} characters; a value is a text of up to {value_chars} \
-             characters, a number or a boolean. {what}"
+            "A flat map of at most {max} keys of up to {key_chars} characters. A value is a text of up to \
+             {value_chars} characters, a number or a boolean. {what}"
         ),
         Shape::Word(_) | Shape::Flag | Shape::Date | Shape::Datetime | Shape::Reference { .. } | Shape::Object(_) => {
             what.to_owned()
@@ -76,7 +76,7 @@ fn member(it: &Described) -> Member {
     }
     let mut said = sentence(&it.shape, it.about);
     if let Some(default) = &it.default {
-        said = format!("{said} `{default}` unless given.");
+        said = format!("{said} Default: `{default}`.");
     }
     (it.name, about(schema, &said))
 }

@@ -141,9 +141,9 @@ impl Success {
     /// The words for it where it has its own.
     pub(crate) fn outcome(self) -> Option<&'static str> {
         match self {
-            Self::Empty => Some("It is done; there is no body."),
+            Self::Empty => Some("The subscription is deleted. The response has no body."),
             Self::One(schema) => (!schema.outcome.is_empty()).then_some(schema.outcome),
-            Self::PageOf(_) => Some("A page of the list, in the order that was asked for."),
+            Self::PageOf(_) => Some("A page of the list, in the requested order."),
         }
     }
 
@@ -156,7 +156,7 @@ impl Success {
 
 /// The schema of a page of a list of these.
 pub(crate) fn list(resource: &str) -> Value {
-    let cursor = field("next_cursor", nullable(plain()), "Leads to the next page; null at the end.");
+    let cursor = field("next_cursor", nullable(plain()), "Cursor of the next page. Null on the last page.");
     let mut schema = page(&named(resource), cursor.1);
     schema["properties"]["data"]["maxItems"] = json!(MAX_LIMIT);
     schema

@@ -131,9 +131,9 @@ pub(crate) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
 /// A page of a list (§1).
 pub(crate) fn page(items: &Value, cursor: Value) -> Value {
     let members = vec![
-        field("data", array(items), "The entries of this page, in order; there may be fewer than `limit`."),
+        field("data", array(items), "Entries of this page, in order. A page may have fewer than `limit`."),
         ("next_cursor", cursor),
-        field("has_more", flag(), "Whether more entries follow this page."),
+        field("has_more", flag(), "`true` if more entries follow this page."),
     ];
     answer(members, vec![])
 }
@@ -141,12 +141,12 @@ pub(crate) fn page(items: &Value, cursor: Value) -> Value {
 /// When a resource was created and last changed.
 pub(crate) fn times() -> [Member; 2] {
     [
-        field("created_at", datetime(), "When it was created."),
-        field("updated_at", datetime(), "When it last changed; later than before with every change."),
+        field("created_at", datetime(), "Creation time."),
+        field("updated_at", datetime(), "Time of the last change. It increases with every change."),
     ]
 }
 
 /// When a resource was archived.
 pub(crate) fn archived_at() -> Member {
-    field("archived_at", nullable(datetime()), "When it was archived; null while in use.")
+    field("archived_at", nullable(datetime()), "Archive time. Null if it is not archived.")
 }

@@ -39,5 +39,5 @@ pub(crate) fn status_filter<T: StatusWord>(about: &str) -> Member {
 /// The orders of a list.
 pub(crate) fn sort<T: Listed>() -> Member {
     let words: Vec<_> = T::sorts().map(|(word, _)| word).collect();
-    enumeration(T::ORDERS_NAME, &words, "The orders of this list; a leading `-` puts the largest first.")
+    enumeration(T::ORDERS_NAME, &words, "Sort orders of this list. A leading `-` sorts in descending order.")
 }

@@ -29,7 +29,7 @@ class ApiKeys:
     ) -> Pages[types.ApiKey]:
         """List API keys.
 
-        Lists the keys of the organization, without secrets.
+        Lists the API keys of the organization, without secrets.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -62,8 +62,8 @@ class ApiKeys:
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
-        Creates a key that may do no more than the key of the request. The new key is the member `key`
-        of this answer and of no other.
+        Creates an API key. Its permissions must not exceed those of the key of the request. Only this
+        response contains the new key, as `key`.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -98,7 +98,7 @@ class ApiKeys:
     ) -> types.ApiKey:
         """Get an API key.
 
-        Answers one key, without its secret.
+        Returns one API key, without its secret.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -124,9 +124,9 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.ApiKey:
-        """Change the name, scopes or end of an API key.
+        """Change the name, scopes or expiry of an API key.
 
-        Changes the name, the scopes or the end; it takes effect everywhere within a second.
+        Changes the name, the scopes or the expiry time. All instances apply the change within a second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -159,7 +159,7 @@ class ApiKeys:
     ) -> types.ApiKey:
         """Revoke an API key.
 
-        Ends a key for good, everywhere within a second.
+        Revokes an API key permanently. All instances reject it within a second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -188,8 +188,8 @@ class ApiKeys:
     ) -> types.ApiKeyWithSecret:
         """Rotate an API key.
 
-        Replaces a key. The new key is the member `key` of this answer and of no other. The one before
-        stays good for `overlap_seconds`.
+        Replaces the secret of an API key. Only this response contains the new key, as `key`. The
+        previous one stays valid for `overlap_seconds`.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -228,7 +228,7 @@ class AsyncApiKeys:
     ) -> AsyncPages[types.ApiKey]:
         """List API keys.
 
-        Lists the keys of the organization, without secrets.
+        Lists the API keys of the organization, without secrets.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -261,8 +261,8 @@ class AsyncApiKeys:
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
-        Creates a key that may do no more than the key of the request. The new key is the member `key`
-        of this answer and of no other.
+        Creates an API key. Its permissions must not exceed those of the key of the request. Only this
+        response contains the new key, as `key`.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -297,7 +297,7 @@ class AsyncApiKeys:
     ) -> types.ApiKey:
         """Get an API key.
 
-        Answers one key, without its secret.
+        Returns one API key, without its secret.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -323,9 +323,9 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.ApiKey:
-        """Change the name, scopes or end of an API key.
+        """Change the name, scopes or expiry of an API key.
 
-        Changes the name, the scopes or the end; it takes effect everywhere within a second.
+        Changes the name, the scopes or the expiry time. All instances apply the change within a second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -358,7 +358,7 @@ class AsyncApiKeys:
     ) -> types.ApiKey:
         """Revoke an API key.
 
-        Ends a key for good, everywhere within a second.
+        Revokes an API key permanently. All instances reject it within a second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -387,8 +387,8 @@ class AsyncApiKeys:
     ) -> types.ApiKeyWithSecret:
         """Rotate an API key.
 
-        Replaces a key. The new key is the member `key` of this answer and of no other. The one before
-        stays good for `overlap_seconds`.
+        Replaces the secret of an API key. Only this response contains the new key, as `key`. The
+        previous one stays valid for `overlap_seconds`.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -459,10 +459,10 @@ class Assignments:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Assignment:
-        """Ask reviewers for feedback about a person.
+        """Request feedback about a person from reviewers.
 
-        Asks reviewers for observations about one person, and tells them. A key that acts for a person
-        asks as that person.
+        Requests observations about one person from reviewers and notifies the reviewers. For a key that
+        acts for a person, that person is the requester.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -497,7 +497,7 @@ class Assignments:
     ) -> types.Assignment:
         """Get an assignment with its submissions.
 
-        Answers one assignment with what came of each reviewer.
+        Returns one assignment with the submission of each reviewer.
 
         Needs the scope `assignments:read`. Counts as `read`.
         """
@@ -523,7 +523,7 @@ class Assignments:
     ) -> types.Assignment:
         """Cancel an open assignment.
 
-        Calls an open assignment off; what was submitted stays. 409 if it is not open.
+        Cancels an open assignment. Submitted observations stay. 409 if it is not open.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -552,10 +552,10 @@ class Assignments:
     ) -> types.Assignment:
         """Submit the feedback of one reviewer.
 
-        Records the observations of one reviewer about the person, as if they were recorded one by one,
-        and notes the submission with them. The last one that is required completes the assignment and
-        tells the requester. 409 if it is not open, or the reviewer has submitted already. A key that
-        acts for a person submits as that person only.
+        Creates the observations of one reviewer about the person and records the submission. The last
+        required submission completes the assignment and notifies the requester. 409 if the assignment
+        is not open or the reviewer has already submitted. A key that acts for a person can submit only
+        as that person.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -626,10 +626,10 @@ class AsyncAssignments:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Assignment:
-        """Ask reviewers for feedback about a person.
+        """Request feedback about a person from reviewers.
 
-        Asks reviewers for observations about one person, and tells them. A key that acts for a person
-        asks as that person.
+        Requests observations about one person from reviewers and notifies the reviewers. For a key that
+        acts for a person, that person is the requester.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -664,7 +664,7 @@ class AsyncAssignments:
     ) -> types.Assignment:
         """Get an assignment with its submissions.
 
-        Answers one assignment with what came of each reviewer.
+        Returns one assignment with the submission of each reviewer.
 
         Needs the scope `assignments:read`. Counts as `read`.
         """
@@ -690,7 +690,7 @@ class AsyncAssignments:
     ) -> types.Assignment:
         """Cancel an open assignment.
 
-        Calls an open assignment off; what was submitted stays. 409 if it is not open.
+        Cancels an open assignment. Submitted observations stay. 409 if it is not open.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -719,10 +719,10 @@ class AsyncAssignments:
     ) -> types.Assignment:
         """Submit the feedback of one reviewer.
 
-        Records the observations of one reviewer about the person, as if they were recorded one by one,
-        and notes the submission with them. The last one that is required completes the assignment and
-        tells the requester. 409 if it is not open, or the reviewer has submitted already. A key that
-        acts for a person submits as that person only.
+        Creates the observations of one reviewer about the person and records the submission. The last
+        required submission completes the assignment and notifies the requester. 409 if the assignment
+        is not open or the reviewer has already submitted. A key that acts for a person can submit only
+        as that person.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -761,7 +761,7 @@ class Attributes:
     ) -> Pages[types.Attribute]:
         """List attributes.
 
-        Lists attributes by name, without archived ones unless they are asked for.
+        Lists attributes by name. Archived ones are listed only on request.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -791,7 +791,7 @@ class Attributes:
     ) -> types.Attribute:
         """Create an attribute.
 
-        Creates an attribute; 409 if the name is taken, also by an archived one.
+        Creates an attribute. 409 if another attribute has the name, even an archived one.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -821,9 +821,9 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Attribute:
-        """Get an attribute, also an archived one.
+        """Get an attribute.
 
-        Answers one attribute, also an archived one.
+        Returns one attribute. It may be archived.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -851,7 +851,7 @@ class Attributes:
     ) -> types.Attribute:
         """Update an attribute.
 
-        Changes name, category or tone; 409 while it is archived.
+        Changes the name, category or tone. 409 if the attribute is archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -884,7 +884,7 @@ class Attributes:
     ) -> types.Attribute:
         """Archive an attribute.
 
-        Puts an attribute out of use; observations that have it keep it.
+        Archives an attribute. Observations that have it keep it.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -912,7 +912,7 @@ class Attributes:
     ) -> types.Attribute:
         """Restore an archived attribute.
 
-        Puts an archived attribute back to use; 409 if it is not archived.
+        Restores an archived attribute. 409 if it is not archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -947,7 +947,7 @@ class AsyncAttributes:
     ) -> AsyncPages[types.Attribute]:
         """List attributes.
 
-        Lists attributes by name, without archived ones unless they are asked for.
+        Lists attributes by name. Archived ones are listed only on request.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -977,7 +977,7 @@ class AsyncAttributes:
     ) -> types.Attribute:
         """Create an attribute.
 
-        Creates an attribute; 409 if the name is taken, also by an archived one.
+        Creates an attribute. 409 if another attribute has the name, even an archived one.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1007,9 +1007,9 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Attribute:
-        """Get an attribute, also an archived one.
+        """Get an attribute.
 
-        Answers one attribute, also an archived one.
+        Returns one attribute. It may be archived.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -1037,7 +1037,7 @@ class AsyncAttributes:
     ) -> types.Attribute:
         """Update an attribute.
 
-        Changes name, category or tone; 409 while it is archived.
+        Changes the name, category or tone. 409 if the attribute is archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1070,7 +1070,7 @@ class AsyncAttributes:
     ) -> types.Attribute:
         """Archive an attribute.
 
-        Puts an attribute out of use; observations that have it keep it.
+        Archives an attribute. Observations that have it keep it.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1098,7 +1098,7 @@ class AsyncAttributes:
     ) -> types.Attribute:
         """Restore an archived attribute.
 
-        Puts an archived attribute back to use; 409 if it is not archived.
+        Restores an archived attribute. 409 if it is not archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1133,7 +1133,7 @@ class AuditLog:
     ) -> Pages[types.AuditEntry]:
         """List audit entries.
 
-        Lists who did what, newest first.
+        Lists audit entries, newest first.
 
         Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys
         that act for a person are refused, unless that person is an org admin. Counts as `read`.
@@ -1171,7 +1171,7 @@ class AsyncAuditLog:
     ) -> AsyncPages[types.AuditEntry]:
         """List audit entries.
 
-        Lists who did what, newest first.
+        Lists audit entries, newest first.
 
         Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys
         that act for a person are refused, unless that person is an org admin. Counts as `read`.
@@ -1209,7 +1209,7 @@ class Connectors:
     ) -> Pages[types.Connector]:
         """List connectors to HR systems.
 
-        Lists the connections to HR systems.
+        Lists the connectors to HR systems.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -1237,9 +1237,9 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Connector:
-        """Connect an HR system.
+        """Create a connector to an HR system.
 
-        Connects an HR system, which then owns the records of people whom it brings.
+        Creates a connector to an HR system. The HR system then manages the people that it uploads.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -1271,7 +1271,7 @@ class Connectors:
     ) -> types.Connector:
         """Get a connector.
 
-        Answers one connection to an HR system.
+        Returns one connector.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -1296,9 +1296,9 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.ConnectorReleased:
-        """Give the records of some, or all, managed employees back.
+        """Release some or all managed employees.
 
-        Gives the records of people whom an HR system owns back, with the values that they have.
+        Ends the management of people by the HR system. Their values stay as they are.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -1337,7 +1337,7 @@ class AsyncConnectors:
     ) -> AsyncPages[types.Connector]:
         """List connectors to HR systems.
 
-        Lists the connections to HR systems.
+        Lists the connectors to HR systems.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -1365,9 +1365,9 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Connector:
-        """Connect an HR system.
+        """Create a connector to an HR system.
 
-        Connects an HR system, which then owns the records of people whom it brings.
+        Creates a connector to an HR system. The HR system then manages the people that it uploads.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -1399,7 +1399,7 @@ class AsyncConnectors:
     ) -> types.Connector:
         """Get a connector.
 
-        Answers one connection to an HR system.
+        Returns one connector.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -1424,9 +1424,9 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.ConnectorReleased:
-        """Give the records of some, or all, managed employees back.
+        """Release some or all managed employees.
 
-        Gives the records of people whom an HR system owns back, with the values that they have.
+        Ends the management of people by the HR system. Their values stay as they are.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -1465,8 +1465,8 @@ class Conversations:
     ) -> Pages[types.Conversation]:
         """List conversations.
 
-        Lists conversations, those first in which somebody wrote last; one without messages counts from
-        when it began. Archived ones only where they are asked for.
+        Lists conversations by the time of their newest message, newest first. A conversation without
+        messages is sorted by its creation time. Archived ones are listed only on request.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1494,10 +1494,10 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Conversation:
-        """Begin a conversation.
+        """Create a conversation.
 
-        Begins a conversation of 2 to 20 people, perhaps about one resource. A key that acts for a
-        person begins those that the person takes part in.
+        Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for
+        a person, that person must be a participant.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1526,9 +1526,9 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Conversation:
-        """Get a conversation, also an archived one.
+        """Get a conversation.
 
-        Answers one conversation without its messages, also an archived one.
+        Returns one conversation without its messages. It may be archived.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1553,9 +1553,10 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Conversation:
-        """Change the title and the people of a conversation.
+        """Change the title and the participants of a conversation.
 
-        Changes the title and the people; what it is about is for good. 409 while it is archived.
+        Changes the title and the participants. `about` is immutable. 409 if the conversation is
+        archived.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1586,8 +1587,8 @@ class Conversations:
     ) -> types.Conversation:
         """Archive a conversation.
 
-        Puts a conversation out of lists for good: it takes no more messages and changes, and can still
-        be read. 409 if it is archived already.
+        Archives a conversation permanently. It stays readable, but accepts no messages and no changes.
+        409 if it is already archived.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1616,7 +1617,7 @@ class Conversations:
     ) -> Pages[types.Message]:
         """List the messages of a conversation.
 
-        Lists the messages of a conversation, newest first, also of an archived one.
+        Lists the messages of a conversation, newest first. The conversation may be archived.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1646,10 +1647,10 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Message:
-        """Write in a conversation.
+        """Add a message to a conversation.
 
-        Adds a message, which never changes, and tells the other participants. 409 while the
-        conversation is archived. A key that acts for a person writes as that person only.
+        Adds an immutable message and notifies the other participants. 409 if the conversation is
+        archived. A key that acts for a person can write only as that person.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1681,7 +1682,7 @@ class Conversations:
     ) -> types.Message:
         """Get one message of a conversation.
 
-        Answers one message of the conversation.
+        Returns one message of the conversation.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1714,8 +1715,8 @@ class AsyncConversations:
     ) -> AsyncPages[types.Conversation]:
         """List conversations.
 
-        Lists conversations, those first in which somebody wrote last; one without messages counts from
-        when it began. Archived ones only where they are asked for.
+        Lists conversations by the time of their newest message, newest first. A conversation without
+        messages is sorted by its creation time. Archived ones are listed only on request.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1743,10 +1744,10 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Conversation:
-        """Begin a conversation.
+        """Create a conversation.
 
-        Begins a conversation of 2 to 20 people, perhaps about one resource. A key that acts for a
-        person begins those that the person takes part in.
+        Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for
+        a person, that person must be a participant.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1775,9 +1776,9 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Conversation:
-        """Get a conversation, also an archived one.
+        """Get a conversation.
 
-        Answers one conversation without its messages, also an archived one.
+        Returns one conversation without its messages. It may be archived.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1802,9 +1803,10 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Conversation:
-        """Change the title and the people of a conversation.
+        """Change the title and the participants of a conversation.
 
-        Changes the title and the people; what it is about is for good. 409 while it is archived.
+        Changes the title and the participants. `about` is immutable. 409 if the conversation is
+        archived.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1835,8 +1837,8 @@ class AsyncConversations:
     ) -> types.Conversation:
         """Archive a conversation.
 
-        Puts a conversation out of lists for good: it takes no more messages and changes, and can still
-        be read. 409 if it is archived already.
+        Archives a conversation permanently. It stays readable, but accepts no messages and no changes.
+        409 if it is already archived.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1865,7 +1867,7 @@ class AsyncConversations:
     ) -> AsyncPages[types.Message]:
         """List the messages of a conversation.
 
-        Lists the messages of a conversation, newest first, also of an archived one.
+        Lists the messages of a conversation, newest first. The conversation may be archived.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1895,10 +1897,10 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Message:
-        """Write in a conversation.
+        """Add a message to a conversation.
 
-        Adds a message, which never changes, and tells the other participants. 409 while the
-        conversation is archived. A key that acts for a person writes as that person only.
+        Adds an immutable message and notifies the other participants. 409 if the conversation is
+        archived. A key that acts for a person can write only as that person.
 
         Needs the scope `conversations:write`. Counts as `write`.
         """
@@ -1930,7 +1932,7 @@ class AsyncConversations:
     ) -> types.Message:
         """Get one message of a conversation.
 
-        Answers one message of the conversation.
+        Returns one message of the conversation.
 
         Needs the scope `conversations:read`. Counts as `read`.
         """
@@ -1963,7 +1965,7 @@ class Departments:
     ) -> Pages[types.Department]:
         """List departments.
 
-        Lists departments by name, without archived ones unless they are asked for.
+        Lists departments by name. Archived ones are listed only on request.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -1991,7 +1993,7 @@ class Departments:
     ) -> types.Department:
         """Create a department.
 
-        Creates a department; 409 if the name is taken, also by an archived one.
+        Creates a department. 409 if another department has the name, even an archived one.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2019,9 +2021,9 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Department:
-        """Get a department, also an archived one.
+        """Get a department.
 
-        Answers one department, also an archived one.
+        Returns one department. It may be archived.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -2047,7 +2049,7 @@ class Departments:
     ) -> types.Department:
         """Rename a department.
 
-        Renames a department; 409 while it is archived.
+        Renames a department. 409 if it is archived.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2078,7 +2080,7 @@ class Departments:
     ) -> types.Department:
         """Archive a department without members.
 
-        Puts a department out of use; 409 while anybody belongs to it who is not deactivated.
+        Archives a department. 409 if it has members who are not deactivated.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2106,7 +2108,7 @@ class Departments:
     ) -> types.Department:
         """Restore an archived department.
 
-        Puts an archived department back to use; 409 if it is not archived.
+        Restores an archived department. 409 if it is not archived.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2141,7 +2143,7 @@ class AsyncDepartments:
     ) -> AsyncPages[types.Department]:
         """List departments.
 
-        Lists departments by name, without archived ones unless they are asked for.
+        Lists departments by name. Archived ones are listed only on request.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -2169,7 +2171,7 @@ class AsyncDepartments:
     ) -> types.Department:
         """Create a department.
 
-        Creates a department; 409 if the name is taken, also by an archived one.
+        Creates a department. 409 if another department has the name, even an archived one.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2197,9 +2199,9 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Department:
-        """Get a department, also an archived one.
+        """Get a department.
 
-        Answers one department, also an archived one.
+        Returns one department. It may be archived.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -2225,7 +2227,7 @@ class AsyncDepartments:
     ) -> types.Department:
         """Rename a department.
 
-        Renames a department; 409 while it is archived.
+        Renames a department. 409 if it is archived.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2256,7 +2258,7 @@ class AsyncDepartments:
     ) -> types.Department:
         """Archive a department without members.
 
-        Puts a department out of use; 409 while anybody belongs to it who is not deactivated.
+        Archives a department. 409 if it has members who are not deactivated.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2284,7 +2286,7 @@ class AsyncDepartments:
     ) -> types.Department:
         """Restore an archived department.
 
-        Puts an archived department back to use; 409 if it is not archived.
+        Restores an archived department. 409 if it is not archived.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2320,7 +2322,8 @@ class EmployeeObjectives:
     ) -> Pages[types.Objective]:
         """List employees' objectives.
 
-        Lists the objectives of these paths, without archived ones unless `filter[status]` names them.
+        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
+        `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -2355,8 +2358,8 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Create an employee's objective.
 
-        Creates an objective, `proposed` unless told otherwise. Where reviews are required, another
-        status takes an admin-level key.
+        Creates an objective. The default status is `proposed`. If reviews are required, another status
+        needs an admin-level key.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2390,9 +2393,9 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Get an employee's objective, also an archived one.
+        """Get an employee's objective.
 
-        Answers one objective of these paths; those of the other paths are 404 here.
+        Returns one objective. 404 if it belongs to the other objective paths.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -2425,8 +2428,8 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
-        Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once
-        it is completed, missed or archived.
+        Changes the title, description or period, or moves the objective between `approved` and
+        `in_progress`. 409 if it is completed, missed or archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2461,8 +2464,8 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Approve an employee's objective.
 
-        Approves a proposed objective and tells its owner. Where reviews are required, it has to be in
-        review.
+        Approves a proposed objective and notifies its owner. If reviews are required, the objective
+        must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2493,7 +2496,7 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Archive an employee's objective.
 
-        Puts an objective of any status away for good; 409 if it is archived already.
+        Archives an objective of any status permanently. 409 if it is already archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2519,9 +2522,9 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that an employee's objective was reached.
+        """Complete an employee's objective.
 
-        Says that an objective that is approved or in progress was reached.
+        Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2551,10 +2554,10 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> Pages[types.HistoryEntry]:
-        """List what was done with an employee's objective, newest first.
+        """List the history of an employee's objective, newest first.
 
-        Lists what was done, with the comment, outcome or reason, but not where requests came from. The
-        changes of a submission are what differs from the one before.
+        Lists the audit entries of the objective with comment, outcome or reason, but without the origin
+        of the requests. The changes of a submission are relative to the previous submission.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -2582,9 +2585,9 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that an employee's objective was not reached.
+        """Mark an employee's objective as missed.
 
-        Says that an objective in progress was not reached.
+        Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2614,10 +2617,9 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Send an employee's objective back, with the reason.
+        """Reject an employee's objective with a reason.
 
-        Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null
-        again.
+        Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2648,8 +2650,8 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Submit an employee's objective for review.
 
-        Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or
-        the org admins where there is none. 409 while it is in review.
+        Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
+        owner, or the org admins if there is no manager. 409 if it is already in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2684,7 +2686,8 @@ class AsyncEmployeeObjectives:
     ) -> AsyncPages[types.Objective]:
         """List employees' objectives.
 
-        Lists the objectives of these paths, without archived ones unless `filter[status]` names them.
+        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
+        `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -2719,8 +2722,8 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Create an employee's objective.
 
-        Creates an objective, `proposed` unless told otherwise. Where reviews are required, another
-        status takes an admin-level key.
+        Creates an objective. The default status is `proposed`. If reviews are required, another status
+        needs an admin-level key.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2754,9 +2757,9 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Get an employee's objective, also an archived one.
+        """Get an employee's objective.
 
-        Answers one objective of these paths; those of the other paths are 404 here.
+        Returns one objective. 404 if it belongs to the other objective paths.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -2789,8 +2792,8 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
-        Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once
-        it is completed, missed or archived.
+        Changes the title, description or period, or moves the objective between `approved` and
+        `in_progress`. 409 if it is completed, missed or archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2825,8 +2828,8 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Approve an employee's objective.
 
-        Approves a proposed objective and tells its owner. Where reviews are required, it has to be in
-        review.
+        Approves a proposed objective and notifies its owner. If reviews are required, the objective
+        must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2857,7 +2860,7 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Archive an employee's objective.
 
-        Puts an objective of any status away for good; 409 if it is archived already.
+        Archives an objective of any status permanently. 409 if it is already archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2883,9 +2886,9 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that an employee's objective was reached.
+        """Complete an employee's objective.
 
-        Says that an objective that is approved or in progress was reached.
+        Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2915,10 +2918,10 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> AsyncPages[types.HistoryEntry]:
-        """List what was done with an employee's objective, newest first.
+        """List the history of an employee's objective, newest first.
 
-        Lists what was done, with the comment, outcome or reason, but not where requests came from. The
-        changes of a submission are what differs from the one before.
+        Lists the audit entries of the objective with comment, outcome or reason, but without the origin
+        of the requests. The changes of a submission are relative to the previous submission.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -2946,9 +2949,9 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that an employee's objective was not reached.
+        """Mark an employee's objective as missed.
 
-        Says that an objective in progress was not reached.
+        Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -2978,10 +2981,9 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Send an employee's objective back, with the reason.
+        """Reject an employee's objective with a reason.
 
-        Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null
-        again.
+        Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -3012,8 +3014,8 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Submit an employee's objective for review.
 
-        Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or
-        the org admins where there is none. 409 while it is in review.
+        Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
+        owner, or the org admins if there is no manager. 409 if it is already in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -3048,7 +3050,7 @@ class Employees:
     ) -> Pages[types.Employee]:
         """List employees.
 
-        Lists people by last name; active ones unless `filter[status]` says otherwise.
+        Lists people by last name. The default is active people; `filter[status]` selects others.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -3084,10 +3086,10 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Employee:
-        """Create an employee, invited or not.
+        """Create an employee.
 
-        Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is
-        taken, whatever the status of who has it.
+        Creates an active person, or an invited one with `send_invite`. 409 if another person has the
+        e-mail address, whatever their status.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3127,10 +3129,10 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.CsvReport:
-        """Record and update the people of a CSV file.
+        """Create and update people from a CSV file.
 
-        Records and updates people by e-mail address, or by `external_id` where the file has that
-        column. A bad row is reported, and the others are done all the same.
+        Creates and updates people by e-mail address, or by `external_id` if the file has that column.
+        Invalid rows are reported; the other rows are applied.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `csv`.
@@ -3163,7 +3165,7 @@ class Employees:
     ) -> types.Employee:
         """Get an employee.
 
-        Answers one person of any status.
+        Returns one person of any status.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -3200,7 +3202,8 @@ class Employees:
     ) -> types.Employee:
         """Update an employee.
 
-        Changes what is given. What an HR system owns is 422, and so is a manager below the person.
+        Changes the given members. 422 if an HR system manages one of them, or if the new manager
+        reports to the person.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3239,7 +3242,7 @@ class Employees:
     ) -> types.Employee:
         """Deactivate an employee.
 
-        Says that an active person has left; the reporting line and the records stay.
+        Deactivates an active person. The reporting line and all records stay.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3266,7 +3269,7 @@ class Employees:
     ) -> types.Invitation:
         """Get the newest invitation of an employee.
 
-        Answers the newest invitation of a person; 404 where there never was one.
+        Returns the newest invitation of a person. 404 if there never was one.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -3292,10 +3295,10 @@ class Employees:
     ) -> types.InvitationSent:
         """Invite a pending employee again.
 
-        Sends a new invitation to a person who has not accepted; the token before is good no more. The
-        mail goes out afterwards, and never fails the request. Where mails are sent, a request within 60
-        seconds of the mail before, or after 5 mails to the address on this day (UTC), is a 409 with
-        `Retry-After`.
+        Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The
+        mail is sent after the response; a mail failure does not fail the request. If mails are
+        configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or
+        after 5 mails to the address on one day (UTC).
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3323,7 +3326,7 @@ class Employees:
     ) -> types.Employee:
         """Reactivate an employee.
 
-        Says that a deactivated person works there again, as before.
+        Reactivates a deactivated person without other changes.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3352,10 +3355,10 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Employee:
-        """Rehire an employee, perhaps elsewhere in the organization.
+        """Rehire an employee.
 
-        Says that a deactivated person works there again, with another manager, department or custom
-        fields where they are given.
+        Rehires a deactivated person. The manager, department and custom fields change if they are
+        given.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3397,7 +3400,7 @@ class AsyncEmployees:
     ) -> AsyncPages[types.Employee]:
         """List employees.
 
-        Lists people by last name; active ones unless `filter[status]` says otherwise.
+        Lists people by last name. The default is active people; `filter[status]` selects others.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -3433,10 +3436,10 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Employee:
-        """Create an employee, invited or not.
+        """Create an employee.
 
-        Records a person as active, or as invited with `send_invite`. 409 if the e-mail address is
-        taken, whatever the status of who has it.
+        Creates an active person, or an invited one with `send_invite`. 409 if another person has the
+        e-mail address, whatever their status.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3476,10 +3479,10 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.CsvReport:
-        """Record and update the people of a CSV file.
+        """Create and update people from a CSV file.
 
-        Records and updates people by e-mail address, or by `external_id` where the file has that
-        column. A bad row is reported, and the others are done all the same.
+        Creates and updates people by e-mail address, or by `external_id` if the file has that column.
+        Invalid rows are reported; the other rows are applied.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `csv`.
@@ -3512,7 +3515,7 @@ class AsyncEmployees:
     ) -> types.Employee:
         """Get an employee.
 
-        Answers one person of any status.
+        Returns one person of any status.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -3549,7 +3552,8 @@ class AsyncEmployees:
     ) -> types.Employee:
         """Update an employee.
 
-        Changes what is given. What an HR system owns is 422, and so is a manager below the person.
+        Changes the given members. 422 if an HR system manages one of them, or if the new manager
+        reports to the person.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3588,7 +3592,7 @@ class AsyncEmployees:
     ) -> types.Employee:
         """Deactivate an employee.
 
-        Says that an active person has left; the reporting line and the records stay.
+        Deactivates an active person. The reporting line and all records stay.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3615,7 +3619,7 @@ class AsyncEmployees:
     ) -> types.Invitation:
         """Get the newest invitation of an employee.
 
-        Answers the newest invitation of a person; 404 where there never was one.
+        Returns the newest invitation of a person. 404 if there never was one.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -3641,10 +3645,10 @@ class AsyncEmployees:
     ) -> types.InvitationSent:
         """Invite a pending employee again.
 
-        Sends a new invitation to a person who has not accepted; the token before is good no more. The
-        mail goes out afterwards, and never fails the request. Where mails are sent, a request within 60
-        seconds of the mail before, or after 5 mails to the address on this day (UTC), is a 409 with
-        `Retry-After`.
+        Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The
+        mail is sent after the response; a mail failure does not fail the request. If mails are
+        configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or
+        after 5 mails to the address on one day (UTC).
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3672,7 +3676,7 @@ class AsyncEmployees:
     ) -> types.Employee:
         """Reactivate an employee.
 
-        Says that a deactivated person works there again, as before.
+        Reactivates a deactivated person without other changes.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3701,10 +3705,10 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Employee:
-        """Rehire an employee, perhaps elsewhere in the organization.
+        """Rehire an employee.
 
-        Says that a deactivated person works there again, with another manager, department or custom
-        fields where they are given.
+        Rehires a deactivated person. The manager, department and custom fields change if they are
+        given.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -3743,10 +3747,10 @@ class Events:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> Pages[types.Event]:
-        """Read the gap-free feed of events of the last 30 days, in commit order.
+        """List the events of the last 30 days in commit order.
 
-        Reads events in the order in which their changes were saved, without gaps. `next_cursor` is
-        there also at the end, for the next time.
+        Lists events in commit order, without gaps. `next_cursor` is also present at the end of the
+        feed: poll again with it.
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
@@ -3776,7 +3780,7 @@ class Events:
     ) -> types.Event:
         """Get one event of the last 30 days.
 
-        Answers one event, as it was delivered.
+        Returns one event, as delivered to webhooks.
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
@@ -3808,10 +3812,10 @@ class AsyncEvents:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> AsyncPages[types.Event]:
-        """Read the gap-free feed of events of the last 30 days, in commit order.
+        """List the events of the last 30 days in commit order.
 
-        Reads events in the order in which their changes were saved, without gaps. `next_cursor` is
-        there also at the end, for the next time.
+        Lists events in commit order, without gaps. `next_cursor` is also present at the end of the
+        feed: poll again with it.
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
@@ -3841,7 +3845,7 @@ class AsyncEvents:
     ) -> types.Event:
         """Get one event of the last 30 days.
 
-        Answers one event, as it was delivered.
+        Returns one event, as delivered to webhooks.
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
@@ -3873,8 +3877,8 @@ class Invitations:
     ) -> types.InvitationAccepted:
         """Accept an invitation with its token.
 
-        Makes the invited person active. A token that is unknown, used, expired or revoked is one and
-        the same 404. 20 a minute from one address.
+        Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or
+        revoked. At most 20 requests a minute from one address.
 
         Needs no API key.
         """
@@ -3909,8 +3913,8 @@ class AsyncInvitations:
     ) -> types.InvitationAccepted:
         """Accept an invitation with its token.
 
-        Makes the invited person active. A token that is unknown, used, expired or revoked is one and
-        the same 404. 20 a minute from one address.
+        Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or
+        revoked. At most 20 requests a minute from one address.
 
         Needs no API key.
         """
@@ -3948,7 +3952,8 @@ class ManagerObjectives:
     ) -> Pages[types.Objective]:
         """List managers' and org objectives.
 
-        Lists the objectives of these paths, without archived ones unless `filter[status]` names them.
+        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
+        `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -3983,8 +3988,8 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Create a manager's or org objective.
 
-        Creates an objective, `proposed` unless told otherwise. Where reviews are required, another
-        status takes an admin-level key.
+        Creates an objective. The default status is `proposed`. If reviews are required, another status
+        needs an admin-level key.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4018,9 +4023,9 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Get a manager's or org objective, also an archived one.
+        """Get a manager's or org objective.
 
-        Answers one objective of these paths; those of the other paths are 404 here.
+        Returns one objective. 404 if it belongs to the other objective paths.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4053,8 +4058,8 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
-        Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once
-        it is completed, missed or archived.
+        Changes the title, description or period, or moves the objective between `approved` and
+        `in_progress`. 409 if it is completed, missed or archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4089,8 +4094,8 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Approve a manager's or org objective.
 
-        Approves a proposed objective and tells its owner. Where reviews are required, it has to be in
-        review.
+        Approves a proposed objective and notifies its owner. If reviews are required, the objective
+        must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4121,7 +4126,7 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Archive a manager's or org objective.
 
-        Puts an objective of any status away for good; 409 if it is archived already.
+        Archives an objective of any status permanently. 409 if it is already archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4147,9 +4152,9 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that a manager's or org objective was reached.
+        """Complete a manager's or org objective.
 
-        Says that an objective that is approved or in progress was reached.
+        Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4179,10 +4184,10 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> Pages[types.HistoryEntry]:
-        """List what was done with a manager's or org objective, newest first.
+        """List the history of a manager's or org objective, newest first.
 
-        Lists what was done, with the comment, outcome or reason, but not where requests came from. The
-        changes of a submission are what differs from the one before.
+        Lists the audit entries of the objective with comment, outcome or reason, but without the origin
+        of the requests. The changes of a submission are relative to the previous submission.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4210,9 +4215,9 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that a manager's or org objective was not reached.
+        """Mark a manager's or org objective as missed.
 
-        Says that an objective in progress was not reached.
+        Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4242,10 +4247,9 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Send a manager's or org objective back, with the reason.
+        """Reject a manager's or org objective with a reason.
 
-        Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null
-        again.
+        Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4276,8 +4280,8 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Submit a manager's or org objective for review.
 
-        Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or
-        the org admins where there is none. 409 while it is in review.
+        Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
+        owner, or the org admins if there is no manager. 409 if it is already in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4312,7 +4316,8 @@ class AsyncManagerObjectives:
     ) -> AsyncPages[types.Objective]:
         """List managers' and org objectives.
 
-        Lists the objectives of these paths, without archived ones unless `filter[status]` names them.
+        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
+        `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4347,8 +4352,8 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Create a manager's or org objective.
 
-        Creates an objective, `proposed` unless told otherwise. Where reviews are required, another
-        status takes an admin-level key.
+        Creates an objective. The default status is `proposed`. If reviews are required, another status
+        needs an admin-level key.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4382,9 +4387,9 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Get a manager's or org objective, also an archived one.
+        """Get a manager's or org objective.
 
-        Answers one objective of these paths; those of the other paths are 404 here.
+        Returns one objective. 404 if it belongs to the other objective paths.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4417,8 +4422,8 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
-        Changes title, description or period, or moves it between `approved` and `in_progress`. 409 once
-        it is completed, missed or archived.
+        Changes the title, description or period, or moves the objective between `approved` and
+        `in_progress`. 409 if it is completed, missed or archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4453,8 +4458,8 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Approve a manager's or org objective.
 
-        Approves a proposed objective and tells its owner. Where reviews are required, it has to be in
-        review.
+        Approves a proposed objective and notifies its owner. If reviews are required, the objective
+        must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4485,7 +4490,7 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Archive a manager's or org objective.
 
-        Puts an objective of any status away for good; 409 if it is archived already.
+        Archives an objective of any status permanently. 409 if it is already archived.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4511,9 +4516,9 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that a manager's or org objective was reached.
+        """Complete a manager's or org objective.
 
-        Says that an objective that is approved or in progress was reached.
+        Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4543,10 +4548,10 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> AsyncPages[types.HistoryEntry]:
-        """List what was done with a manager's or org objective, newest first.
+        """List the history of a manager's or org objective, newest first.
 
-        Lists what was done, with the comment, outcome or reason, but not where requests came from. The
-        changes of a submission are what differs from the one before.
+        Lists the audit entries of the objective with comment, outcome or reason, but without the origin
+        of the requests. The changes of a submission are relative to the previous submission.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4574,9 +4579,9 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Say that a manager's or org objective was not reached.
+        """Mark a manager's or org objective as missed.
 
-        Says that an objective in progress was not reached.
+        Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4606,10 +4611,9 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Objective:
-        """Send a manager's or org objective back, with the reason.
+        """Reject a manager's or org objective with a reason.
 
-        Sends a proposed objective back with a reason, which its owner is told; `submitted_at` is null
-        again.
+        Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4640,8 +4644,8 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Submit a manager's or org objective for review.
 
-        Puts a proposed objective up for review: sets `submitted_at` and tells the owner's manager, or
-        the org admins where there is none. 409 while it is in review.
+        Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
+        owner, or the org admins if there is no manager. 409 if it is already in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4669,9 +4673,9 @@ class Me:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Me:
-        """Get what the key of this request is and may do.
+        """Get the API key of this request.
 
-        Answers what the key of the request is, may do, and how often it may ask.
+        Returns the API key of the request with its permissions and quotas.
 
         Needs any valid API key. Counts as `read`.
         """
@@ -4697,9 +4701,9 @@ class AsyncMe:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Me:
-        """Get what the key of this request is and may do.
+        """Get the API key of this request.
 
-        Answers what the key of the request is, may do, and how often it may ask.
+        Returns the API key of the request with its permissions and quotas.
 
         Needs any valid API key. Counts as `read`.
         """
@@ -4731,7 +4735,8 @@ class Notifications:
     ) -> Pages[types.Notification]:
         """List notifications.
 
-        Lists what people were told, newest first. A key that acts for a person sees that person's only.
+        Lists notifications, newest first. A key that acts for a person sees only the notifications of
+        that person.
 
         Needs the scope `notifications:read`. Counts as `read`.
         """
@@ -4757,9 +4762,9 @@ class Notifications:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.NotificationsRead:
-        """Mark everything that was sent to a person as read.
+        """Mark all notifications of a person as read.
 
-        Notes that everything that was sent to a person so far was read.
+        Marks all present notifications of a person as read.
 
         Needs the scope `notifications:write`. Counts as `write`.
         """
@@ -4789,7 +4794,7 @@ class Notifications:
     ) -> types.Notification:
         """Mark a notification as read.
 
-        Notes that a notification was read. Doing so again changes nothing.
+        Marks a notification as read. A repeated request changes nothing.
 
         Needs the scope `notifications:write`. Counts as `write`.
         """
@@ -4823,7 +4828,8 @@ class AsyncNotifications:
     ) -> AsyncPages[types.Notification]:
         """List notifications.
 
-        Lists what people were told, newest first. A key that acts for a person sees that person's only.
+        Lists notifications, newest first. A key that acts for a person sees only the notifications of
+        that person.
 
         Needs the scope `notifications:read`. Counts as `read`.
         """
@@ -4849,9 +4855,9 @@ class AsyncNotifications:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.NotificationsRead:
-        """Mark everything that was sent to a person as read.
+        """Mark all notifications of a person as read.
 
-        Notes that everything that was sent to a person so far was read.
+        Marks all present notifications of a person as read.
 
         Needs the scope `notifications:write`. Counts as `write`.
         """
@@ -4881,7 +4887,7 @@ class AsyncNotifications:
     ) -> types.Notification:
         """Mark a notification as read.
 
-        Notes that a notification was read. Doing so again changes nothing.
+        Marks a notification as read. A repeated request changes nothing.
 
         Needs the scope `notifications:write`. Counts as `write`.
         """
@@ -4916,8 +4922,8 @@ class Observations:
     ) -> Pages[types.Observation]:
         """List observations.
 
-        Lists the observations that the key sees, newest first; archived ones only where they are asked
-        for.
+        Lists the observations that the key sees, newest first. Archived ones are listed only on
+        request.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -4952,11 +4958,10 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
-        """Record an observation.
+        """Create an observation.
 
-        Records one strength or opportunity about one person who is active or deactivated. A key that is
-        bound to a person writes as that person: `author_id` is that person unless given, and another
-        one is a 403.
+        Creates an observation about one person who is active or deactivated. A key that acts for a
+        person writes as that person: this is the default of `author_id`, and another author is a 403.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -4992,9 +4997,9 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
-        """Get an observation, also an archived one.
+        """Get an observation.
 
-        Answers one observation, also an archived one.
+        Returns one observation. It may be archived.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -5027,9 +5032,9 @@ class Observations:
     ) -> types.Observation:
         """Update an observation.
 
-        Changes the texts, the attributes and the visibility; the person, the type and the day are for
-        good. Of bound keys only those of its author and of org admins may change it. 409 while it is
-        archived.
+        Changes the texts, the attributes and the visibility. The person, the type and the day are
+        immutable. A key that acts for a person can change it only if this person is the author or an
+        org admin. 409 if it is archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5063,7 +5068,7 @@ class Observations:
     ) -> types.Observation:
         """Archive an observation.
 
-        Puts an observation out of lists and out of reach of changes; 409 if it is there already.
+        Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5090,7 +5095,7 @@ class Observations:
     ) -> types.Observation:
         """Restore an archived observation.
 
-        Takes an observation out of the archive; 409 if it is not there.
+        Restores an archived observation. 409 if it is not archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5125,8 +5130,8 @@ class AsyncObservations:
     ) -> AsyncPages[types.Observation]:
         """List observations.
 
-        Lists the observations that the key sees, newest first; archived ones only where they are asked
-        for.
+        Lists the observations that the key sees, newest first. Archived ones are listed only on
+        request.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -5161,11 +5166,10 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
-        """Record an observation.
+        """Create an observation.
 
-        Records one strength or opportunity about one person who is active or deactivated. A key that is
-        bound to a person writes as that person: `author_id` is that person unless given, and another
-        one is a 403.
+        Creates an observation about one person who is active or deactivated. A key that acts for a
+        person writes as that person: this is the default of `author_id`, and another author is a 403.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5201,9 +5205,9 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Observation:
-        """Get an observation, also an archived one.
+        """Get an observation.
 
-        Answers one observation, also an archived one.
+        Returns one observation. It may be archived.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -5236,9 +5240,9 @@ class AsyncObservations:
     ) -> types.Observation:
         """Update an observation.
 
-        Changes the texts, the attributes and the visibility; the person, the type and the day are for
-        good. Of bound keys only those of its author and of org admins may change it. 409 while it is
-        archived.
+        Changes the texts, the attributes and the visibility. The person, the type and the day are
+        immutable. A key that acts for a person can change it only if this person is the author or an
+        org admin. 409 if it is archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5272,7 +5276,7 @@ class AsyncObservations:
     ) -> types.Observation:
         """Archive an observation.
 
-        Puts an observation out of lists and out of reach of changes; 409 if it is there already.
+        Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5299,7 +5303,7 @@ class AsyncObservations:
     ) -> types.Observation:
         """Restore an archived observation.
 
-        Takes an observation out of the archive; 409 if it is not there.
+        Restores an archived observation. 409 if it is not archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -5330,7 +5334,7 @@ class Organization:
     ) -> types.Organization:
         """Get the organization and its settings.
 
-        Answers the organization that the key belongs to.
+        Returns the organization of the API key.
 
         Needs the scope `settings:read`. Counts as `read`.
         """
@@ -5356,7 +5360,7 @@ class Organization:
     ) -> types.Organization:
         """Change the organization's settings.
 
-        Changes the name and how reviews go.
+        Changes the name and the review settings.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
         """
@@ -5392,7 +5396,7 @@ class AsyncOrganization:
     ) -> types.Organization:
         """Get the organization and its settings.
 
-        Answers the organization that the key belongs to.
+        Returns the organization of the API key.
 
         Needs the scope `settings:read`. Counts as `read`.
         """
@@ -5418,7 +5422,7 @@ class AsyncOrganization:
     ) -> types.Organization:
         """Change the organization's settings.
 
-        Changes the name and how reviews go.
+        Changes the name and the review settings.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
         """
@@ -5458,7 +5462,8 @@ class Summaries:
     ) -> Pages[types.Summary]:
         """List summaries.
 
-        Lists summaries by creation, without archived ones unless `filter[status]` names them.
+        Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains
+        `archived` or `all`.
 
         Needs the scope `summaries:read`. Counts as `read`.
         """
@@ -5492,10 +5497,10 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Write a draft of a summary.
+        """Create a draft of a summary.
 
-        Writes a draft. A key that acts for a person writes as that person (`author_id`), or about
-        people who report to that person.
+        Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`),
+        or about people who report to that person.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5530,9 +5535,9 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Get a summary, also an archived one.
+        """Get a summary.
 
-        Answers one summary, whatever its status.
+        Returns one summary of any status.
 
         Needs the scope `summaries:read`. Counts as `read`.
         """
@@ -5564,11 +5569,11 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Update a summary that is not approved yet.
+        """Update a summary before its approval.
 
-        Changes the title, the body, the period and what it rests on while it is a draft or in review,
-        else 409. What it rests on is replaced as a whole; what is new to it has to be there, about the
-        same person, and not archived.
+        Changes the title, the body, the period and the included resources of a draft or a summary in
+        review. 409 for other statuses. The lists of included resources are replaced. New entries must
+        exist, be about the same person, and not be archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5603,8 +5608,8 @@ class Summaries:
     ) -> types.Summary:
         """Approve a summary.
 
-        Approves a draft or what is in review; where reviews are required, only the latter. From now on
-        it is fixed and keeps its observations, also those that are archived.
+        Approves a draft or a summary in review. If reviews are required, it must be in review. An
+        approved summary is immutable and keeps its observations, even archived ones.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5631,7 +5636,7 @@ class Summaries:
     ) -> types.Summary:
         """Archive a summary.
 
-        Puts a summary of any status away for good; 409 if it is archived already.
+        Archives a summary of any status permanently. 409 if it is already archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5660,8 +5665,8 @@ class Summaries:
     ) -> types.Summary:
         """Give the employee's feedback on a summary.
 
-        Records what the employee answers to a shared summary, once, and tells its author. A key that
-        acts for a person gives that person's feedback only.
+        Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
+        acts for a person can give only the feedback of that person.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5692,10 +5697,10 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Send a summary back to be written again, with the reason.
+        """Return a summary to its author with a reason.
 
-        Makes a draft again of what is in review or approved, and tells its author why. Observations
-        that are archived by then disappear from it.
+        Returns a summary in review or an approved summary to its author with a reason, as a draft.
+        Archived observations are removed from it.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5726,7 +5731,7 @@ class Summaries:
     ) -> types.Summary:
         """Share a summary with the employee.
 
-        Shows an approved summary to the employee, who is told.
+        Shares an approved summary with the employee and notifies the employee.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5753,8 +5758,8 @@ class Summaries:
     ) -> types.Summary:
         """Submit a summary for review.
 
-        Puts a draft up for review and tells the employee's manager, or the org admins where there is
-        none. 422 while its body is blank.
+        Submits a draft for review. Notifies the manager of the employee, or the org admins if there is
+        no manager. 422 if the body is blank.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5789,7 +5794,8 @@ class AsyncSummaries:
     ) -> AsyncPages[types.Summary]:
         """List summaries.
 
-        Lists summaries by creation, without archived ones unless `filter[status]` names them.
+        Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains
+        `archived` or `all`.
 
         Needs the scope `summaries:read`. Counts as `read`.
         """
@@ -5823,10 +5829,10 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Write a draft of a summary.
+        """Create a draft of a summary.
 
-        Writes a draft. A key that acts for a person writes as that person (`author_id`), or about
-        people who report to that person.
+        Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`),
+        or about people who report to that person.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5861,9 +5867,9 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Get a summary, also an archived one.
+        """Get a summary.
 
-        Answers one summary, whatever its status.
+        Returns one summary of any status.
 
         Needs the scope `summaries:read`. Counts as `read`.
         """
@@ -5895,11 +5901,11 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Update a summary that is not approved yet.
+        """Update a summary before its approval.
 
-        Changes the title, the body, the period and what it rests on while it is a draft or in review,
-        else 409. What it rests on is replaced as a whole; what is new to it has to be there, about the
-        same person, and not archived.
+        Changes the title, the body, the period and the included resources of a draft or a summary in
+        review. 409 for other statuses. The lists of included resources are replaced. New entries must
+        exist, be about the same person, and not be archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5934,8 +5940,8 @@ class AsyncSummaries:
     ) -> types.Summary:
         """Approve a summary.
 
-        Approves a draft or what is in review; where reviews are required, only the latter. From now on
-        it is fixed and keeps its observations, also those that are archived.
+        Approves a draft or a summary in review. If reviews are required, it must be in review. An
+        approved summary is immutable and keeps its observations, even archived ones.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5962,7 +5968,7 @@ class AsyncSummaries:
     ) -> types.Summary:
         """Archive a summary.
 
-        Puts a summary of any status away for good; 409 if it is archived already.
+        Archives a summary of any status permanently. 409 if it is already archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -5991,8 +5997,8 @@ class AsyncSummaries:
     ) -> types.Summary:
         """Give the employee's feedback on a summary.
 
-        Records what the employee answers to a shared summary, once, and tells its author. A key that
-        acts for a person gives that person's feedback only.
+        Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
+        acts for a person can give only the feedback of that person.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -6023,10 +6029,10 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Summary:
-        """Send a summary back to be written again, with the reason.
+        """Return a summary to its author with a reason.
 
-        Makes a draft again of what is in review or approved, and tells its author why. Observations
-        that are archived by then disappear from it.
+        Returns a summary in review or an approved summary to its author with a reason, as a draft.
+        Archived observations are removed from it.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -6057,7 +6063,7 @@ class AsyncSummaries:
     ) -> types.Summary:
         """Share a summary with the employee.
 
-        Shows an approved summary to the employee, who is told.
+        Shares an approved summary with the employee and notifies the employee.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -6084,8 +6090,8 @@ class AsyncSummaries:
     ) -> types.Summary:
         """Submit a summary for review.
 
-        Puts a draft up for review and tells the employee's manager, or the org admins where there is
-        none. 422 while its body is blank.
+        Submits a draft for review. Notifies the manager of the employee, or the org admins if there is
+        no manager. 422 if the body is blank.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -6114,11 +6120,11 @@ class TestData:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.TestDataReset:
-        """Remove all test data.
+        """Delete all test data.
 
-        Removes everything from the data set of test keys but the organization's settings, its keys and
-        the audit log; the starter set of attributes is put back. Live data are never touched. Where
-        there is much, it ends after 15 seconds with `complete: false`, and the next request goes on.
+        Deletes all test data except the settings of the organization, its keys and the audit log.
+        Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with
+        `complete: false`; the next request continues.
 
         Needs the scope `settings:write` and an admin-level key. Live keys are refused. Counts as
         `write`.
@@ -6147,11 +6153,11 @@ class AsyncTestData:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.TestDataReset:
-        """Remove all test data.
+        """Delete all test data.
 
-        Removes everything from the data set of test keys but the organization's settings, its keys and
-        the audit log; the starter set of attributes is put back. Live data are never touched. Where
-        there is much, it ends after 15 seconds with `complete: false`, and the next request goes on.
+        Deletes all test data except the settings of the organization, its keys and the audit log.
+        Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with
+        `complete: false`; the next request continues.
 
         Needs the scope `settings:write` and an admin-level key. Live keys are refused. Counts as
         `write`.
@@ -6185,7 +6191,7 @@ class Webhooks:
     ) -> Pages[types.Webhook]:
         """List webhook subscriptions.
 
-        Lists the subscriptions, newest first, without secrets.
+        Lists the webhook subscriptions, newest first, without secrets.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6214,10 +6220,10 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.WebhookWithSecret:
-        """Subscribe a receiver to events.
+        """Create a webhook subscription.
 
-        Subscribes a URL to event types. The secret that signs deliveries is the member `secret` of this
-        answer and of no other.
+        Creates a subscription of a URL to event types. Only this response contains the secret that
+        signs deliveries, as `secret`.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6249,7 +6255,7 @@ class Webhooks:
     ) -> types.Webhook:
         """Get a webhook subscription.
 
-        Answers one subscription, without its secret.
+        Returns one subscription, without its secret.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6279,10 +6285,10 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.WebhookUpdated:
-        """Update a webhook subscription, pause it, or give it a new secret.
+        """Update or pause a webhook subscription, or rotate its secret.
 
-        Changes the fields that are given. With `rotate_secret` the new secret is the member `secret` of
-        this answer and of no other.
+        Changes the given members. With `rotate_secret`, only this response contains the new secret, as
+        `secret`.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6315,9 +6321,9 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> None:
-        """Delete a webhook subscription and its log for good.
+        """Delete a webhook subscription and its log.
 
-        Removes a subscription and its log for good; what was queued for it is not sent.
+        Deletes a subscription and its log permanently. Queued deliveries are not sent.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6343,9 +6349,9 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> Pages[types.Delivery]:
-        """List the attempts of the last 30 days to deliver to a subscription.
+        """List the delivery attempts of the last 30 days.
 
-        Lists one entry per attempt, newest first.
+        Lists the delivery attempts, newest first.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6374,9 +6380,9 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Delivery:
-        """Get one attempt to deliver to a subscription.
+        """Get a delivery attempt.
 
-        Answers one attempt of the log.
+        Returns one delivery attempt.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6402,10 +6408,10 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.DeliveryPromised:
-        """Deliver the event of an attempt again, or now what is queued for later.
+        """Redeliver the event of an attempt.
 
-        Delivers the event of an attempt again, with retries like any other. Where the event is queued
-        still, its next attempt is brought forward to now.
+        Delivers the event of an attempt again, with the usual retries. If the event is still queued,
+        its next attempt is rescheduled to now.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6435,9 +6441,9 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.WebhookReplayed:
-        """Deliver the events of a time again.
+        """Redeliver the events of a time range.
 
-        Delivers events of a time again, as far as the subscription wants them.
+        Delivers the events of a time range again, if the subscription has their types.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6470,9 +6476,9 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.DeliveryPromised:
-        """Send a test to a receiver, once.
+        """Send a test event to a receiver.
 
-        Sends a `test.ping` once, also to a subscription that is not active.
+        Sends a `test.ping` once, even if the subscription is inactive.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `webhook_test`.
@@ -6507,7 +6513,7 @@ class AsyncWebhooks:
     ) -> AsyncPages[types.Webhook]:
         """List webhook subscriptions.
 
-        Lists the subscriptions, newest first, without secrets.
+        Lists the webhook subscriptions, newest first, without secrets.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6536,10 +6542,10 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.WebhookWithSecret:
-        """Subscribe a receiver to events.
+        """Create a webhook subscription.
 
-        Subscribes a URL to event types. The secret that signs deliveries is the member `secret` of this
-        answer and of no other.
+        Creates a subscription of a URL to event types. Only this response contains the secret that
+        signs deliveries, as `secret`.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6571,7 +6577,7 @@ class AsyncWebhooks:
     ) -> types.Webhook:
         """Get a webhook subscription.
 
-        Answers one subscription, without its secret.
+        Returns one subscription, without its secret.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6601,10 +6607,10 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.WebhookUpdated:
-        """Update a webhook subscription, pause it, or give it a new secret.
+        """Update or pause a webhook subscription, or rotate its secret.
 
-        Changes the fields that are given. With `rotate_secret` the new secret is the member `secret` of
-        this answer and of no other.
+        Changes the given members. With `rotate_secret`, only this response contains the new secret, as
+        `secret`.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6637,9 +6643,9 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> None:
-        """Delete a webhook subscription and its log for good.
+        """Delete a webhook subscription and its log.
 
-        Removes a subscription and its log for good; what was queued for it is not sent.
+        Deletes a subscription and its log permanently. Queued deliveries are not sent.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6665,9 +6671,9 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> AsyncPages[types.Delivery]:
-        """List the attempts of the last 30 days to deliver to a subscription.
+        """List the delivery attempts of the last 30 days.
 
-        Lists one entry per attempt, newest first.
+        Lists the delivery attempts, newest first.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6696,9 +6702,9 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Delivery:
-        """Get one attempt to deliver to a subscription.
+        """Get a delivery attempt.
 
-        Answers one attempt of the log.
+        Returns one delivery attempt.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -6724,10 +6730,10 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.DeliveryPromised:
-        """Deliver the event of an attempt again, or now what is queued for later.
+        """Redeliver the event of an attempt.
 
-        Delivers the event of an attempt again, with retries like any other. Where the event is queued
-        still, its next attempt is brought forward to now.
+        Delivers the event of an attempt again, with the usual retries. If the event is still queued,
+        its next attempt is rescheduled to now.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6757,9 +6763,9 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.WebhookReplayed:
-        """Deliver the events of a time again.
+        """Redeliver the events of a time range.
 
-        Delivers events of a time again, as far as the subscription wants them.
+        Delivers the events of a time range again, if the subscription has their types.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -6792,9 +6798,9 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.DeliveryPromised:
-        """Send a test to a receiver, once.
+        """Send a test event to a receiver.
 
-        Sends a `test.ping` once, also to a subscription that is not active.
+        Sends a `test.ping` once, even if the subscription is inactive.
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `webhook_test`.
@@ -6843,9 +6849,10 @@ class Resources:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Document:
-        """Get this document.
+        """Get the OpenAPI document.
 
-        Answers the description of this API that the reference and generated clients are made from.
+        Returns the OpenAPI document of this API. The reference and the client libraries are generated
+        from it.
 
         Needs no API key.
         """
@@ -6870,12 +6877,12 @@ class Resources:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> Pages[types.SearchHit]:
-        """Find what was written by its words.
+        """Search texts.
 
-        Finds what has all of the words, of the last one at least the beginning, without regard to case
-        and accents: first what has them all whole, then the rest, each with the newest first. What is
-        archived is not found, nor people who have left. A key that acts for a person finds what that
-        person sees. What was written is found by the next request.
+        Finds resources that contain all words. The beginning of the last word is enough. Case and
+        accents are ignored. Resources with all words come first, then those with the beginning of the
+        last word, each newest first. Archived resources and deactivated people are not found. A key
+        that acts for a person finds only what that person sees. Changes are searchable at once.
 
         Needs the read scope of each type that is searched. Counts as `read`.
         """
@@ -6928,9 +6935,10 @@ class AsyncResources:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.Document:
-        """Get this document.
+        """Get the OpenAPI document.
 
-        Answers the description of this API that the reference and generated clients are made from.
+        Returns the OpenAPI document of this API. The reference and the client libraries are generated
+        from it.
 
         Needs no API key.
         """
@@ -6955,12 +6963,12 @@ class AsyncResources:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> AsyncPages[types.SearchHit]:
-        """Find what was written by its words.
+        """Search texts.
 
-        Finds what has all of the words, of the last one at least the beginning, without regard to case
-        and accents: first what has them all whole, then the rest, each with the newest first. What is
-        archived is not found, nor people who have left. A key that acts for a person finds what that
-        person sees. What was written is found by the next request.
+        Finds resources that contain all words. The beginning of the last word is enough. Case and
+        accents are ignored. Resources with all words come first, then those with the beginning of the
+        last word, each newest first. Archived resources and deactivated people are not found. A key
+        that acts for a person finds only what that person sees. Changes are searchable at once.
 
         Needs the read scope of each type that is searched. Counts as `read`.
         """

@@ -22,7 +22,7 @@ const READ_ONLY: &[&str] =
     &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
 
-const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "What people call it.");
+const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "Display name.");
 const SCOPES: Field<Checked<Permissions>> = Field::new(
     "scopes",
     rule::rule(scopes, || Shape::List {
@@ -31,20 +31,20 @@ const SCOPES: Field<Checked<Permissions>> = Field::new(
         max: Permission::ALL.len() + 1,
         is_set: true,
     }),
-    "What it may do: no more than the key that asks may do itself.",
+    "Permissions of the key. The key of the request must have all of them.",
 );
 const ENVIRONMENT: Field<OneOf<Environment>> =
-    Field::new("environment", rule::word(), "The data set that the key works on.");
+    Field::new("environment", rule::word(), "Data set that the key accesses.");
 const ACCESS_LEVEL: Field<OneOf<AccessLevel>> =
-    Field::new("access_level", rule::word(), "Whether it may do what administrators do.");
+    Field::new("access_level", rule::word(), "Access level. `admin` permits administrative requests.");
 const EMPLOYEE: Field<Refers<EmployeeKind>> =
-    Field::new("employee_id", rule::reference("the person whom it acts for"), "");
+    Field::new("employee_id", rule::reference("the person the key acts for"), "");
 const EXPIRES_AT: Field<Checked<Timestamp>> =
-    Field::new("expires_at", rule::datetime(), "When the key ends: in the future, or null for never.");
+    Field::new("expires_at", rule::datetime(), "Expiry time, in the future. Null if the key does not expire.");
 const OVERLAP_SECONDS: Field<Whole> = Field::new(
     "overlap_seconds",
     rule::whole(0..=MAX_OVERLAP_SECONDS),
-    "How many seconds the secret before stays good, at most {max}.",
+    "Seconds during which the previous secret stays valid, at most {max}.",
 );
 
 /// What a new key is to be; valid in itself.

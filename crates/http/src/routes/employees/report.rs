@@ -11,7 +11,7 @@ use crate::schema::words::{FIELD_CODES, open};
 /// What became of the rows.
 pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", report)
     .example(example)
-    .outcome("What became of the rows; also where some or all of them were refused.");
+    .outcome("Result of the rows. The status is 200 even if all rows are rejected.");
 
 /// The first lines of a file, as an example.
 const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,custom.location\n\
@@ -21,59 +21,69 @@ const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,
 pub(crate) fn body() -> Value {
     let schema = about(
         json!({"type": "string", "minLength": 1}),
-        "A header and at most 10,000 rows, in UTF-8 with commas, at most 5 MiB.",
+        "A CSV file in UTF-8 with commas: a header and at most 10,000 rows, at most 5 MiB.",
     );
     json!({"required": true, "content": {"text/csv": {"schema": schema, "example": EXAMPLE}}})
 }
 
 fn report() -> Value {
-    let row = || field("row_number", count(1), "The row as a spreadsheet counts; the header is 1.");
-    let email = || field("email", plain(), "The e-mail address of the row, as it was given.");
+    let row = || field("row_number", count(1), "Row number as in a spreadsheet. The header is row 1.");
+    let email = || field("email", plain(), "E-mail address of the row, as given.");
     let problem = vec![
-        field("field", plain(), "The column, or `row` for the row as a whole."),
-        field("code", open(FIELD_CODES), "What is wrong: a code of a field, `permission_denied` or `conflict`."),
-        field("message", plain(), "What would be right, for people."),
+        field("field", plain(), "Column, or `row` for the whole row."),
+        field("code", open(FIELD_CODES), "Kind of problem: a field error code, `permission_denied` or `conflict`."),
+        field("message", plain(), "Required correction, for display."),
     ];
     let error = vec![
         row(),
         email(),
-        field("code", open(FIELD_CODES), "The code of the first problem."),
-        field("message", plain(), "All problems of the row in one text, for people."),
+        field("code", open(FIELD_CODES), "Code of the first problem."),
+        field("message", plain(), "All problems of the row in one text, for display."),
         field(
             "problems",
             array(&answer(problem, vec![])),
-            "The problems of the row one by one: the first 20, or the first one after 20,000.",
+            "Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first \
+             one.",
         ),
     ];
     let data = vec![
-        field("created", count(0), "Rows that recorded somebody new."),
-        field("updated", count(0), "Rows that changed somebody."),
-        field("deactivated", count(0), "Rows that deactivated somebody."),
-        field("skipped", count(0), "Rows that changed nothing, or that a later row of the same person replaced."),
-        field("errors", array(&answer(error, vec![])), "The rows that were refused, each with the reason."),
+        field("created", count(0), "Number of rows that created a person."),
+        field("updated", count(0), "Number of rows that changed a person."),
+        field("deactivated", count(0), "Number of rows that deactivated a person."),
+        field(
+            "skipped",
+            count(0),
+            "Number of rows that changed nothing or that a later row of the same person replaced.",
+        ),
+        field("errors", array(&answer(error, vec![])), "Rejected rows with their reasons."),
     ];
     let planned = vec![
         row(),
         email(),
-        field("action", open(Action::NAME), "What would become of the row."),
-        field("changes", planned_changes(), "The columns that would differ, by name."),
+        field("action", open(Action::NAME), "Effect that the row would have."),
+        field("changes", planned_changes(), "Columns that would change, by name."),
     ];
     let warning = vec![
-        field("column", plain(), "The name in the header."),
-        field("message", plain(), "Why it was ignored, and which column it probably is, for people."),
+        field("column", plain(), "Name of the column in the header."),
+        field(
+            "message",
+            plain(),
+            "Reason why the column was ignored, and the column that it probably means, for display.",
+        ),
     ];
     let sometimes = vec![
-        field("warnings", array(&answer(warning, vec![])), "Columns that were ignored."),
-        field("plan", array(&answer(planned, vec![])), "What would become of each row. Only with `dry_run=true`."),
+        field("warnings", array(&answer(warning, vec![])), "Ignored columns."),
+        field("plan", array(&answer(planned, vec![])), "Effect that each row would have. Present with `dry_run=true`."),
     ];
-    let data = field("data", answer(data, vec![]), "The outcome; the five counts add up to the number of rows.");
+    let data =
+        field("data", answer(data, vec![]), "Result of the upload. The five counts add up to the number of rows.");
     answer(vec![data], sometimes)
 }
 
 /// The columns that would differ. The stored value is absent for keys without `employees:read` (decision E9).
 fn planned_changes() -> Value {
-    let to = field("to", json!({}), "The value after the upload; null for none.");
-    let from = field("from", json!({}), "The stored value; null for none. Only for keys with `employees:read`.");
+    let to = field("to", json!({}), "Value after the upload. Null if there is none.");
+    let from = field("from", json!({}), "Stored value. Null if there is none. Present for keys with `employees:read`.");
     json!({"type": "object", "additionalProperties": answer(vec![to], vec![from])})
 }
 
