@@ -10,7 +10,7 @@ use candor_http::{
     Api, HttpSettings, MetricsText, Readiness, ServerOptions, Watched, admin_server, refuse_connections, server,
 };
 use candor_mail::SmtpTransport;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::runtime::delivery::{self, Engine};
 use candor_service::runtime::mail::{self, Mailer};
 use candor_service::runtime::{objective_autostart, reminders, search_index, sweep};
@@ -57,7 +57,7 @@ pub(crate) struct Running {
     /// The URL of the metrics, if they have a listener of their own.
     pub(crate) metrics_url: Option<String>,
     /// What use cases need.
-    pub(crate) shell: Arc<Shell>,
+    pub(crate) services: Arc<Services>,
     readiness: Readiness,
     drain_delay: Duration,
     /// A second handle of the API's listener: with it new connections can be refused while the server still answers those that
@@ -88,14 +88,14 @@ impl Running {
         wiring::require_master_key(config)?;
         store::wait_until_it_answers(config).await?;
         let mails = wiring::mail_transport(config)?;
-        let (shell, sender) = wiring::shell_and_sender(config, wiring::link_base(config, listening)).await?;
+        let (services, sender) = wiring::services_and_sender(config, wiring::link_base(config, listening)).await?;
         // Until here a signal ends the process at once, also while it waits for a database that does not answer.
         let signals = Signals::listen()?;
         let url_of = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|it| wiring::local_url(it.1));
         let mut running = Self {
             url: url_of(&api),
             metrics_url: url_of(&admin).map(|it| format!("{it}/metrics")),
-            shell,
+            services,
             readiness: Readiness::starting(),
             drain_delay: config.drain_delay,
             listener,
@@ -106,7 +106,7 @@ impl Running {
             stop: watch::Sender::new(false),
             signals,
         };
-        let text = telemetry::metrics_text(metrics.clone(), Arc::clone(&running.shell));
+        let text = telemetry::metrics_text(metrics.clone(), Arc::clone(&running.services));
         let own_listener = admin.is_some();
         if api.is_none() && !own_listener {
             tracing::warn!(
@@ -117,7 +117,7 @@ impl Running {
             running.serve_admin(listener, Arc::clone(&text))?;
         }
         if let Some((listener, _)) = api {
-            running.shell.limits.connect().await;
+            running.services.limits.connect().await;
             running.serve_api(config, listener, (!own_listener).then_some(text))?;
         }
         running.start_loops(config, role, metrics);
@@ -138,7 +138,7 @@ impl Running {
             adopt_trace: traces::ADOPT,
             ..HttpSettings::default()
         };
-        let api = Arc::new(Api::new(Arc::clone(&self.shell), settings, self.readiness.clone()));
+        let api = Arc::new(Api::new(Arc::clone(&self.services), settings, self.readiness.clone()));
         let options = ServerOptions {
             drain_seconds: REQUESTS_GRACE.as_secs(),
             connections_per_client: config.connections_per_client,
@@ -151,7 +151,7 @@ impl Running {
     }
 
     fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), Error> {
-        let watched = Watched { shell: Arc::clone(&self.shell), readiness: self.readiness.clone(), metrics };
+        let watched = Watched { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
         let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
         // It is stopped without waiting: a request for metrics may be cut off, and scrapers keep their connections open.
@@ -160,21 +160,21 @@ impl Running {
     }
 
     fn start_loops(&mut self, config: &Config, role: Role, metrics: PrometheusHandle) {
-        let (shell, sweeps, stop) = (Arc::clone(&self.shell), role != Role::Api, self.stop.subscribe());
+        let (services, sweeps, stop) = (Arc::clone(&self.services), role != Role::Api, self.stop.subscribe());
         self.loops.spawn(every(config.sweep_interval, self.stop.subscribe(), move || {
-            let (shell, stop) = (Arc::clone(&shell), stop.clone());
-            async move { due_work(&shell, sweeps, || !*stop.borrow()).await }
+            let (services, stop) = (Arc::clone(&services), stop.clone());
+            async move { due_work(&services, sweeps, || !*stop.borrow()).await }
         }));
         if role != Role::Api {
             // A database from before the search is indexed here; until that is done, its older texts are not found.
-            let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
-            self.loops.spawn(async move { fill_search_index(&shell, || !*stop.borrow()).await });
-            let (shell, stop) = (Arc::clone(&self.shell), self.stop.subscribe());
+            let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
+            self.loops.spawn(async move { fill_search_index(&services, || !*stop.borrow()).await });
+            let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
             self.loops.spawn(every(INDEXING, self.stop.subscribe(), move || {
-                let (shell, stop) = (Arc::clone(&shell), stop.clone());
-                async move { keep_up_search_index(&shell, || !*stop.borrow()).await }
+                let (services, stop) = (Arc::clone(&services), stop.clone());
+                async move { index_pending_rows(&services, || !*stop.borrow()).await }
             }));
-            self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.shell), self.stop.subscribe()));
+            self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.services), self.stop.subscribe()));
         }
         self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();
@@ -185,10 +185,10 @@ impl Running {
     fn start_deliveries(&mut self, config: &Config, sender: Sender) {
         let settings =
             delivery::Settings { schedule: config.webhooks_retry_schedule.clone(), timeout: config.webhooks_timeout };
-        let (shell, mut stop) = (Arc::clone(&self.shell), self.stop.subscribe());
-        let engine = Engine::new(&shell, settings);
+        let (services, mut stop) = (Arc::clone(&self.services), self.stop.subscribe());
+        let engine = Engine::new(&services, settings);
         self.deliveries.spawn(async move {
-            if let Err(error) = sweep::keep_log(&shell).await {
+            if let Err(error) = sweep::prune_log(&services).await {
                 tracing::warn!(%error, "could not make room in the log of deliveries; tried again with the next sweep");
             }
             engine.run(async move { drop(stop.wait_for(|it| *it).await) }, DELIVERIES_GRACE).await;
@@ -202,14 +202,14 @@ impl Running {
     fn start_mails(&mut self, config: &Config, transport: Option<SmtpTransport>) {
         let Some((transport, smtp)) = transport.zip(config.smtp.as_ref()) else { return };
         if config.public_url.is_none() {
-            let base = &self.shell.settings.public_url;
+            let base = &self.services.settings.public_url;
             tracing::warn!(
                 base,
                 "the links in mails lead to this machine: set CANDOR_PUBLIC_URL to what people can open"
             );
         }
         let mut stop = self.stop.subscribe();
-        let mailer = Mailer::new(&self.shell, Arc::new(transport), smtp.server.timeout);
+        let mailer = Mailer::new(&self.services, Arc::new(transport), smtp.server.timeout);
         let stopped = async move { drop(stop.wait_for(|it| *it).await) };
         self.deliveries.spawn(mailer.run(stopped, DELIVERIES_GRACE));
     }
@@ -246,10 +246,10 @@ impl Running {
         if delivered.is_err() {
             tracing::warn!("what became of some deliveries was not recorded in time; they are attempted again");
         }
-        let (loops, shell) = (&mut self.loops, &self.shell);
+        let (loops, services) = (&mut self.loops, &self.services);
         let quiet = timeout(LOOPS_GRACE, async {
             while loops.join_next().await.is_some() {}
-            flush(shell).await;
+            flush(services).await;
         });
         if quiet.await.is_err() {
             tracing::warn!("some work that was due did not finish in time; it is taken up at the next start");
@@ -322,28 +322,28 @@ async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Re
 
 /// The repeated work: writing down when keys were last used; on a worker also starting the objectives whose period has begun,
 /// and removing what has expired.
-async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
-    flush(shell).await;
+async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
+    flush(services).await;
     if sweeps {
-        fill_search_index(shell, &goes_on).await;
-        match objective_autostart::due_objectives(shell, &goes_on).await {
+        fill_search_index(services, &goes_on).await;
+        match objective_autostart::due_objectives(services, &goes_on).await {
             Ok(0) => tracing::trace!("no objective had to be started"),
             Ok(started) => tracing::info!(started, "started objectives whose period has begun"),
             Err(error) => tracing::warn!(%error, "could not start objectives; tried again at the next interval"),
         }
-        match reminders::due_reminders(shell, &goes_on).await {
+        match reminders::due_reminders(services, &goes_on).await {
             Ok(0) => tracing::trace!("no key ends soon"),
             Ok(told) => tracing::info!(told, "told org admins of API keys that end soon"),
             Err(error) => {
                 tracing::warn!(%error, "could not tell of API keys that end soon; tried again at the next interval")
             }
         }
-        match mail::give_up_expired(shell).await {
+        match mail::give_up_expired(services).await {
             Ok(0) => tracing::trace!("no mail had to be given up"),
             Ok(given_up) => tracing::info!(given_up, "gave up mails with invitations that have expired"),
             Err(error) => tracing::warn!(%error, "could not give up mails; tried again at the next interval"),
         }
-        match sweep::run_once(shell).await {
+        match sweep::run_once(services).await {
             Ok(0) => tracing::trace!("nothing had expired"),
             Ok(removed) => tracing::debug!(removed, "swept what had expired"),
             Err(error) => tracing::warn!(%error, "could not sweep; tried again at the next interval"),
@@ -351,23 +351,23 @@ async fn due_work(shell: &Shell, sweeps: bool, goes_on: impl Fn() -> bool) {
     }
 }
 
-async fn fill_search_index(shell: &Shell, goes_on: impl Fn() -> bool) {
-    match search_index::fill(shell, goes_on).await {
+async fn fill_search_index(services: &Services, goes_on: impl Fn() -> bool) {
+    match search_index::fill(services, goes_on).await {
         Ok(0) => tracing::trace!("everything was indexed for the search"),
         Ok(indexed) => tracing::info!(indexed, "indexed what was there before the search"),
         Err(error) => tracing::warn!(%error, "could not index for the search; tried again at the next interval"),
     }
 }
 
-async fn keep_up_search_index(shell: &Shell, goes_on: impl Fn() -> bool) {
-    match search_index::keep_up(shell, goes_on).await {
+async fn index_pending_rows(services: &Services, goes_on: impl Fn() -> bool) {
+    match search_index::index_pending(services, goes_on).await {
         Ok(indexed) => tracing::trace!(indexed, "indexed what was written for the search"),
         Err(error) => tracing::warn!(%error, "could not index what was written for the search; tried again soon"),
     }
 }
 
-async fn flush(shell: &Shell) {
-    if let Err(error) = shell.auth.flush_uses().await {
+async fn flush(services: &Services) {
+    if let Err(error) = services.auth.flush_uses().await {
         tracing::warn!(%error, "could not note when keys were last used");
     }
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use candor_http::MetricsText;
-use candor_service::Shell;
+use candor_service::Services;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing::Subscriber;
 use tracing_subscriber::Layer;
@@ -244,11 +244,11 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
 }
 
 /// Renders the metrics, those of the process (memory, files, processor time) as they are at that moment.
-pub(crate) fn metrics_text(handle: PrometheusHandle, shell: Arc<Shell>) -> MetricsText {
+pub(crate) fn metrics_text(handle: PrometheusHandle, services: Arc<Services>) -> MetricsText {
     process_metrics::describe();
     Arc::new(move || {
         process_metrics::collect();
-        let sizes = tenant_metrics::rendered(&shell.tenant_sizes.largest());
+        let sizes = tenant_metrics::rendered(&services.tenant_sizes.largest());
         format!("{}{}{sizes}", handle.render(), process_metrics::processor_time())
     })
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::context::tenant_sizes::TenantSize;
 use candor_service::runtime::tenant_sizes::measure_all;
 use tokio::sync::watch;
@@ -19,10 +19,10 @@ const BYTES: &str = "candor_tenant_bytes";
 const PAUSE: Duration = Duration::from_secs(3_600);
 
 /// Measures all organizations, now and once an hour, until it is time to stop.
-pub(crate) async fn measure_hourly(shell: Arc<Shell>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
     loop {
         let stopped = stop.clone();
-        match measure_all(&shell, || !*stopped.borrow()).await {
+        match measure_all(&services, || !*stopped.borrow()).await {
             Ok(()) => tracing::trace!("measured the organizations"),
             Err(error) => tracing::warn!(%error, "cannot measure the organizations: the next attempt is in an hour"),
         }

@@ -17,7 +17,7 @@ use candor_port_storage::upkeep::MasterKey;
 use candor_service::context::limits::Limits;
 use candor_service::context::master_key;
 use candor_service::context::vault::{self, Vault};
-use candor_service::{Shell, ShellSettings};
+use candor_service::{ServiceSettings, Services};
 use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
@@ -32,7 +32,7 @@ const MASTER_KEY_FILE: &str = "master.key";
 /// # Errors
 /// A database that is not there, does not answer or whose schema is old; a master key that is missing, unreadable, or
 /// another one than the database was sealed with.
-pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
+pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
     let parts = Parts::of(config).await?;
     parts.confirmed(config, public_url, Arc::new(Nobody)).await
@@ -41,17 +41,17 @@ pub(crate) async fn shell(config: &Config, public_url: String) -> Result<Arc<She
 /// The same, whatever the database was sealed with: for who has lost a key.
 ///
 /// # Errors
-/// Those of [`shell`], but for another master key.
-pub(crate) async fn shell_with_any_key(config: &Config, public_url: String) -> Result<Arc<Shell>, Error> {
+/// Those of [`services`], but for another master key.
+pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
-    Parts::of(config).await?.shell(config, public_url, Arc::new(Nobody)).await
+    Parts::of(config).await?.services(config, public_url, Arc::new(Nobody)).await
 }
 
 /// The use cases for a service, and what it sends webhooks through.
 ///
 /// # Errors
-/// Those of [`shell`]; a system without name servers.
-pub(crate) async fn shell_and_sender(config: &Config, public_url: String) -> Result<(Arc<Shell>, Sender), Error> {
+/// Those of [`services`]; a system without name servers.
+pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> Result<(Arc<Services>, Sender), Error> {
     let trusted = config.webhooks_trusted_targets.clone();
     let sender =
         Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })?;
@@ -205,7 +205,7 @@ pub(crate) fn master_key_file(config: &Config) -> PathBuf {
 /// # Errors
 /// Those of [`compare_master_key`].
 pub(crate) async fn record_master_key(config: &Config) -> Result<(), Error> {
-    if has_no_master_key(config) { Ok(()) } else { shell(config, link_base(config, config.listen)).await.map(drop) }
+    if has_no_master_key(config) { Ok(()) } else { services(config, link_base(config, config.listen)).await.map(drop) }
 }
 
 const fn has_no_master_key(config: &Config) -> bool {
@@ -216,7 +216,7 @@ async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
     master_key::examine(vault, &store::master_keys(config).await?).map_err(Error::wrong_master_key(config))
 }
 
-/// What a [`Shell`] needs beside a store.
+/// What a [`Services`] needs beside a store.
 struct Parts {
     ids: Arc<SystemIds>,
     vault: Vault,
@@ -232,39 +232,39 @@ impl Parts {
         Ok(Self { ids, vault, limits: Limits::default() })
     }
 
-    /// A shell with the master key that the database was sealed with.
+    /// Services with the master key that the database was sealed with.
     async fn confirmed(
         self,
         config: &Config,
         public_url: String,
         receivers: Arc<dyn WebhookTransport>,
-    ) -> Result<Arc<Shell>, Error> {
+    ) -> Result<Arc<Services>, Error> {
         if matches!(config.database, DatabaseUrl::Sqlite(_)) {
             // It is migrated when it is opened.
             compared(config, &self.vault).await?;
         }
-        let shell = self.shell(config, public_url, receivers).await?;
-        master_key::confirm(&shell).await.map_err(Error::wrong_master_key(config))?;
-        Ok(shell)
+        let services = self.services(config, public_url, receivers).await?;
+        master_key::confirm(&services).await.map_err(Error::wrong_master_key(config))?;
+        Ok(services)
     }
 
-    async fn shell(
+    async fn services(
         self,
         config: &Config,
         public_url: String,
         receivers: Arc<dyn WebhookTransport>,
-    ) -> Result<Arc<Shell>, Error> {
+    ) -> Result<Arc<Services>, Error> {
         let Self { ids, vault, limits } = self;
         let store = store::open(config).await?;
-        let settings = ShellSettings {
+        let settings = ServiceSettings {
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
-            ..ShellSettings::at(public_url)
+            ..ServiceSettings::at(public_url)
         };
-        let mut shell = Shell::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
-        shell.limits = limits;
-        Ok(Arc::new(shell))
+        let mut services = Services::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
+        services.limits = limits;
+        Ok(Arc::new(services))
     }
 }
 

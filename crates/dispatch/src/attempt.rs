@@ -90,7 +90,7 @@ pub fn unsent(job: Job, result: AttemptResult) -> Finished {
 /// What is recorded of an attempt with this id, which went to this URL and was begun and ended at these times; and what
 /// its answer says of the receiver.
 #[must_use]
-pub fn settle(
+pub fn finish_attempt(
     settings: &Settings,
     job: Job,
     (id, url): (DeliveryId, String),

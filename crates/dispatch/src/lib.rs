@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use candor_domain::webhook::{Job, Schedule};
 
-pub use attempt::{Destination, Ending, Finished, admit, settle, store_failed, unsent};
+pub use attempt::{Destination, Ending, Finished, admit, finish_attempt, store_failed, unsent};
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
 pub use lease::{Ends, Now};
 pub use outbox::{MAILS_AT_ONCE, MailClaim, MailEnding, Outbox};

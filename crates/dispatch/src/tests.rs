@@ -11,7 +11,7 @@ use candor_port_storage::queue::{AttemptResult, Claimed, Recorded, WorkerId};
 use ulid::Ulid;
 
 use crate::{
-    Dispatcher, Ending, Finished, Now, QueueLimits, RecordRefusal, Recording, Settings, Waiting, admit, settle,
+    Dispatcher, Ending, Finished, Now, QueueLimits, RecordRefusal, Recording, Settings, Waiting, admit, finish_attempt,
     store_failed,
 };
 
@@ -44,7 +44,8 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
         let answered = Answered { status: 500, duration_ms: 3, outcome: AttemptOutcome::Failed(FailureReason::Status) };
         let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
         let times = (now.wall, now.wall);
-        let (finished, answer) = settle(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
+        let (finished, answer) =
+            finish_attempt(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
         machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), Some(answer)));
     }
 }

@@ -13,7 +13,7 @@ use actix_web::web::{self, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
-use candor_service::Shell;
+use candor_service::Services;
 
 use crate::answer::Answer;
 use crate::docs::{READ_METHODS, TEXT};
@@ -26,7 +26,7 @@ use crate::settings::MetricsText;
 #[derive(Clone)]
 pub struct Watched {
     /// What the process works with.
-    pub shell: Arc<Shell>,
+    pub services: Arc<Services>,
     /// Whether it is ready for work.
     pub readiness: Readiness,
     /// Its metrics.
@@ -55,9 +55,9 @@ pub fn admin_server(watched: Watched, listener: TcpListener) -> io::Result<Serve
 }
 
 async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {
-    let shell = &watched.shell;
+    let services = &watched.services;
     let answer = page(&request, &watched).await.unwrap_or_else(|error| {
-        let id: RequestId = shell.id(shell.clock.now());
+        let id: RequestId = services.id(services.clock.now());
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "not ready");
         }
@@ -84,6 +84,6 @@ async fn page(request: &HttpRequest, watched: &Watched) -> Result<Answer, ErrorR
     match path {
         "/metrics" => Ok(Answer::with_body(TEXT, Bytes::from((watched.metrics)()))),
         "/livez" => Ok(status("alive")),
-        _ => watched.readiness.check(&watched.shell).await.map(|()| status("ready")),
+        _ => watched.readiness.check(&watched.services).await.map(|()| status("ready")),
     }
 }

@@ -16,6 +16,7 @@ use crate::answer_budget::AnswerPermit;
 use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
+use crate::router::Captures;
 use crate::{body, compress, etag};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -57,14 +58,15 @@ impl Answer {
         answer
     }
 
-    /// A success of a use case.
-    pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, reply: Reply) -> Self {
+    /// A success of a use case. `Location` is the path of the request with the id of the new resource.
+    pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
         let mut answer = Self::with_body(JSON, reply.body);
         match &reply.outcome {
             Outcome::Done => {}
-            Outcome::Created(path) => {
+            Outcome::Created(id) => {
                 answer.status = StatusCode::CREATED;
-                answer.headers.extend(api.location(path).map(|it| (LOCATION, it)));
+                let path = format!("{}/{id}", captures.fill(exchange.pattern));
+                answer.headers.extend(api.location(&path).map(|location| (LOCATION, location)));
             }
             Outcome::Accepted => answer.status = StatusCode::ACCEPTED,
             Outcome::Removed => answer = Self::empty(StatusCode::NO_CONTENT),
@@ -72,7 +74,7 @@ impl Answer {
         if reply.replayed {
             answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
-        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.mark)) else { return answer };
+        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.etag_extra)) else { return answer };
         let unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
             etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)
@@ -129,7 +131,7 @@ impl Answer {
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         self.is_encoded = true;
         // Without a smaller form the body goes out as it is.
-        if let Ok(Some(smaller)) = api.shell.large_work.run(caller.tenant, work).await {
+        if let Ok(Some(smaller)) = api.services.large_work.run(caller.tenant, work).await {
             self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
             self.body = smaller;
         }

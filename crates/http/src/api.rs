@@ -1,4 +1,4 @@
-//! The API as a value: the shell, the table's router and what the operator set.
+//! The API as a value: the services, the table's router and what the operator set.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::http::header::HeaderValue;
 use actix_web::web::{self, ServiceConfig};
-use candor_service::Shell;
+use candor_service::Services;
 
 use crate::answer_budget::AnswerBudget;
 use crate::cors::Cors;
@@ -19,7 +19,7 @@ use crate::{dispatch, record};
 
 /// Answers requests. Share one between all workers.
 pub struct Api {
-    pub(crate) shell: Arc<Shell>,
+    pub(crate) services: Arc<Services>,
     pub(crate) settings: HttpSettings,
     pub(crate) readiness: Readiness,
     pub(crate) router: Router,
@@ -35,14 +35,14 @@ pub struct Api {
 impl Api {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(shell: Arc<Shell>, settings: HttpSettings, readiness: Readiness) -> Self {
-        let base_url = format!("{}{BASE}", shell.settings.public_url.trim_end_matches('/'));
+    pub fn new(services: Arc<Services>, settings: HttpSettings, readiness: Readiness) -> Self {
+        let base_url = format!("{}{BASE}", services.settings.public_url.trim_end_matches('/'));
         let cors = Cors::new(&settings.cors_origins);
         let answers = AnswerBudget::new(settings.answer_limits);
         record::register(dispatch::quota_names());
         let (router, warned_of_forwarded_header) = (Router::new(ROUTES), AtomicBool::new(false));
         let read_turns = Arc::default();
-        Self { shell, settings, readiness, router, cors, answers, read_turns, base_url, warned_of_forwarded_header }
+        Self { services, settings, readiness, router, cors, answers, read_turns, base_url, warned_of_forwarded_header }
     }
 
     /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. The first one is logged.

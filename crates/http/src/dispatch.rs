@@ -16,7 +16,7 @@ use candor_domain::fields::{Fields, Word};
 use candor_domain::idempotency::Fingerprint;
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
-use candor_service::{Call, Idempotency};
+use candor_service::{Idempotency, RequestContext};
 use futures_util::FutureExt;
 use strum::VariantArray;
 use tracing::field::Empty;
@@ -45,10 +45,10 @@ const UNKNOWN: &str = "unknown";
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let mut payload = Some(payload);
     let _answering = request.conn_data::<ReadGate>().map(ReadGate::answering);
-    let at = api.shell.clock.now();
+    let at = api.services.clock.now();
     let mut exchange = Exchange {
         request: &request,
-        id: api.shell.id(at),
+        id: api.services.id(at),
         at,
         client: client(&api, &request),
         pattern: UNKNOWN,
@@ -68,7 +68,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         framing::pass_over(&request, payload).await;
     }
     if exchange.rate_limit.is_none() && request.path().starts_with(BASE) {
-        exchange.rate_limit = Some(api.shell.limits.look_failures(address::bucket(exchange.client), at));
+        exchange.rate_limit = Some(api.services.limits.look_failures(address::bucket(exchange.client), at));
     }
     let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
     let answer = answer.compressed_apart(&api, &exchange).await;
@@ -175,22 +175,22 @@ impl Api {
                 let caller = self.admit(exchange, route).await?;
                 let _turn = self.read_turn(exchange, route, &caller).await?;
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
-                handler(&self.shell, asked).instrument(use_case(route)).await?
+                handler(&self.services, asked).instrument(use_case(route)).await?
             }
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
                 let visit = self.visit(exchange, route, payload).await?;
-                handler(&self.shell, visit).instrument(use_case(route)).await?
+                handler(&self.services, visit).instrument(use_case(route)).await?
             }
             Handler::File(file) => return Ok(file().answer(exchange.request.headers())),
         };
-        Ok(Answer::of_reply(self, exchange, reply))
+        Ok(Answer::of_reply(self, exchange, captures, reply))
     }
 
     /// Whose key it is; `None` for no good one.
     async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
-        let found = self.shell.auth.authenticate(key).await;
+        let found = self.services.auth.authenticate(key).await;
         tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
         exchange.caller = found.map_err(|it| ErrorResponse::from(candor_service::Error::from(it)))?;
         Ok(exchange.caller.clone())
@@ -204,7 +204,7 @@ impl Api {
         };
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
-        let rate_limit = self.shell.limits.admit(&caller, route.quota, exchange.at).await;
+        let rate_limit = self.services.limits.admit(&caller, route.quota, exchange.at).await;
         exchange.rate_limit = Some(rate_limit);
         if !rate_limit.admitted {
             record::refused(route.quota.word());
@@ -252,10 +252,10 @@ impl Api {
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
         let bucket = address::bucket(exchange.client);
         if route.quota == QuotaClass::Read {
-            exchange.rate_limit = Some(self.shell.limits.look_failures(bucket, exchange.at));
+            exchange.rate_limit = Some(self.services.limits.look_failures(bucket, exchange.at));
             return Ok(());
         }
-        let rate_limit = self.shell.limits.admit_accept(bucket, exchange.at);
+        let rate_limit = self.services.limits.admit_accept(bucket, exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {
             return Ok(());
@@ -269,12 +269,12 @@ impl Api {
     async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
-        exchange.rate_limit = Some(self.shell.limits.admit(&caller, class, exchange.at).await);
+        exchange.rate_limit = Some(self.services.limits.admit(&caller, class, exchange.at).await);
         Ok(())
     }
 
     fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
-        let rate_limit = self.shell.limits.admit_failure(address::bucket(exchange.client), exchange.at);
+        let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client), exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {
             return Ok(());
@@ -293,17 +293,17 @@ impl Api {
     ) -> Result<AuthenticatedRequest<'a>, ErrorResponse> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
-        let call = Call {
+        let context = RequestContext {
             caller,
             request: exchange.id,
             origin: Origin::default(),
             idempotency: None,
             precondition: None,
-            surplus: None,
+            unexpected_fields: None,
             admin_context: route.access.admin_context(),
         };
         if route.method == crate::table::Method::Get {
-            return Ok(AuthenticatedRequest { call, captures, params, body: Object::new(), csv: Bytes::new() });
+            return Ok(AuthenticatedRequest { context, captures, params, body: Object::new(), csv: Bytes::new() });
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let (body, csv) = match route.body {
@@ -325,9 +325,11 @@ impl Api {
         let if_match = request.headers().get_all(IF_MATCH).map(|it| it.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
         let body = members(body)?;
-        let surplus = if route.body == Body::None { Fields::new(body.clone()).finish(Some(())).err() } else { None };
-        let call = Call { origin: exchange.origin(), idempotency, precondition, surplus, ..call };
-        Ok(AuthenticatedRequest { call, captures, params, body, csv })
+        let unexpected_fields =
+            if route.body == Body::None { Fields::new(body.clone()).finish(Some(())).err() } else { None };
+        let context =
+            RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };
+        Ok(AuthenticatedRequest { context, captures, params, body, csv })
     }
 
     async fn visit(

@@ -61,7 +61,7 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
     match page {
         Page::Root => Ok(root(api)),
         Page::Alive => Ok(status("alive")),
-        Page::Ready => api.readiness.check(&api.shell).await.map(|()| status("ready")),
+        Page::Ready => api.readiness.check(&api.services).await.map(|()| status("ready")),
         Page::Metrics => metrics(api, exchange),
         Page::Docs(file) => docs(file, exchange.request.headers()),
     }
@@ -69,7 +69,7 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
 
 /// What this is and where to read on, for whoever asks for the bare address.
 fn root(api: &Api) -> Answer {
-    let base = api.shell.settings.public_url.trim_end_matches('/');
+    let base = api.services.settings.public_url.trim_end_matches('/');
     let text = json!({
         "name": "Candor",
         "version": env!("CARGO_PKG_VERSION"),

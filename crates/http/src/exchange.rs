@@ -13,7 +13,7 @@ use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_domain::time::Timestamp;
 use candor_domain::window::RateLimitStatus;
-use candor_service::{Call, Error};
+use candor_service::{Error, RequestContext};
 
 use crate::invitation_page;
 use crate::router::Captures;
@@ -60,7 +60,7 @@ impl Exchange<'_> {
 /// A request of a caller with a key.
 pub(crate) struct AuthenticatedRequest<'a> {
     /// Who asks, under which conditions.
-    pub(crate) call: Call,
+    pub(crate) context: RequestContext,
     /// What stood in the path.
     pub(crate) captures: Captures<'a>,
     /// The decoded query.

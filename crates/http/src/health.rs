@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::time::Timestamp;
-use candor_service::Shell;
+use candor_service::Services;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -69,12 +69,12 @@ impl Readiness {
     }
 
     /// Ready, and the database takes writes.
-    pub(crate) async fn check(&self, shell: &Shell) -> Result<(), ErrorResponse> {
+    pub(crate) async fn check(&self, services: &Services) -> Result<(), ErrorResponse> {
         match self.0.phase.load(Ordering::SeqCst) {
             READY => {
                 let failed =
                     |it| ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(it));
-                self.probe(shell).await.map_err(failed)
+                self.probe(services).await.map_err(failed)
             }
             STARTING => Err(ErrorResponse::unavailable("The service is starting.", None)),
             _ => Err(ErrorResponse::unavailable("The service is stopping.", None)),
@@ -82,18 +82,18 @@ impl Readiness {
     }
 
     /// Writes a row, unless that was tried a moment ago. Those who ask meanwhile wait for the same answer.
-    async fn probe(&self, shell: &Shell) -> Result<(), String> {
+    async fn probe(&self, services: &Services) -> Result<(), String> {
         let mut probed = self.0.probed.lock().await;
-        let now = shell.clock.now();
+        let now = services.clock.now();
         let is_fresh = |it: &&Probed| now.millis().abs_diff(it.at.millis()) < PROBE_SERVES_MILLIS;
         if let Some(fresh) = probed.as_ref().filter(is_fresh) {
             return fresh.outcome.clone();
         }
-        let outcome = match timeout(PROBE_TIME, shell.store.probe_write(now)).await {
+        let outcome = match timeout(PROBE_TIME, services.store.probe_write(now)).await {
             Ok(written) => written.map_err(|it| it.to_string()),
             Err(_) => Err(format!("no row was written within {PROBE_TIME:?}")),
         };
-        *probed = Some(Probed { at: shell.clock.now(), outcome: outcome.clone() });
+        *probed = Some(Probed { at: services.clock.now(), outcome: outcome.clone() });
         outcome
     }
 }

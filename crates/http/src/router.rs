@@ -25,6 +25,18 @@ impl<'a> Captures<'a> {
     pub(crate) const fn second(&self) -> &'a str {
         self.0[1]
     }
+
+    /// Returns the path that a pattern means with these identifiers.
+    pub(crate) fn fill(&self, pattern: &str) -> String {
+        let mut captures = self.0.iter();
+        let mut path = String::with_capacity(pattern.len());
+        for segment in pattern.split('/').skip(1) {
+            let is_capture = segment.starts_with('{');
+            path.push('/');
+            path.push_str(if is_capture { captures.next().copied().unwrap_or_default() } else { segment });
+        }
+        path
+    }
 }
 
 /// One path of the table with its routes.
@@ -177,6 +189,7 @@ mod tests {
             let second = second_ids.map(|it| found(it, "other_id")).concat();
             let wanted = (found("{id}", "some_id"), second.as_str());
             assert_eq!((captures.first(), captures.second()), wanted, "{path}");
+            assert_eq!(format!("{BASE}{}", captures.fill(route.path)), path);
         }
     }
 

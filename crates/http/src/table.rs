@@ -14,7 +14,7 @@ use actix_web::HttpRequest;
 use candor_domain::access::{AdminContext, Permission, QuotaClass};
 use candor_domain::fields::Word;
 use candor_domain::params::Params;
-use candor_service::{Error, Reply, Shell};
+use candor_service::{Error, Reply, Services};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -132,9 +132,9 @@ pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + '
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// For callers with a key.
-    Keyed(for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>),
+    Keyed(for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>),
     /// For anybody.
-    Open(for<'a> fn(&'a Shell, AnonymousRequest) -> Work<'a>),
+    Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
     /// A file, for anybody.
     File(fn() -> &'static Asset),
 }
@@ -207,7 +207,7 @@ impl Route {
         method: Method,
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
         let status = if matches!(method, Method::Delete) { 204 } else { 200 };
         Self { status, ..Self::new(method, path, access, Handler::Keyed(handler)) }
@@ -216,7 +216,7 @@ impl Route {
     pub(crate) const fn get(
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
         Self::keyed(Method::Get, path, access, handler)
     }
@@ -224,7 +224,7 @@ impl Route {
     pub(crate) const fn post(
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
         Self::keyed(Method::Post, path, access, handler)
     }
@@ -232,7 +232,7 @@ impl Route {
     pub(crate) const fn patch(
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
         Self::keyed(Method::Patch, path, access, handler)
     }
@@ -240,7 +240,7 @@ impl Route {
     pub(crate) const fn delete(
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
         Self::keyed(Method::Delete, path, access, handler)
     }
@@ -248,7 +248,7 @@ impl Route {
     pub(crate) const fn open(
         method: Method,
         path: &'static str,
-        handler: for<'a> fn(&'a Shell, AnonymousRequest) -> Work<'a>,
+        handler: for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>,
     ) -> Self {
         Self::new(method, path, Access::Public, Handler::Open(handler))
     }

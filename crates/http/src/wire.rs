@@ -74,8 +74,8 @@ impl Wire {
 
     fn completed(&self, buffer: &[u8]) -> Option<Instead> {
         let (before, status, head) = empty_refusal(buffer)?;
-        let at = self.api.shell.clock.now();
-        let id: RequestId = self.api.shell.id(at);
+        let at = self.api.services.clock.now();
+        let id: RequestId = self.api.services.id(at);
         let error = error(status)?;
         tracing::info!(status = status.as_u16(), request_id = %id, "request");
         let body = error.envelope(id);
@@ -95,7 +95,7 @@ impl Wire {
 fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorResponse), length: usize) -> String {
     let should_retry = error.should_retry().map(|word| format!("candor-should-retry: {word}\r\n")).unwrap_or_default();
     let client = address::client(peer, &HeaderMap::new(), &[]).address;
-    let rate_limit = api.shell.limits.look_failures(address::bucket(client), api.shell.clock.now());
+    let rate_limit = api.services.limits.look_failures(address::bucket(client), api.services.clock.now());
     format!(
         "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n{should_retry}x-request-id: {id}\r\n\
          x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
@@ -118,7 +118,7 @@ pub(crate) fn turn_away(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
 
 /// An answer that begins with this status and these lines.
 fn whole(api: &Api, peer: Option<IpAddr>, start: &str, error: ErrorResponse) -> Vec<u8> {
-    let id: RequestId = api.shell.id(api.shell.clock.now());
+    let id: RequestId = api.services.id(api.services.clock.now());
     let body = error.envelope(id);
     let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, (id, &error), body.len())).into_bytes();
     bytes.extend(&body);

@@ -1,7 +1,7 @@
 //! The use cases: load, decide, commit.
 //!
-//! The crate has three parts. [`usecases`] has a module for each resource: a function takes the [`Shell`] and the
-//! [`Call`], which says who asks and under which conditions, and returns a rendered [`Reply`] or an [`Error`].
+//! The crate has three parts. [`usecases`] has a module for each resource: a function takes the [`Services`] and the
+//! [`RequestContext`], which says who asks and under which conditions, and returns a rendered [`Reply`] or an [`Error`].
 //! [`runtime`] is the background work: deliveries, mails, the sweep, the search index. [`context`] is what both need
 //! beside a decision: the three verbs, authentication, limits, the vault, lists.
 //!
@@ -11,7 +11,7 @@ pub mod context;
 pub mod runtime;
 pub mod usecases;
 
-pub use context::call::{Call, Idempotency, Precondition};
 pub use context::error::Error;
 pub use context::reply::{Outcome, Reply};
-pub use context::shell::{Shell, ShellSettings};
+pub use context::request::{Idempotency, Precondition, RequestContext};
+pub use context::services::{ServiceSettings, Services};

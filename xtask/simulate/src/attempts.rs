@@ -1,6 +1,6 @@
 //! Attempts: what they need is looked up, they go to their receivers, and answers come back.
 
-use candor_dispatch::{Destination, Ending, admit, settle, store_failed, unsent};
+use candor_dispatch::{Destination, Ending, admit, finish_attempt, store_failed, unsent};
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Answered;
@@ -66,7 +66,7 @@ impl Run {
         let (queue, job, now) = (begun.place.queue, begun.item.job, process.now(self.now, self.step));
         let Sent { id, begun_at, answered } = attempt;
         let times = (begun_at, now.wall);
-        let (finished, mut answer) = settle(&process.settings, job, (id, String::new()), answered, times);
+        let (finished, mut answer) = finish_attempt(&process.settings, job, (id, String::new()), answered, times);
         if self.defect == Some(Defect::EverybodyIsQuick) {
             answer = candor_dispatch::Answer { answered: true, acknowledged: true, took: std::time::Duration::ZERO };
         }

@@ -4,7 +4,7 @@ use super::{Finding, SourceFile};
 
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
-/// A handler names a decision and a view; the rest belongs into the shell or the domain.
+/// A handler names a decision and a view; the rest belongs into the use case or the domain.
 const HANDLER_LINES: usize = 25;
 const HANDLERS: &str = "crates/http/src/routes/";
 
@@ -166,7 +166,7 @@ mod tests {
     fn a_function_may_have_60_lines_and_a_handler_25() {
         let findings = |path: &str, lines| check(&file(path, &of_lines(lines))).len();
         assert_eq!((findings("crates/domain/src/a.rs", 60), findings("crates/domain/src/a.rs", 61)), (0, 1));
-        let handler = |lines| of_lines(lines).replace("()", "(shell: &Shell) -> Work<'_>");
+        let handler = |lines| of_lines(lines).replace("()", "(services: &Services) -> Work<'_>");
         let handlers = |path: &str, lines| check(&file(path, &handler(lines))).len();
         assert_eq!((handlers("crates/http/src/routes/a.rs", 25), handlers("crates/http/src/routes/a.rs", 26)), (0, 1));
         assert_eq!(handlers("crates/http/src/a.rs", 26), 0);

@@ -9,7 +9,7 @@ use candor_domain::id::OrganizationId;
 use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
 use candor_port_storage::StorageExt;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::operator::{self, KeyOrder};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
         return Err(Error::DevOnServer(config.database.masked()));
     }
     let running = Running::start(&for_a_newcomer(config), Role::All).await?;
-    let key = key(config, &running.shell).await?;
+    let key = key(config, &running.services).await?;
     let url = running.url.clone().unwrap_or_default();
     let lines = shell_lines(&url, key.reveal());
     let object = json!({
@@ -73,29 +73,29 @@ fn for_a_newcomer(config: &Config) -> Config {
 }
 
 /// The key of the first start, or a new one if that is not good any more.
-async fn key(config: &Config, shell: &Shell) -> Result<Secret, Error> {
+async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
     let path = config.data_dir.join(KEY_FILE);
     let kept = private_file::read(&path).map_err(Error::io("read", &path))?;
     let kept: Option<Kept> = kept.and_then(|text| serde_json::from_str(&text).ok());
     if let Some(kept) = &kept {
-        let caller = shell.auth.authenticate(&kept.key).await;
+        let caller = services.auth.authenticate(&kept.key).await;
         if caller.map_err(|it| Error::refused("read the key")(it.into()))?.is_some() {
             return Ok(Secret::new(kept.key.clone()));
         }
     }
     let known = kept.and_then(|it| it.organization_id.parse().ok());
     let (organization, key) = match known {
-        Some(organization) if exists(shell, organization).await? => {
-            (organization, make_key(shell, organization).await?)
+        Some(organization) if exists(services, organization).await? => {
+            (organization, make_key(services, organization).await?)
         }
-        Some(_) | None => first_start(shell).await?,
+        Some(_) | None => first_start(services).await?,
     };
     keep(&path, organization, &key)?;
     Ok(key)
 }
 
-async fn exists(shell: &Shell, organization: OrganizationId) -> Result<bool, Error> {
-    let found = shell
+async fn exists(services: &Services, organization: OrganizationId) -> Result<bool, Error> {
+    let found = services
         .store
         .row::<Organization>(
             candor_domain::access::Tenant::live(organization),
@@ -105,15 +105,15 @@ async fn exists(shell: &Shell, organization: OrganizationId) -> Result<bool, Err
     found.map(|it| it.is_some()).map_err(|it| Error::refused("read the organization")(it.into()))
 }
 
-async fn first_start(shell: &Shell) -> Result<(OrganizationId, Secret), Error> {
-    let made = operator::create_organization(shell, ORGANIZATION).await;
+async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Error> {
+    let made = operator::create_organization(services, ORGANIZATION).await;
     let organization = made.map_err(Error::refused("create the organization"))?;
-    let key = make_key(shell, organization).await?;
-    sample::put(shell, &key).await?;
+    let key = make_key(services, organization).await?;
+    sample::put(services, &key).await?;
     Ok((organization, key))
 }
 
-async fn make_key(shell: &Shell, organization: OrganizationId) -> Result<Secret, Error> {
+async fn make_key(services: &Services, organization: OrganizationId) -> Result<Secret, Error> {
     let order = KeyOrder {
         organization,
         name: "candor dev".to_owned(),
@@ -125,7 +125,7 @@ async fn make_key(shell: &Shell, organization: OrganizationId) -> Result<Secret,
         reads_per_minute: None,
         writes_per_minute: None,
     };
-    let made = operator::create_key(shell, order).await;
+    let made = operator::create_key(services, order).await;
     Ok(made.map_err(Error::refused("create the key"))?.1)
 }
 

@@ -21,7 +21,7 @@ use crate::wiring;
 /// An unknown scope, organization or person, or a database that does not answer.
 pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Result<(), Error> {
     let scopes = scopes(&new.scopes)?;
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let order = KeyOrder {
         organization: new.org,
         name: new.name,
@@ -33,7 +33,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         reads_per_minute: new.reads_per_minute,
         writes_per_minute: new.writes_per_minute,
     };
-    let made = operator::create_key(&shell, order).await;
+    let made = operator::create_key(&services, order).await;
     let (id, key) = made.map_err(Error::refused(format!("create a key of {}", new.org)))?;
     let people = format!("Created {id}. The key, which is shown this once:\n{}", key.reveal());
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
@@ -44,8 +44,8 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
 /// # Errors
 /// An unknown organization, or a database that does not answer.
 pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, output: Output) -> Result<(), Error> {
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
-    let listed = operator::list_keys(&shell, organization).await;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let listed = operator::list_keys(&services, organization).await;
     let what = organization.map_or("list the keys".to_owned(), |it| format!("list the keys of {it}"));
     let keys = listed.map_err(Error::refused(what))?;
     let of_owner = |words: [String; 2], rest: Vec<String>| match organization {
@@ -68,8 +68,8 @@ pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, 
 /// # Errors
 /// An unknown key, one that was revoked before, or a database that does not answer.
 pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
-    let revoked = operator::revoke_key(&shell, key).await;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let revoked = operator::revoke_key(&services, key).await;
     revoked.map_err(Error::refused(format!("revoke {key}")))?;
     output.say(
         &json!({"id": key, "revoked": true}),

@@ -14,8 +14,8 @@ use crate::wiring;
 /// # Errors
 /// An invalid name, or a database that is not there or does not answer.
 pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
-    let created = operator::create_organization(&shell, name).await;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let created = operator::create_organization(&services, name).await;
     let id = created.map_err(Error::refused("create the organization"))?;
     let people =
         format!("Created {id}. A first key for it: candor key create --org {id} --name NAME --scopes '*' --admin");
@@ -27,8 +27,8 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
 /// # Errors
 /// A database that is not there or does not answer.
 pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
-    let listed = operator::list_organizations(&shell).await;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let listed = operator::list_organizations(&services).await;
     let organizations = listed.map_err(Error::refused("list the organizations"))?;
     let mut rows = vec![["ID", "NAME", "CREATED"].map(str::to_owned).to_vec()];
     rows.extend(organizations.iter().map(|it| vec![it.id.to_string(), it.name.clone(), it.created_at.to_string()]));
@@ -40,8 +40,8 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
 /// # Errors
 /// An unknown organization, an invalid name, or a database that is not there or does not answer.
 pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
-    let shell = wiring::shell(config, wiring::link_base(config, config.listen)).await?;
-    let renamed = operator::rename_organization(&shell, id, name).await;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let renamed = operator::rename_organization(&services, id, name).await;
     let changed = renamed.map_err(Error::refused(format!("rename {id}")))?;
     let people =
         if changed { format!("{id} is called {name} now.") } else { format!("{id} was called {name} already.") };

@@ -15,9 +15,9 @@ use crate::wiring;
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), Error> {
     let base = wiring::link_base(config, config.listen);
     let done = if accept_loss {
-        webhooks::rekey_accepting_loss(&*wiring::shell_with_any_key(config, base).await?).await
+        webhooks::rekey_accepting_loss(&*wiring::services_with_any_key(config, base).await?).await
     } else {
-        webhooks::rekey(&*wiring::shell(config, base).await?).await
+        webhooks::rekey(&*wiring::services(config, base).await?).await
     };
     let done = done.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => Error::NoKeyFor(webhook),

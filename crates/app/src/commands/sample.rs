@@ -11,7 +11,7 @@ use candor_domain::secret::Secret;
 use candor_domain::summary::ActionKind;
 use candor_service::usecases::library::{attributes, departments};
 use candor_service::usecases::{assignments, conversations, employees, objectives, observations, summaries};
-use candor_service::{Call, Reply, Shell};
+use candor_service::{Reply, RequestContext, Services};
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -109,13 +109,13 @@ const MESSAGES: [(usize, &str); 3] = [
 ///
 /// # Errors
 /// [`Error::Refused`] or [`Error::Defect`], with what was tried.
-pub(crate) async fn put(shell: &Shell, key: &Secret) -> Result<(), Error> {
-    let call = call(shell, key).await?;
-    let people = people(shell, &call).await?;
-    let seen = observed(shell, &call, &people).await?;
-    let goals = goals(shell, &call, &people).await?;
-    summarized(shell, &call, &people, &seen, &goals).await?;
-    talked(shell, &call, &people).await?;
+pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> {
+    let context = request_context(services, key).await?;
+    let people = people(services, &context).await?;
+    let seen = observed(services, &context, &people).await?;
+    let goals = goals(services, &context, &people).await?;
+    summarized(services, &context, &people, &seen, &goals).await?;
+    talked(services, &context, &people).await?;
     let ask = json!({
         "title": "How is Ruth doing with the new customers?",
         "instructions": "One strength and one opportunity each.",
@@ -123,20 +123,20 @@ pub(crate) async fn put(shell: &Shell, key: &Secret) -> Result<(), Error> {
         "requester_id": people.get(2),
         "reviewer_ids": [people.get(8), people.get(11)],
     });
-    let asked = body(&done(assignments::create(shell, &call, object(ask)).await, "create a sample assignment")?)?;
+    let asked = body(&done(assignments::create(services, &context, object(ask)).await, "create a sample assignment")?)?;
     let answer = json!({
         "reviewer_id": people.get(8),
         "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
     });
     let id = parsed(&asked)?;
-    done(assignments::submit(shell, &call, id, object(answer)).await, "answer a sample assignment")?;
+    done(assignments::submit(services, &context, id, object(answer)).await, "answer a sample assignment")?;
     Ok(())
 }
 
-async fn people(shell: &Shell, call: &Call) -> Result<Vec<String>, Error> {
+async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
     let mut department_ids = Vec::new();
     for name in DEPARTMENTS {
-        let made = departments::create(shell, call, object(json!({"name": name}))).await;
+        let made = departments::create(services, context, object(json!({"name": name}))).await;
         department_ids.push(id(&done(made, "create a sample department")?)?);
     }
     let mut people: Vec<String> = Vec::new();
@@ -150,15 +150,19 @@ async fn people(shell: &Shell, call: &Call) -> Result<Vec<String>, Error> {
             "manager_id": manager.and_then(|at| people.get(at)),
             "department_id": department_ids.get(department),
         });
-        let made = employees::create(shell, call, object(body)).await;
+        let made = employees::create(services, context, object(body)).await;
         people.push(id(&done(made, "create a sample employee")?)?);
     }
     Ok(people)
 }
 
 /// The observations that were recorded, each with the place of the person it is about.
-async fn observed(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usize, String)>, Error> {
-    let attributes = attribute_ids(shell, call).await?;
+async fn observed(
+    services: &Services,
+    context: &RequestContext,
+    people: &[String],
+) -> Result<Vec<(usize, String)>, Error> {
+    let attributes = attribute_ids(services, context).await?;
     let mut recorded = Vec::new();
     for (at, (person, author, kind, text, impact, action, tags)) in OBSERVATIONS.into_iter().enumerate() {
         let tags: Vec<&String> = attributes.iter().cycle().skip(at * 2).take(tags.min(attributes.len())).collect();
@@ -171,15 +175,19 @@ async fn observed(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(
             "recommended_action": action,
             "attribute_ids": tags,
         });
-        let made = observations::create(shell, call, object(body)).await;
+        let made = observations::create(services, context, object(body)).await;
         recorded.push((person, id(&done(made, "create a sample observation")?)?));
     }
     Ok(recorded)
 }
 
 /// The objectives that were set, each with the place of its owner. Their period is the year of today.
-async fn goals(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usize, String)>, Error> {
-    let today = shell.clock.now().date().to_string();
+async fn goals(
+    services: &Services,
+    context: &RequestContext,
+    people: &[String],
+) -> Result<Vec<(usize, String)>, Error> {
+    let today = services.clock.now().date().to_string();
     let year = today.get(..4).unwrap_or("2026");
     let mut set = Vec::new();
     for (owner, title, scope, verbs) in GOALS {
@@ -193,11 +201,14 @@ async fn goals(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usi
             body["scope"] = scope.into();
         }
         let family = if scope.is_some() { Family::Managers } else { Family::Employees };
-        let made = objectives::create(shell, call, family, object(body)).await;
+        let made = objectives::create(services, context, family, object(body)).await;
         let made = body_of(made, "create a sample objective")?;
         for verb in verbs {
             let id = parsed(&made)?;
-            done(objectives::act(shell, call, family, id, *verb, Object::new()).await, "review a sample objective")?;
+            done(
+                objectives::act(services, context, family, id, *verb, Object::new()).await,
+                "review a sample objective",
+            )?;
         }
         set.push((owner, text_id(&made)?));
     }
@@ -205,8 +216,8 @@ async fn goals(shell: &Shell, call: &Call, people: &[String]) -> Result<Vec<(usi
 }
 
 async fn summarized(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     people: &[String],
     seen: &[(usize, String)],
     goals: &[(usize, String)],
@@ -223,22 +234,23 @@ async fn summarized(
             "included_observation_ids": of(seen, person),
             "included_objective_ids": of(goals, person),
         });
-        let made = body_of(summaries::create(shell, call, object(body)).await, "create a sample summary")?;
+        let made = body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
         for (action, with) in actions {
             let with = serde_json::from_str(with).map_err(|it| defect(&it.to_string()))?;
-            let acted = summaries::act(shell, call, parsed(&made)?, *action, object(with)).await;
+            let acted = summaries::act(services, context, parsed(&made)?, *action, object(with)).await;
             done(acted, "review a sample summary")?;
         }
     }
     Ok(())
 }
 
-async fn talked(shell: &Shell, call: &Call, people: &[String]) -> Result<(), Error> {
+async fn talked(services: &Services, context: &RequestContext, people: &[String]) -> Result<(), Error> {
     let between = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
-    let made = body_of(conversations::create(shell, call, object(between)).await, "create a sample conversation")?;
+    let made =
+        body_of(conversations::create(services, context, object(between)).await, "create a sample conversation")?;
     for (author, text) in MESSAGES {
         let message = json!({"author_id": people.get(author), "body": text});
-        done(conversations::add(shell, call, parsed(&made)?, object(message)).await, "write a sample message")?;
+        done(conversations::add(services, context, parsed(&made)?, object(message)).await, "write a sample message")?;
     }
     Ok(())
 }
@@ -259,24 +271,24 @@ fn text_id(made: &Value) -> Result<String, Error> {
     made["id"].as_str().map(str::to_owned).ok_or_else(|| defect("an answer has no id"))
 }
 
-async fn call(shell: &Shell, key: &Secret) -> Result<Call, Error> {
-    let caller = shell.auth.authenticate(key.reveal()).await;
+async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, Error> {
+    let caller = services.auth.authenticate(key.reveal()).await;
     let caller = caller.map_err(|it| Error::refused("read the new key")(it.into()))?;
     let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
-    let request = shell.id(shell.clock.now());
-    Ok(Call {
+    let request = services.id(services.clock.now());
+    Ok(RequestContext {
         caller: Arc::clone(&caller),
         request,
         origin: Origin::default(),
         idempotency: None,
         precondition: None,
-        surplus: None,
+        unexpected_fields: None,
         admin_context: None,
     })
 }
 
-async fn attribute_ids(shell: &Shell, call: &Call) -> Result<Vec<String>, Error> {
-    let listed = attributes::list(shell, call, Params::new(Vec::new())).await;
+async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
+    let listed = attributes::list(services, context, Params::new(Vec::new())).await;
     let listed = body(&listed.map_err(Error::refused("list the attributes"))?)?;
     let items = listed["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|it| it["id"].as_str().map(str::to_owned)).collect())

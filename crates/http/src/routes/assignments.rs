@@ -7,7 +7,7 @@ use candor_domain::assignment::{
 use candor_domain::fields::Word;
 use candor_domain::id::{AssignmentKind, EmployeeKind, Id, Kind, ObservationKind};
 use candor_domain::time::Timestamp;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::assignments;
 use serde_json::{Value, json};
 
@@ -63,24 +63,24 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Assignments", "Requests fo
         about: "An assignment was created or completed.",
     });
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::create(services, &it.context, it.body).await })
 }
 
-fn cancel<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::cancel(shell, &it.call, it.id()?).await })
+fn cancel<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::cancel(services, &it.context, it.id()?).await })
 }
 
-fn submit<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::submit(shell, &it.call, it.id()?, it.body).await })
+fn submit<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::submit(services, &it.context, it.id()?, it.body).await })
 }
 
 const ASSIGNMENT: Schema = Schema::resource("Assignment", assignment).example(example).refers_to(&[&SUBMISSION]);

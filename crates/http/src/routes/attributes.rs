@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, Kind};
 use candor_domain::library::{Attribute, Tone, attribute};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::library::attributes;
 use serde_json::{Value, json};
 
@@ -49,28 +49,28 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of obse
     .id(AttributeKind::PREFIX)
     .words(|| vec![of::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()]);
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { attributes::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { attributes::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { attributes::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { attributes::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::archive(shell, &it.call, it.id()?).await })
+fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { attributes::archive(services, &it.context, it.id()?).await })
 }
 
-fn restore<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::restore(shell, &it.call, it.id()?).await })
+fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { attributes::restore(services, &it.context, it.id()?).await })
 }
 
 const ATTRIBUTE: Schema = Schema::resource("Attribute", attribute).example(example);

@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, Kind};
 use candor_domain::people::{Connector, connector};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::connectors as hr;
 use serde_json::{Value, json};
 
@@ -43,20 +43,20 @@ const ROUTES: &[Route] = &[
 /// The routes of connectors.
 pub(crate) const GROUP: RouteGroup = RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words);
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::create(services, &it.context, it.body).await })
 }
 
-fn release<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::release(shell, &it.call, it.id()?, it.body).await })
+fn release<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::release(services, &it.context, it.id()?, it.body).await })
 }
 
 const CONNECTOR: Schema = Schema::resource("Connector", connector).example(example);

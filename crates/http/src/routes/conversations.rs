@@ -6,7 +6,7 @@ use candor_domain::conversation::{
 };
 use candor_domain::fields::Word;
 use candor_domain::id::{ConversationId, ConversationKind, EmployeeKind, Kind, MessageKind};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::conversations;
 use serde_json::{Value, json};
 
@@ -80,36 +80,36 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
         about: "A message was added to a conversation.",
     });
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::archive(shell, &it.call, it.id()?).await })
+fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::archive(services, &it.context, it.id()?).await })
 }
 
-fn list_messages<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::messages(shell, &it.call, it.id()?, it.params).await })
+fn list_messages<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::messages(services, &it.context, it.id()?, it.params).await })
 }
 
-fn get_message<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::message(shell, &it.call, it.id()?, it.second_id()?).await })
+fn get_message<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::message(services, &it.context, it.id()?, it.second_id()?).await })
 }
 
-fn create_message<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::add(shell, &it.call, it.id()?, it.body).await })
+fn create_message<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::add(services, &it.context, it.id()?, it.body).await })
 }
 
 const CONVERSATION: Schema = Schema::resource("Conversation", conversation).example(example);

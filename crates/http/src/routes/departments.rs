@@ -3,7 +3,7 @@
 use candor_domain::access::Permission;
 use candor_domain::id::{DepartmentKind, Kind};
 use candor_domain::library::{Department, department};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::library::departments;
 use serde_json::{Value, json};
 
@@ -48,28 +48,28 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "Departments
     .id(DepartmentKind::PREFIX)
     .words(|| vec![sort::<Department>()]);
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { departments::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { departments::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { departments::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { departments::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::archive(shell, &it.call, it.id()?).await })
+fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { departments::archive(services, &it.context, it.id()?).await })
 }
 
-fn restore<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::restore(shell, &it.call, it.id()?).await })
+fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { departments::restore(services, &it.context, it.id()?).await })
 }
 
 const DEPARTMENT: Schema = Schema::resource("Department", department).example(example);

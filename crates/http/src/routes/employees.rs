@@ -11,7 +11,7 @@ use candor_domain::people::{
     NAME_CHARS, Rehire, Role, Status, StatusFilter,
 };
 use candor_domain::text::EMAIL_CHARS;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::employees;
 use serde_json::{Value, json};
 
@@ -84,36 +84,36 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of
         about: "An employee was created or changed.",
     });
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::get(shell, &it.call, it.id()?, it.params).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::get(services, &it.context, it.id()?, it.params).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::create(services, &it.context, it.body).await })
 }
 
-fn upload<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(employees::csv::upsert(shell, it.call, it.params, it.csv))
+fn upload<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(employees::csv::upsert(services, it.context, it.params, it.csv))
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn deactivate<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::deactivate(shell, &it.call, it.id()?).await })
+fn deactivate<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::deactivate(services, &it.context, it.id()?).await })
 }
 
-fn reactivate<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::reactivate(shell, &it.call, it.id()?).await })
+fn reactivate<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::reactivate(services, &it.context, it.id()?).await })
 }
 
-fn rehire<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::rehire(shell, &it.call, it.id()?, it.body).await })
+fn rehire<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::rehire(services, &it.context, it.id()?, it.body).await })
 }
 
 const EMPLOYEE: Schema = Schema::resource("Employee", employee).example(example);

@@ -6,7 +6,7 @@ use candor_domain::event::{EventType, FeedRequest};
 use candor_domain::fields::Word;
 use candor_domain::id::{AuditKind, EventKind, KeyKind, Kind, RequestKind};
 use candor_domain::time::Timestamp;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::{audit_log as log, events};
 use serde_json::{Value, json};
 
@@ -44,16 +44,16 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("History", "Event feed and audit log.", ROUTES).id(EventKind::PREFIX).words(words);
 
-fn feed<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { events::feed(shell, &it.call, it.params).await })
+fn feed<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { events::feed(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { events::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { events::get(services, &it.context, it.id()?).await })
 }
 
-fn audit_log<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { log::list(shell, &it.call, it.params).await })
+fn audit_log<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { log::list(services, &it.context, it.params).await })
 }
 
 /// Any event; the schemas of which this is the union are made of the groups' events.

@@ -5,7 +5,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, InvitationKind, Kind, OrganizationKind};
 use candor_domain::people::Status;
 use candor_domain::people::invitation::{self, MailFailure, MailStatus};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::invitations;
 use serde_json::{Value, json};
 
@@ -45,16 +45,16 @@ const ROUTES: &[Route] = &[
 /// The routes of invitations.
 pub(crate) const GROUP: RouteGroup = RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words);
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { invitations::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { invitations::get(services, &it.context, it.id()?).await })
 }
 
-fn invite<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { invitations::invite(shell, &it.call, it.id()?).await })
+fn invite<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { invitations::invite(services, &it.context, it.id()?).await })
 }
 
-fn accept(shell: &Shell, it: AnonymousRequest) -> Work<'_> {
-    Box::pin(invitations::accept(shell, it.request, it.origin, it.body))
+fn accept(services: &Services, it: AnonymousRequest) -> Work<'_> {
+    Box::pin(invitations::accept(services, it.request, it.origin, it.body))
 }
 
 const INVITATION: Schema =

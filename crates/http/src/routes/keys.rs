@@ -5,7 +5,7 @@ use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, Qu
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, KeyKind, Kind, OrganizationKind};
 use candor_domain::time::Timestamp;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::keys;
 use serde_json::{Value, json};
 
@@ -66,32 +66,32 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Access", "API keys of the organization.", ROUTES).id(KeyKind::PREFIX).words(words);
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn rotate<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::rotate(shell, &it.call, it.id()?, it.body).await })
+fn rotate<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::rotate(services, &it.context, it.id()?, it.body).await })
 }
 
-fn revoke<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::revoke(shell, &it.call, it.id()?).await })
+fn revoke<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::revoke(services, &it.context, it.id()?).await })
 }
 
-fn get_me<'a>(_: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::me(&it.call) })
+fn get_me<'a>(_: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::me(&it.context) })
 }
 
 const QUOTA: Schema = Schema::new("Quota", quota);

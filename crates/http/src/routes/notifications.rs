@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, NotificationKind};
 use candor_domain::notification::{self, Notification};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::notifications;
 use serde_json::{Value, json};
 
@@ -40,16 +40,16 @@ pub(crate) const GROUP: RouteGroup =
         .id(NotificationKind::PREFIX)
         .words(words);
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { notifications::list(services, &it.context, it.params).await })
 }
 
-fn read<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::read(shell, &it.call, it.id()?).await })
+fn read<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { notifications::read(services, &it.context, it.id()?).await })
 }
 
-fn read_all<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::read_all(shell, &it.call, it.body).await })
+fn read_all<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { notifications::read_all(services, &it.context, it.body).await })
 }
 
 const NOTIFICATION: Schema = Schema::resource("Notification", notification).example(example);

@@ -7,7 +7,7 @@ use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, SummaryKind};
 use candor_domain::objective::{
     self, Action, DESCRIPTION_CHARS, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, TITLE_CHARS, Verb,
 };
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::objectives;
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ impl Resource for OfManagers {
 const fn row(
     method: Method,
     (path, operation, summary): Named,
-    handler: for<'a> fn(&'a Shell, AuthenticatedRequest<'a>) -> Work<'a>,
+    handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
 ) -> Route {
     let needs = match method {
         Method::Get => Permission::ObjectivesRead,
@@ -199,52 +199,52 @@ pub(crate) const EMPLOYEES: RouteGroup =
 pub(crate) const MANAGERS: RouteGroup =
     RouteGroup::within("Objectives", &rows::<OfManagers>()).id(ObjectiveKind::PREFIX);
 
-fn list<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::list(shell, &it.call, R::FAMILY, it.params).await })
+fn list<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::list(services, &it.context, R::FAMILY, it.params).await })
 }
 
-fn get<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::get(shell, &it.call, R::FAMILY, it.id()?, it.params).await })
+fn get<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::get(services, &it.context, R::FAMILY, it.id()?, it.params).await })
 }
 
-fn history<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::history(shell, &it.call, R::FAMILY, it.id()?, it.params).await })
+fn history<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::history(services, &it.context, R::FAMILY, it.id()?, it.params).await })
 }
 
-fn create<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::create(shell, &it.call, R::FAMILY, it.body).await })
+fn create<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::create(services, &it.context, R::FAMILY, it.body).await })
 }
 
-fn update<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::update(shell, &it.call, R::FAMILY, it.id()?, it.body).await })
+fn update<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::update(services, &it.context, R::FAMILY, it.id()?, it.body).await })
 }
 
-fn submit<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(shell, it, Verb::Submit)
+fn submit<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, it, Verb::Submit)
 }
 
-fn approve<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(shell, it, Verb::Approve)
+fn approve<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, it, Verb::Approve)
 }
 
-fn reject<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(shell, it, Verb::Reject)
+fn reject<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, it, Verb::Reject)
 }
 
-fn complete<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(shell, it, Verb::Complete)
+fn complete<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, it, Verb::Complete)
 }
 
-fn miss<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(shell, it, Verb::Miss)
+fn miss<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, it, Verb::Miss)
 }
 
-fn archive<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(shell, it, Verb::Archive)
+fn archive<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, it, Verb::Archive)
 }
 
-fn act<'a, R: Resource>(shell: &'a Shell, it: AuthenticatedRequest<'a>, what: Verb) -> Work<'a> {
-    Box::pin(async move { objectives::act(shell, &it.call, R::FAMILY, it.id()?, what, it.body).await })
+fn act<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>, what: Verb) -> Work<'a> {
+    Box::pin(async move { objectives::act(services, &it.context, R::FAMILY, it.id()?, what, it.body).await })
 }
 
 const OBJECTIVE: Schema = Schema::resource("Objective", objective).example(example);

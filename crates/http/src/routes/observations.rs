@@ -5,7 +5,7 @@ use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, EmployeeKind, Kind, ObservationKind};
 use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
 use candor_domain::time::Timestamp;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::observations;
 use serde_json::{Value, json};
 
@@ -66,28 +66,28 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Observations", "Strengths 
         about: "An observation was created or changed.",
     });
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::get(shell, &it.call, it.id()?, it.params).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::get(services, &it.context, it.id()?, it.params).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::archive(shell, &it.call, it.id()?).await })
+fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::archive(services, &it.context, it.id()?).await })
 }
 
-fn restore<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::restore(shell, &it.call, it.id()?).await })
+fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::restore(services, &it.context, it.id()?).await })
 }
 
 /// An observation, as it is answered.

@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::OrganizationKind;
 use candor_domain::organization::{self, Review};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::{organization as org, test_data};
 use serde_json::{Value, json};
 
@@ -40,16 +40,16 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES).words(words);
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { org::get(shell, &it.call).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { org::get(services, &it.context).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { org::update(shell, &it.call, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { org::update(services, &it.context, it.body).await })
 }
 
-fn reset_test_data<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { test_data::reset(shell, &it.call).await })
+fn reset_test_data<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { test_data::reset(services, &it.context).await })
 }
 
 const ORGANIZATION: Schema = Schema::resource("Organization", organization).example(example);

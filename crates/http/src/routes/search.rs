@@ -6,7 +6,7 @@ use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::{self, Score, SearchRequest};
 use candor_domain::summary::Summary;
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::search as use_case;
 use serde_json::{Value, json};
 
@@ -32,8 +32,8 @@ const ROUTES: &[Route] = &[Route::get("/search", ReadsTypes, search)
 /// The one route of searches.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Search", "Full-text search.", ROUTES).words(words);
 
-fn search<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { use_case::search(shell, &it.call, it.params).await })
+fn search<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { use_case::search(services, &it.context, it.params).await })
 }
 
 const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name))

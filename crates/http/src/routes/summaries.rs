@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, ObservationKind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Summary};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
@@ -101,48 +101,48 @@ pub(crate) const GROUP: RouteGroup =
             about: "A summary was created or changed.",
         });
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::get(shell, &it.call, it.id()?, it.params).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::get(services, &it.context, it.id()?, it.params).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn submit<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(shell, it, ActionKind::Submit)
+fn submit<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, it, ActionKind::Submit)
 }
 
-fn approve<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(shell, it, ActionKind::Approve)
+fn approve<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, it, ActionKind::Approve)
 }
 
-fn send_back<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(shell, it, ActionKind::Return)
+fn send_back<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, it, ActionKind::Return)
 }
 
-fn share<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(shell, it, ActionKind::Share)
+fn share<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, it, ActionKind::Share)
 }
 
-fn feedback<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(shell, it, ActionKind::Feedback)
+fn feedback<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, it, ActionKind::Feedback)
 }
 
-fn archive<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(shell, it, ActionKind::Archive)
+fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, it, ActionKind::Archive)
 }
 
-fn act<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>, what: ActionKind) -> Work<'a> {
-    Box::pin(async move { summaries::act(shell, &it.call, it.id()?, what, it.body).await })
+fn act<'a>(services: &'a Services, it: AuthenticatedRequest<'a>, what: ActionKind) -> Work<'a> {
+    Box::pin(async move { summaries::act(services, &it.context, it.id()?, what, it.body).await })
 }
 
 const SUMMARY: Schema = Schema::resource("Summary", summary).example(example).refers_to(&[&EMPLOYEE_FEEDBACK]);

@@ -10,7 +10,7 @@ use candor_domain::webhook::{
     self, DESCRIPTION_CHARS, Delivery, DeliveryFilter, FailureReason, MAX_REPLAYED, Only, ReplayOrder, Status,
     Subscription, Topic,
 };
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::usecases::webhooks;
 use serde_json::{Value, json};
 
@@ -101,44 +101,44 @@ pub(crate) const GROUP: RouteGroup =
             about: "A test of a receiver.",
         });
 
-fn list<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::list(shell, &it.call, it.params).await })
+fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::list(services, &it.context, it.params).await })
 }
 
-fn get<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::get(shell, &it.call, it.id()?).await })
+fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::get(services, &it.context, it.id()?).await })
 }
 
-fn create<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::create(shell, &it.call, it.body).await })
+fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::create(services, &it.context, it.body).await })
 }
 
-fn update<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::update(shell, &it.call, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::update(services, &it.context, it.id()?, it.body).await })
 }
 
-fn remove<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::remove(shell, &it.call, it.id()?).await })
+fn remove<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::remove(services, &it.context, it.id()?).await })
 }
 
-fn list_deliveries<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::deliveries(shell, &it.call, it.id()?, it.params).await })
+fn list_deliveries<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::deliveries(services, &it.context, it.id()?, it.params).await })
 }
 
-fn get_delivery<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::delivery(shell, &it.call, it.id()?, it.second_id()?).await })
+fn get_delivery<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::delivery(services, &it.context, it.id()?, it.second_id()?).await })
 }
 
-fn test<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::test(shell, &it.call, it.id()?).await })
+fn test<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::test(services, &it.context, it.id()?).await })
 }
 
-fn redeliver<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::redeliver(shell, &it.call, it.id()?, it.second_id()?).await })
+fn redeliver<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::redeliver(services, &it.context, it.id()?, it.second_id()?).await })
 }
 
-fn replay<'a>(shell: &'a Shell, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::replay(shell, &it.call, it.id()?, it.body).await })
+fn replay<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::replay(services, &it.context, it.id()?, it.body).await })
 }
 
 const WEBHOOK: Schema = Schema::resource("Webhook", || webhook(None, None)).example(example);

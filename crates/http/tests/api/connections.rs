@@ -29,7 +29,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
 pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOptions) -> Listening {
     let readiness = Readiness::starting();
     readiness.set_ready();
-    let api = Arc::new(Api::new(Arc::clone(&world.shell), settings, readiness));
+    let api = Arc::new(Api::new(Arc::clone(&world.services), settings, readiness));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();

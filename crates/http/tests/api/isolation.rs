@@ -9,7 +9,7 @@ use crate::resources::{Resources, absent, method, path};
 use crate::support::{Answered, World};
 
 async fn another_organization(world: &World) -> String {
-    let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
     world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await
 }
 

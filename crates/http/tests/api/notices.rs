@@ -20,7 +20,7 @@ async fn told(world: &World, kind: &str) -> Vec<Value> {
 }
 
 async fn reminded(world: &World) -> u64 {
-    reminders::due_reminders(&world.shell, || true).await.unwrap()
+    reminders::due_reminders(&world.services, || true).await.unwrap()
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn org_admins_are_told_three_times_that_a_key_ends() {
     for it in every_store().await {
         let world = &it.world;
         let admin = admin(world).await;
-        let end = world.shell.clock.now().plus_seconds(20 * 86_400).to_string();
+        let end = world.services.clock.now().plus_seconds(20 * 86_400).to_string();
         let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end});
         let key = world.post("/v1/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
         let revoked = json!({"name": "Old", "scopes": ["*"], "expires_at": end});
@@ -59,7 +59,7 @@ async fn a_key_that_gets_a_later_end_is_spoken_of_before_that() {
     for it in every_store().await {
         let world = &it.world;
         admin(world).await;
-        let end = |days: i64| world.shell.clock.now().plus_seconds(days * 86_400).to_string();
+        let end = |days: i64| world.services.clock.now().plus_seconds(days * 86_400).to_string();
         let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end(15)});
         let key = world.post("/v1/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
         let changed = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": end(30)})).await;
@@ -124,7 +124,7 @@ async fn a_connector_says_what_became_of_what_was_sent_last() {
             assert_eq!(reply.status, answered, "{} {number}: {}", it.name, reply.text());
             let shown = world.get(&path).await.json();
             assert_eq!((&shown["status"], &shown["last_sync_status"]), (&json!(status), &json!(sync)), "{number}");
-            assert_eq!(shown["last_sync_at"], json!(world.shell.clock.now().to_string()), "{number}");
+            assert_eq!(shown["last_sync_at"], json!(world.services.clock.now().to_string()), "{number}");
             let message = shown["last_sync_message"].as_str().unwrap_or_default();
             assert!(message.contains(says) && message.is_empty() == says.is_empty(), "{number}: {message}");
             assert_eq!(told(world, "connector.sync_failed").await.len(), count, "{} {number}", it.name);

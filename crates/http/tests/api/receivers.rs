@@ -10,7 +10,7 @@ use candor_domain::webhook::{
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
-use candor_service::Shell;
+use candor_service::Services;
 
 /// Judges by the name of the host, and acknowledges everything.
 #[derive(Debug, Default)]
@@ -43,8 +43,8 @@ impl WebhookTransport for Receivers {
 }
 
 /// Attempts everything that is due now as if the receivers had answered with this status; 0 if they were silent.
-pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
-    let (store, at) = (&shell.store, shell.clock.now());
+pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Delivery> {
+    let (store, at) = (&services.store, services.clock.now());
     let worker = WorkerId([7; 16]);
     let lease = Lease { worker, until: at.plus_seconds(30) };
     let jobs = store.claim(lease, at, &Claim::Oldest { most: 1000 }).await.unwrap().jobs;
@@ -57,7 +57,7 @@ pub(crate) async fn attempt_all(shell: &Shell, status: u16) -> Vec<Delivery> {
         };
         let outcome = AttemptOutcome::of_status(status);
         let answered = Answered { status, duration_ms: 7, outcome };
-        let id = job.delivery_id.unwrap_or_else(|| shell.id(at));
+        let id = job.delivery_id.unwrap_or_else(|| services.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
         let delta = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
         attempts.push(settled.entry.clone());

@@ -6,7 +6,7 @@ use candor_http::HttpSettings;
 use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::context::vault::{self, Vault};
-use candor_service::{Shell, ShellSettings};
+use candor_service::{ServiceSettings, Services};
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
 use candor_store_sqlite::SqliteStore;
 use candor_test_postgres::{TestDatabase, is_spread, template};
@@ -28,12 +28,12 @@ impl Shared {
     }
 
     /// Another instance on the same store, with the same clock.
-    pub(crate) fn instance(&self, seed: u64) -> Shell {
+    pub(crate) fn instance(&self, seed: u64) -> Services {
         let ids = Arc::new(SeededIds::new(seed));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
-        let settings = ShellSettings::at(PUBLIC_URL.to_owned());
+        let settings = ServiceSettings::at(PUBLIC_URL.to_owned());
         let receivers = self.world.receivers.clone();
-        Shell::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)
+        Services::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)
     }
 }
 

@@ -22,7 +22,7 @@ use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_storage::Storage;
 use candor_service::context::vault::{self, Vault};
 use candor_service::usecases::operator::{self, KeyOrder};
-use candor_service::{Shell, ShellSettings};
+use candor_service::{ServiceSettings, Services};
 use candor_test_postgres::TestDatabase;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ type Served = Pin<Box<dyn Future<Output = Answered>>>;
 /// A service with an organization in it.
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
-    pub(crate) shell: Arc<Shell>,
+    pub(crate) services: Arc<Services>,
     pub(crate) readiness: Readiness,
     pub(crate) receivers: Arc<Receivers>,
     pub(crate) organization: OrganizationId,
@@ -70,24 +70,24 @@ impl World {
     }
 
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
-        Self::made_of(store, settings, ShellSettings::at(PUBLIC_URL.to_owned())).await
+        Self::made_of(store, settings, ServiceSettings::at(PUBLIC_URL.to_owned())).await
     }
 
     /// One whose invitations go out by mail; nobody sends them.
     pub(crate) async fn mailing() -> Self {
         let (store, database) = stores::usual().await;
-        let settings = ShellSettings { sends_mail: true, ..ShellSettings::at(PUBLIC_URL.to_owned()) };
+        let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::at(PUBLIC_URL.to_owned()) };
         Self { _database: database, ..Self::made_of(store, HttpSettings::default(), settings).await }
     }
 
-    async fn made_of(store: Arc<dyn Storage>, settings: HttpSettings, of_shell: ShellSettings) -> Self {
+    async fn made_of(store: Arc<dyn Storage>, settings: HttpSettings, service_settings: ServiceSettings) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let receivers = Arc::new(Receivers::default());
-        let shell = Arc::new(Shell::new(store, clock.clone(), ids, vault, receivers.clone(), of_shell));
+        let services = Arc::new(Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings));
         let readiness = Readiness::starting();
         readiness.set_ready();
-        let api = Arc::new(Api::new(Arc::clone(&shell), settings, readiness.clone()));
+        let api = Arc::new(Api::new(Arc::clone(&services), settings, readiness.clone()));
         let service = Rc::new(init_service(App::new().configure(configure(api))).await);
         let serve = Box::new(move |request: TestRequest| {
             let service = Rc::clone(&service);
@@ -98,9 +98,9 @@ impl World {
                 Answered { status, headers, body }
             }) as Served
         });
-        let organization = operator::create_organization(&shell, "Example").await.unwrap();
+        let organization = operator::create_organization(&services, "Example").await.unwrap();
         let admin = String::new();
-        let mut world = Self { clock, shell, readiness, receivers, organization, admin, serve, _database: None };
+        let mut world = Self { clock, services, readiness, receivers, organization, admin, serve, _database: None };
         world.admin = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         world
     }
@@ -129,7 +129,7 @@ impl World {
             reads_per_minute: Some(100_000),
             writes_per_minute: Some(100_000),
         };
-        operator::create_key(&self.shell, order).await.unwrap().1.reveal().to_owned()
+        operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }
 
     /// A key with the usual quotas.
@@ -145,7 +145,7 @@ impl World {
             reads_per_minute: None,
             writes_per_minute: None,
         };
-        operator::create_key(&self.shell, order).await.unwrap().1.reveal().to_owned()
+        operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }
 
     /// A live, standard key with these scopes.
@@ -196,7 +196,7 @@ impl World {
 
     /// Makes one attempt of everything that is due, answered with this status.
     pub(crate) async fn attempt_all(&self, status: u16) -> Vec<Delivery> {
-        receivers::attempt_all(&self.shell, status).await
+        receivers::attempt_all(&self.services, status).await
     }
 
     /// A person, and an observation about them.

@@ -57,7 +57,7 @@ async fn page_in_the_end(server: &Listening, key: &str) {
 #[tokio::test]
 async fn unread_answers_over_the_limit_of_a_key_are_503() {
     let (world, settings) = world_with_large_page().await;
-    let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
     let server = serving(&world, settings, ServerOptions::default());
     let (mut read_later, abandoned) = (unread_page(&server).await, unread_page(&server).await);

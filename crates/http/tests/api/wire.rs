@@ -23,7 +23,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
     let world = World::new().await;
     let readiness = Readiness::starting();
     readiness.set_ready();
-    let api = Arc::new(Api::new(Arc::clone(&world.shell), settings, readiness));
+    let api = Arc::new(Api::new(Arc::clone(&world.services), settings, readiness));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();

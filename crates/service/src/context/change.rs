@@ -18,16 +18,16 @@ use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageEx
 use candor_tables::flat::Stored;
 use futures_util::TryFutureExt;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::notices;
 use crate::context::reply::Reply;
-use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, or_not_found, render};
 use crate::context::visible::{self, Narrowed};
 
 /// A decision about one resource, and what is saved with it.
 #[must_use = "nothing is saved until one of the verbs has it"]
-pub(crate) struct Planned<T> {
+pub(crate) struct PendingChange<T> {
     decision: Decision<T>,
     requires: Vec<Require>,
     writes: Vec<Write>,
@@ -37,9 +37,9 @@ pub(crate) struct Planned<T> {
     fresh: Vec<LinkedId>,
 }
 
-impl<T> Planned<T> {
+impl<T> PendingChange<T> {
     /// A decision that saves nothing but its resource.
-    pub(crate) const fn of(decision: Decision<T>) -> Self {
+    pub(crate) const fn new(decision: Decision<T>) -> Self {
         Self {
             decision,
             requires: vec![],
@@ -69,13 +69,13 @@ impl<T> Planned<T> {
     /// [`Error::Bug`] if it cannot be rendered.
     pub(crate) fn adding<U: Resource + Stored>(
         mut self,
-        shell: &Shell,
-        call: &Call,
+        services: &Services,
+        context: &RequestContext,
         other: Decision<U>,
         at: Timestamp,
     ) -> Result<Self, Error> {
         let rendered = render(&other.state)?;
-        let (mut change, state) = shell.change_set(call, other, &rendered, at);
+        let (mut change, state) = services.change_set(context, other, &rendered, at);
         change.writes.push(Write::put(&Row::new(state)));
         self.others.push(change);
         Ok(self)
@@ -93,7 +93,7 @@ impl<T> Planned<T> {
     }
 }
 
-impl Planned<Employee> {
+impl PendingChange<Employee> {
     /// With the change of the person's reporting line, if there is one.
     pub(crate) fn with_lines(mut self, lines: Option<Lines>) -> Self {
         self.reporting = lines.map(|it| (self.decision.state.manager_id, it));
@@ -101,80 +101,87 @@ impl Planned<Employee> {
     }
 }
 
-impl Shell {
-    /// Adds a resource to a collection, which is the path of its list.
+impl Services {
+    /// Creates a resource.
     ///
     /// # Errors
-    /// Those of the closure and of [`Shell::change`].
+    /// Those of the closure and of [`Services::change`].
     pub(crate) async fn create<T, F>(
         &self,
-        call: &Call,
-        collection: &str,
+        context: &RequestContext,
         decide: impl Fn(Timestamp) -> F,
     ) -> Result<Reply, Error>
     where
         T: Resource + Stored,
-        F: Future<Output = Result<Planned<T>, Error>>,
+        F: Future<Output = Result<PendingChange<T>, Error>>,
     {
         let plan = async |at: Timestamp| {
             let planned = decide(at).await?;
-            let location = format!("{collection}/{}", planned.decision.state.id());
-            let (change, body, mark) = self.planned(call, planned, None, at).await?;
-            Ok(ChangePlan::Commit(change, Reply::created(location, body, Some(Version::FIRST)).marked(mark)))
+            let id = planned.decision.state.id().to_string();
+            let (change, body, mark) = self.planned(context, planned, None, at).await?;
+            Ok(ChangePlan::Commit(change, Reply::created(id, body, Some(Version::FIRST)).with_etag_extra(mark)))
         };
-        self.change(call, plan).await
+        self.change(context, plan).await
     }
 
     /// Changes a resource, or leaves it as it is where the closure has no decision. The closure answers the resource as
     /// it is stored beside its decision.
     ///
     /// # Errors
-    /// Those of the closure and of [`Shell::change`].
-    pub(crate) async fn update<T, F>(&self, call: &Call, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
+    /// Those of the closure and of [`Services::change`].
+    pub(crate) async fn update<T, F>(
+        &self,
+        context: &RequestContext,
+        decide: impl Fn(Timestamp) -> F,
+    ) -> Result<Reply, Error>
     where
         T: Resource + Stored,
-        F: Future<Output = Result<(Versioned<T>, Option<Planned<T>>), Error>>,
+        F: Future<Output = Result<(Versioned<T>, Option<PendingChange<T>>), Error>>,
     {
         let plan = async |at: Timestamp| {
             let (stored, planned) = decide(at).await?;
             let Some(planned) = planned else {
-                return Ok(ChangePlan::Unchanged(visible::reply(self, call, &stored).await?));
+                return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
             };
-            let (change, body, mark) = self.planned(call, planned, Some(stored.version), at).await?;
-            Ok(ChangePlan::Commit(change, Reply::done(body, Some(stored.version.next())).marked(mark)))
+            let (change, body, mark) = self.planned(context, planned, Some(stored.version), at).await?;
+            Ok(ChangePlan::Commit(change, Reply::done(body, Some(stored.version.next())).with_etag_extra(mark)))
         };
-        self.change(call, plan).await
+        self.change(context, plan).await
     }
 
     /// Does something with a resource that always changes it, such as archiving.
     ///
     /// # Errors
-    /// Those of the closure and of [`Shell::change`].
-    pub(crate) async fn act<T, F>(&self, call: &Call, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
+    /// Those of the closure and of [`Services::change`].
+    pub(crate) async fn act<T, F>(
+        &self,
+        context: &RequestContext,
+        decide: impl Fn(Timestamp) -> F,
+    ) -> Result<Reply, Error>
     where
         T: Resource + Stored,
-        F: Future<Output = Result<(Versioned<T>, Planned<T>), Error>>,
+        F: Future<Output = Result<(Versioned<T>, PendingChange<T>), Error>>,
     {
-        self.update(call, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
+        self.update(context, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
     }
 
     /// Does what the state of a resource alone decides, such as archiving it.
     ///
     /// # Errors
-    /// Not found, the checks of [`Call::admit_act`], those of the decision and of [`Shell::change`].
+    /// Not found, the checks of [`RequestContext::validate_action`], those of the decision and of [`Services::change`].
     pub(crate) async fn act_on<T: Resource + Stored>(
         &self,
-        call: &Call,
+        context: &RequestContext,
         id: Id<<T as Stored>::Kind>,
         decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, Refusal>,
     ) -> Result<Reply, Error> {
         let decide = async |at: Timestamp| {
-            let stored = self.stored::<T>(call, id).await?;
-            call.admit_act(stored.version)?;
+            let stored = self.stored::<T>(context, id).await?;
+            context.validate_action(stored.version)?;
             let decision = decide(&stored.value, at)?;
-            Ok((stored, Planned::of(decision)))
+            Ok((stored, PendingChange::new(decision)))
         };
-        self.act(call, decide).await
+        self.act(context, decide).await
     }
 
     /// Saves what the service decides by itself about one resource, and tells those who are to be told; says whether that
@@ -205,24 +212,28 @@ impl Shell {
     ///
     /// # Errors
     /// Not found; those of the store.
-    pub(crate) async fn stored<T: Stored>(&self, call: &Call, id: Id<T::Kind>) -> Result<Versioned<T>, Error> {
-        or_not_found(self.store.row(call.caller.tenant, id).await?)
+    pub(crate) async fn stored<T: Stored>(
+        &self,
+        context: &RequestContext,
+        id: Id<T::Kind>,
+    ) -> Result<Versioned<T>, Error> {
+        or_not_found(self.store.row(context.caller.tenant, id).await?)
     }
 
     /// The change set of one decision, what it answers, and what that shows beside what the version counts.
     async fn planned<T: Resource + Stored>(
         &self,
-        call: &Call,
-        planned: Planned<T>,
+        context: &RequestContext,
+        planned: PendingChange<T>,
         seen: Option<Version>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, Bytes, u64), Error> {
-        let Planned { decision, requires, writes, reporting, answer, others, fresh } = planned;
-        let notices = notices::addressed(self, call.caller.tenant, &decision.notices, at).await?;
+        let PendingChange { decision, requires, writes, reporting, answer, others, fresh } = planned;
+        let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
         // Events carry all of it; the answer shows what the caller sees.
-        let narrowed = visible::narrowed(self, call, &decision.state, &fresh).await?;
-        let (mut change, state) = self.change_set(call, decision, &rendered, at);
+        let narrowed = visible::narrowed(self, context, &decision.state, &fresh).await?;
+        let (mut change, state) = self.change_set(context, decision, &rendered, at);
         let (body, mark) = match narrowed {
             None => (rendered, state.mark()),
             Some(Narrowed { value, mark }) => (render(&value)?, mark),
@@ -249,5 +260,5 @@ impl Shell {
 /// # Errors
 /// [`Error::Bug`].
 pub(crate) fn shown<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).marked(stored.value.mark()))
+    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.mark()))
 }

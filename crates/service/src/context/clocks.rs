@@ -14,7 +14,7 @@ use candor_port_storage::Storage;
 use candor_port_storage::error::Read;
 use metrics::{counter, gauge};
 
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// Clocks that differ by more are not believed.
 pub const MOST_APART: Duration = Duration::from_secs(3_600);
@@ -65,9 +65,9 @@ impl Clocks {
     }
 
     /// Judges the time by what the store says, or by how the clock has run.
-    pub(crate) async fn judge(&self, shell: &Shell) -> Read<Judged> {
-        let stored = shell.store.time().await?;
-        let (wall, steady) = (shell.clock.now(), shell.clock.steady());
+    pub(crate) async fn judge(&self, services: &Services) -> Read<Judged> {
+        let stored = services.store.time().await?;
+        let (wall, steady) = (services.clock.now(), services.clock.steady());
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let apart = match stored {
             Some(stored) => wall.millis() - stored.millis(),

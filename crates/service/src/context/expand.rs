@@ -14,11 +14,11 @@ use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
 use candor_tables::listing::TypedListing;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::list::{self, JsonObjectWriter};
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 use crate::context::visible;
 
 /// What one path of `expand` inlines: none where it was not asked for.
@@ -40,7 +40,12 @@ pub(crate) trait Expandable: Listed + Resource + Stored {
     }
 
     /// Reads what these resources refer to: one read per path, however many there are.
-    async fn find(shell: &Shell, call: &Call, paths: &[Self::Path], items: &[Self]) -> Result<Self::Found, Error>;
+    async fn find(
+        services: &Services,
+        context: &RequestContext,
+        paths: &[Self::Path],
+        items: &[Self],
+    ) -> Result<Self::Found, Error>;
 
     /// Writes the members that were asked for.
     fn inline(&self, found: &Self::Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
@@ -48,8 +53,8 @@ pub(crate) trait Expandable: Listed + Resource + Stored {
 
 /// The resources with these ids, if they are asked for.
 pub(crate) async fn found<T: Resource + Stored>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     asked: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
@@ -57,7 +62,7 @@ pub(crate) async fn found<T: Resource + Stored>(
         return Ok(None);
     }
     let ids: Vec<_> = ids.into_iter().collect();
-    let rows = shell.store.rows::<T>(call.caller.tenant, &ids).await?;
+    let rows = services.store.rows::<T>(context.caller.tenant, &ids).await?;
     Ok(Some(rows.into_iter().map(|it| (it.value.key(), it.value)).collect()))
 }
 
@@ -66,15 +71,15 @@ pub(crate) async fn found<T: Resource + Stored>(
 /// # Errors
 /// No admin context where the route wants it; those of the store.
 pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     request: &ListRequest<F, ()>,
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
-    call.authorize()?;
-    let mut page = shell.store.page(call.caller.tenant, listing).await?;
-    visible::narrow(shell, call, &mut page.items).await?;
-    list::page(shell, call, request, &page, |it| it).await
+    context.authorize()?;
+    let mut page = services.store.page(context.caller.tenant, listing).await?;
+    visible::narrow(services, context, &mut page.items).await?;
+    list::page(services, context, request, &page, |it| it).await
 }
 
 /// Answers a page of a list.
@@ -82,30 +87,42 @@ pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
 /// # Errors
 /// A path that the caller may not inline, no admin context where the route wants it; those of the store.
 pub(crate) async fn page<T: Expandable, F>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     request: &ListRequest<F, T::Path>,
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
-    call.authorize()?;
-    permitted::<T>(call, &request.expand)?;
-    let mut page = shell.store.page(call.caller.tenant, listing).await?;
-    visible::narrow(shell, call, &mut page.items).await?;
+    context.authorize()?;
+    permitted::<T>(context, &request.expand)?;
+    let mut page = services.store.page(context.caller.tenant, listing).await?;
+    visible::narrow(services, context, &mut page.items).await?;
     let paths = &*request.expand;
     if paths.is_empty() {
-        return list::page(shell, call, request, &page, |it| it).await;
+        return list::page(services, context, request, &page, |it| it).await;
     }
     let at_a_time = T::at_a_time(paths).min(page.items.len());
-    list::page_inlined((shell, call), request, &page, at_a_time, |part| T::find(shell, call, paths, part), show).await
+    list::page_inlined(
+        (services, context),
+        request,
+        &page,
+        at_a_time,
+        |part| T::find(services, context, paths, part),
+        show,
+    )
+    .await
 }
 
 /// Answers one resource that refers to nothing that could be inlined.
 ///
 /// # Errors
 /// Those of loading it; no admin context where the route wants it.
-pub(crate) async fn plain<T: Resource>(shell: &Shell, call: &Call, stored: &Versioned<T>) -> Result<Reply, Error> {
-    call.authorize()?;
-    visible::reply(shell, call, stored).await
+pub(crate) async fn plain<T: Resource>(
+    services: &Services,
+    context: &RequestContext,
+    stored: &Versioned<T>,
+) -> Result<Reply, Error> {
+    context.authorize()?;
+    visible::reply(services, context, stored).await
 }
 
 /// Answers one resource.
@@ -113,21 +130,21 @@ pub(crate) async fn plain<T: Resource>(shell: &Shell, call: &Call, stored: &Vers
 /// # Errors
 /// Those of loading it; invalid parameters; a path that the caller may not inline.
 pub(crate) async fn one<T: Expandable>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     mut params: Params,
     stored: impl Future<Output = Result<Versioned<T>, Error>>,
 ) -> Result<Reply, Error> {
     let paths: Vec<T::Path> = params.expand();
     let stored = stored.await?;
     params.finish(())?;
-    call.authorize()?;
+    context.authorize()?;
     if paths.is_empty() {
-        return visible::reply(shell, call, &stored).await;
+        return visible::reply(services, context, &stored).await;
     }
-    permitted::<T>(call, &paths)?;
-    let stored = visible::as_shown(shell, call, &stored).await?;
-    let found = T::find(shell, call, &paths, std::slice::from_ref(&stored.value)).await?;
+    permitted::<T>(context, &paths)?;
+    let stored = visible::as_shown(services, context, &stored).await?;
+    let found = T::find(services, context, &paths, std::slice::from_ref(&stored.value)).await?;
     let mut body = vec![];
     show(&found, &stored.value, &mut body)?;
     Ok(Reply::done(body.into(), None))
@@ -141,7 +158,7 @@ fn show<T: Expandable>(found: &T::Found, resource: &T, out: &mut Vec<u8>) -> Res
 }
 
 /// Expanding another family's resources needs the permission to read them.
-fn permitted<T: Expandable>(call: &Call, paths: &[T::Path]) -> Result<(), Error> {
+fn permitted<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
     let mut needed = paths.iter().filter_map(|it| T::permission(*it));
-    needed.try_for_each(|it| call.caller.require(it)).map_err(Error::from)
+    needed.try_for_each(|it| context.caller.require(it)).map_err(Error::from)
 }

@@ -11,10 +11,10 @@ use candor_fair_share::large_work::{PIECE_BYTES, Turn};
 use serde::Serialize;
 use tokio::task::yield_now;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 
 /// About what a resource takes in a list, so that an answer is written without being moved.
 const BYTES_OF_AN_ENTRY: usize = 1024;
@@ -69,8 +69,8 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Err
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
 pub async fn page<'a, T, F, E, V>(
-    shell: &'a Shell,
-    call: &Call,
+    services: &'a Services,
+    context: &RequestContext,
     request: &ListRequest<F, E>,
     page: &'a Page<T>,
     view: impl Fn(&'a T) -> V,
@@ -79,7 +79,7 @@ where
     T: Listed + Resource,
     V: Serialize,
 {
-    page_by(shell, call, request, page, |it| it.id().to_bytes(), view).await
+    page_by(services, context, request, page, |it| it.id().to_bytes(), view).await
 }
 
 /// Answers a page whose entries `show` writes with what `load` reads for so many of them at a time, so that no more is
@@ -88,7 +88,7 @@ where
 /// # Errors
 /// Those of `load` and `show`.
 pub(crate) async fn page_inlined<'a, T, F, E, I, Loaded>(
-    (shell, call): (&'a Shell, &Call),
+    (services, context): (&'a Services, &RequestContext),
     request: &ListRequest<F, E>,
     page: &'a Page<T>,
     at_a_time: usize,
@@ -99,7 +99,7 @@ where
     T: Listed + Resource,
     Loaded: Future<Output = Result<I, Error>>,
 {
-    let mut envelope = Envelope::begin(shell, call, page);
+    let mut envelope = Envelope::begin(services, context, page);
     for part in page.items.chunks(at_a_time.max(1)) {
         // Others go first while the store is asked.
         envelope.turn = None;
@@ -120,8 +120,8 @@ where
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
 pub async fn page_by<'a, T, F, E, V>(
-    shell: &'a Shell,
-    call: &Call,
+    services: &'a Services,
+    context: &RequestContext,
     request: &ListRequest<F, E>,
     page: &'a Page<T>,
     id: impl Fn(&T) -> [u8; 16],
@@ -131,7 +131,7 @@ where
     T: Listed,
     V: Serialize,
 {
-    let mut envelope = Envelope::begin(shell, call, page);
+    let mut envelope = Envelope::begin(services, context, page);
     for it in &page.items {
         envelope.add(|out| write(out, &view(it)))?;
         envelope.let_others_go_first().await?;
@@ -154,10 +154,10 @@ struct Envelope<'a, T> {
 }
 
 impl<'a, T: Listed> Envelope<'a, T> {
-    fn begin(shell: &'a Shell, call: &Call, page: &'a Page<T>) -> Self {
+    fn begin(services: &'a Services, context: &RequestContext, page: &'a Page<T>) -> Self {
         let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
         body.extend_from_slice(b"{\"data\":[");
-        let (large_work, tenant) = (&shell.large_work, call.caller.tenant);
+        let (large_work, tenant) = (&services.large_work, context.caller.tenant);
         Self { large_work, tenant, page, body, entries: 0, is_full: false, piece_begins: 0, turn: None }
     }
 
@@ -221,6 +221,11 @@ pub(crate) fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Po
 ///
 /// # Errors
 /// [`Error::Refused`] naming the scope.
-pub fn may_expand<E: PartialEq>(call: &Call, expand: &[E], path: &E, scope: Permission) -> Result<(), Error> {
-    if expand.contains(path) { Ok(call.caller.require(scope)?) } else { Ok(()) }
+pub fn may_expand<E: PartialEq>(
+    context: &RequestContext,
+    expand: &[E],
+    path: &E,
+    scope: Permission,
+) -> Result<(), Error> {
+    if expand.contains(path) { Ok(context.caller.require(scope)?) } else { Ok(()) }
 }

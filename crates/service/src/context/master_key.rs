@@ -8,7 +8,7 @@ use candor_domain::id::WebhookId;
 use candor_port_storage::upkeep::MasterKey;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 use crate::context::vault::{KeyName, SealContext, Vault};
 use crate::context::webhook_secrets;
 
@@ -69,18 +69,18 @@ pub fn examine(vault: &Vault, remembered: &[MasterKey]) -> Result<(), WrongKey> 
 ///
 /// # Errors
 /// [`WrongKey`].
-pub async fn confirm(shell: &Shell) -> Result<(), WrongKey> {
+pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
     for _ in 0..ATTEMPTS {
-        let remembered = shell.store.master_keys().await.map_err(Error::from)?;
-        examine(&shell.vault, &remembered)?;
-        let first = first(shell)?;
+        let remembered = services.store.master_keys().await.map_err(Error::from)?;
+        examine(&services.vault, &remembered)?;
+        let first = first(services)?;
         if remembered.iter().any(|it| it.key_id == first.key_id) {
             return Ok(());
         }
         if remembered.is_empty() {
-            open_any_secret(shell).await?;
+            open_any_secret(services).await?;
         }
-        shell.store.add_master_key(first, remembered.len()).await.map_err(Error::from)?;
+        services.store.add_master_key(first, remembered.len()).await.map_err(Error::from)?;
     }
     Err(Error::Contended.into())
 }
@@ -89,37 +89,37 @@ pub async fn confirm(shell: &Shell) -> Result<(), WrongKey> {
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
-pub async fn adopt(shell: &Shell) -> Result<(), Error> {
-    Ok(shell.store.replace_master_keys(first(shell)?).await?)
+pub async fn adopt(services: &Services) -> Result<(), Error> {
+    Ok(services.store.replace_master_keys(first(services)?).await?)
 }
 
 /// The first key of the ring, as the store is to remember it.
-fn first(shell: &Shell) -> Result<MasterKey, Error> {
-    let name = shell.vault.names().next().ok_or_else(|| Error::Bug("the ring has no key".to_owned()))?;
+fn first(services: &Services) -> Result<MasterKey, Error> {
+    let name = services.vault.names().next().ok_or_else(|| Error::Bug("the ring has no key".to_owned()))?;
     let KeyName { id, fingerprint } = name.clone();
-    let mut key = MasterKey { key_id: id, fingerprint, sealed: vec![], recorded_at: shell.clock.now() };
-    key.sealed = shell.vault.seal(&*shell.ids, &place(&key), KNOWN)?;
+    let mut key = MasterKey { key_id: id, fingerprint, sealed: vec![], recorded_at: services.clock.now() };
+    key.sealed = services.vault.seal(&*services.ids, &place(&key), KNOWN)?;
     Ok(key)
 }
 
 /// A store that remembers no key may be older than that: then the secrets in it tell. Some of them may be lost already,
 /// but if none opens, the ring is another one.
-async fn open_any_secret(shell: &Shell) -> Result<(), WrongKey> {
+async fn open_any_secret(services: &Services) -> Result<(), WrongKey> {
     let (mut after, mut tried) = (None, None);
     loop {
-        let some = shell.store.every_webhook(after, READ).await.map_err(Error::from)?;
+        let some = services.store.every_webhook(after, READ).await.map_err(Error::from)?;
         for (tenant, stored) in &some {
             let id = stored.value.id;
             after = Some((*tenant, id));
             for secret in &stored.value.secrets {
-                if webhook_secrets::open(&shell.vault, (*tenant, id), &secret.sealed).is_ok() {
+                if webhook_secrets::open(&services.vault, (*tenant, id), &secret.sealed).is_ok() {
                     return Ok(());
                 }
                 tried = tried.or(Some(id));
             }
         }
         if some.is_empty() {
-            let ring = || shell.vault.names().cloned().collect();
+            let ring = || services.vault.names().cloned().collect();
             return tried.map_or(Ok(()), |webhook| Err(WrongKey::NothingOpens { webhook, ring: ring() }));
         }
     }

@@ -1,7 +1,6 @@
 //! The parts that every use case and every background worker needs beside a decision.
 
 pub mod auth;
-pub mod call;
 pub(crate) mod change;
 pub mod clocks;
 pub mod error;
@@ -9,16 +8,17 @@ pub(crate) mod expand;
 pub(crate) mod fan_out;
 pub(crate) mod handover;
 pub(crate) mod invitation_tokens;
-mod kept_answers;
 pub mod limits;
 pub mod list;
 pub mod master_key;
 pub(crate) mod notices;
 pub mod reply;
 pub(crate) mod reports;
+pub mod request;
 pub(crate) mod search_cache;
 pub(crate) mod search_index;
-pub mod shell;
+pub mod services;
+mod stored_replies;
 mod striped_locks;
 pub mod tenant_sizes;
 pub mod vault;

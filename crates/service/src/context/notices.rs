@@ -9,14 +9,14 @@ use candor_port_storage::StorageExt;
 use candor_tables::rows;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// The most org admins that are told of one thing.
 const MAX_ADMINS: u16 = 100;
 
 /// The notifications that a decision's notices become: one for each person who is to be told.
 pub(crate) async fn addressed(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     notices: &[Notice],
     at: Timestamp,
@@ -25,27 +25,27 @@ pub(crate) async fn addressed(
     for notice in notices {
         let people = match notice.to {
             Audience::Person(id) => vec![id],
-            Audience::ManagerOf(id) => managers(shell, tenant, id).await?,
-            Audience::OrgAdmins => org_admins(shell, tenant).await?,
+            Audience::ManagerOf(id) => managers(services, tenant, id).await?,
+            Audience::OrgAdmins => org_admins(services, tenant).await?,
         };
-        out.extend(people.into_iter().map(|person| notice.to(shell.id(at), person, at)));
+        out.extend(people.into_iter().map(|person| notice.to(services.id(at), person, at)));
     }
     Ok(out)
 }
 
 /// A person's manager, or the org admins where there is none who works there.
-async fn managers(shell: &Shell, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
-    let manager = shell.store.row::<Employee>(tenant, person).await?.and_then(|it| it.value.manager_id);
+async fn managers(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
+    let manager = services.store.row::<Employee>(tenant, person).await?.and_then(|it| it.value.manager_id);
     if let Some(manager) = manager
-        && let Some(it) = shell.store.row::<Employee>(tenant, manager).await?
+        && let Some(it) = services.store.row::<Employee>(tenant, manager).await?
         && it.value.status != Status::Deactivated
     {
         return Ok(vec![manager]);
     }
-    org_admins(shell, tenant).await
+    org_admins(services, tenant).await
 }
 
-async fn org_admins(shell: &Shell, tenant: Tenant) -> Result<Vec<EmployeeId>, Error> {
-    let admins = shell.store.page(tenant, rows::employees::org_admins(MAX_ADMINS)).await?;
+async fn org_admins(services: &Services, tenant: Tenant) -> Result<Vec<EmployeeId>, Error> {
+    let admins = services.store.page(tenant, rows::employees::org_admins(MAX_ADMINS)).await?;
     Ok(admins.items.into_iter().map(|it| it.id).collect())
 }

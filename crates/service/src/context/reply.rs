@@ -8,7 +8,7 @@ use candor_port_storage::Version;
 pub enum Outcome {
     /// 200
     Done,
-    /// 201, with the path of the new resource below the API's base, e.g. `/observations/obs_…`.
+    /// 201, with the id of the new resource, such as `obs_…`.
     Created(String),
     /// 202: it is going to be done.
     Accepted,
@@ -17,20 +17,21 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The status, and the path of what is new, as they are kept for retries.
-    pub(crate) fn kept(&self) -> (u16, &str) {
+    /// Returns the status and the id of the new resource, as they are stored for retries.
+    pub(crate) fn to_stored(&self) -> (u16, &str) {
         match self {
             Self::Done => (200, ""),
-            Self::Created(path) => (201, path),
+            Self::Created(id) => (201, id),
             Self::Accepted => (202, ""),
             Self::Removed => (204, ""),
         }
     }
 
-    /// What was kept.
-    pub(crate) fn of_kept(status: u16, path: String) -> Self {
+    /// Restores the outcome from its stored form.
+    pub(crate) fn from_stored(status: u16, id: &str) -> Self {
         match status {
-            201 => Self::Created(path),
+            // Replies of version 0.1.0 have the whole path, whose last segment is the id.
+            201 => Self::Created(id.rsplit('/').next().unwrap_or(id).to_owned()),
             202 => Self::Accepted,
             204 => Self::Removed,
             _ => Self::Done,
@@ -47,16 +48,16 @@ pub struct Reply {
     pub body: Bytes,
     /// The version of the one resource in the body, for `ETag`; absent on lists and where something is inlined.
     pub version: Option<Version>,
-    /// What the body shows beside what the version counts, as a number that is another one when that changes; 0 where
-    /// there is nothing of the kind. `ETag` has it too, `If-Match` does not ask for it.
-    pub mark: u64,
+    /// Digest of parts of the body that the version does not count, such as a status that depends on the time; 0 if there
+    /// are none. `ETag` includes it, `If-Match` ignores it.
+    pub etag_extra: u64,
     /// Whether it was kept from an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 impl Reply {
     const fn of(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
-        Self { outcome, body, version, mark: 0, replayed: false }
+        Self { outcome, body, version, etag_extra: 0, replayed: false }
     }
 
     /// A success with a body.
@@ -67,8 +68,8 @@ impl Reply {
 
     /// A new resource.
     #[must_use]
-    pub const fn created(location: String, body: Bytes, version: Option<Version>) -> Self {
-        Self::of(Outcome::Created(location), body, version)
+    pub const fn created(id: String, body: Bytes, version: Option<Version>) -> Self {
+        Self::of(Outcome::Created(id), body, version)
     }
 
     /// Something that is going to be done.
@@ -83,9 +84,9 @@ impl Reply {
         Self::of(Outcome::Removed, Bytes::new(), None)
     }
 
-    /// The same, with what it shows beside what its version counts.
+    /// Sets the digest of the parts that the version does not count.
     #[must_use]
-    pub fn marked(self, mark: u64) -> Self {
-        Self { mark, ..self }
+    pub fn with_etag_extra(self, etag_extra: u64) -> Self {
+        Self { etag_extra, ..self }
     }
 }

@@ -13,7 +13,7 @@ use candor_tables::flat::Stored;
 
 use crate::context::error::Error;
 use crate::context::search_cache::IndexCache;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// Where so many rows wait to be indexed, a search would take too long. An upload of the largest size does not make it so.
 pub(crate) const MOST_WAITING: u16 = 30_000;
@@ -35,11 +35,16 @@ impl SearchIndex {
     ///
     /// # Errors
     /// [`Error::NotIndexed`]; those of the store.
-    pub(crate) async fn require_complete(&self, shell: &Shell, tenant: Tenant, types: &[Type]) -> Result<(), Error> {
-        if self.is_complete.load(Ordering::Relaxed) || self.is_filled(shell).await? {
+    pub(crate) async fn require_complete(
+        &self,
+        services: &Services,
+        tenant: Tenant,
+        types: &[Type],
+    ) -> Result<(), Error> {
+        if self.is_complete.load(Ordering::Relaxed) || self.is_filled(services).await? {
             return Ok(());
         }
-        let left = shell.store.index_backlog(Some(tenant), TABLES).await?;
+        let left = services.store.index_backlog(Some(tenant), TABLES).await?;
         let is_asked = |it: &Backlog| types.iter().any(|kind| table(*kind) == it.table);
         if left.iter().any(is_asked) { Err(Error::NotIndexed) } else { Ok(()) }
     }
@@ -49,8 +54,8 @@ impl SearchIndex {
         self.is_complete.store(is_complete, Ordering::Relaxed);
     }
 
-    async fn is_filled(&self, shell: &Shell) -> Result<bool, Error> {
-        let is_filled = shell.store.index_backlog(None, 1).await?.is_empty();
+    async fn is_filled(&self, services: &Services) -> Result<bool, Error> {
+        let is_filled = services.store.index_backlog(None, 1).await?.is_empty();
         self.set_complete(is_filled);
         Ok(is_filled)
     }

@@ -13,22 +13,22 @@ use candor_domain::visibility::{LinkedId, Readers, Restricted, Viewer};
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
 
-use crate::context::call::Call;
 use crate::context::change::shown;
 use crate::context::error::Error;
 use crate::context::expand::{self, Inlined};
 use crate::context::reply::Reply;
 use crate::context::reports;
-use crate::context::shell::{Shell, or_not_found, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, or_not_found, render};
 
 /// Returns the resource with this id; `None` if there is none or the caller does not see it.
 pub(crate) async fn find<T: Restricted + Stored>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     id: Id<T::Kind>,
 ) -> Result<Option<Versioned<T>>, Error> {
-    let Some(stored) = shell.store.row::<T>(call.caller.tenant, id).await? else { return Ok(None) };
-    Ok(is_visible(shell, call, &stored.value).await?.then_some(stored))
+    let Some(stored) = services.store.row::<T>(context.caller.tenant, id).await? else { return Ok(None) };
+    Ok(is_visible(services, context, &stored.value).await?.then_some(stored))
 }
 
 /// Returns the resource with this id.
@@ -36,16 +36,20 @@ pub(crate) async fn find<T: Restricted + Stored>(
 /// # Errors
 /// Not found, also if the caller does not see it; those of the store.
 pub(crate) async fn require<T: Restricted + Stored>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     id: Id<T::Kind>,
 ) -> Result<Versioned<T>, Error> {
-    or_not_found(find(shell, call, id).await?)
+    or_not_found(find(services, context, id).await?)
 }
 
 /// Returns `true` if the caller sees the resource. Reporting lines are read only where they decide.
-pub(crate) async fn is_visible(shell: &Shell, call: &Call, resource: &impl Restricted) -> Result<bool, Error> {
-    let viewer = call.caller.viewer();
+pub(crate) async fn is_visible(
+    services: &Services,
+    context: &RequestContext,
+    resource: &impl Restricted,
+) -> Result<bool, Error> {
+    let viewer = context.caller.viewer();
     if viewer == Viewer::Everything {
         return Ok(true);
     }
@@ -53,12 +57,16 @@ pub(crate) async fn is_visible(shell: &Shell, call: &Call, resource: &impl Restr
     if readers.include(viewer, false) {
         return Ok(true);
     }
-    let below = reports::among(shell, call, readers.managers_of).await?;
+    let below = reports::among(services, context, readers.managers_of).await?;
     Ok(readers.include(viewer, !below.is_empty()))
 }
 
 /// Returns the ids of this set that exist and that the caller sees.
-async fn seen(shell: &Shell, call: &Call, ids: &BTreeSet<LinkedId>) -> Result<BTreeSet<LinkedId>, Error> {
+async fn seen(
+    services: &Services,
+    context: &RequestContext,
+    ids: &BTreeSet<LinkedId>,
+) -> Result<BTreeSet<LinkedId>, Error> {
     let (mut observations, mut objectives, mut summaries, mut assignments) = (vec![], vec![], vec![], vec![]);
     for id in ids {
         match *id {
@@ -68,7 +76,7 @@ async fn seen(shell: &Shell, call: &Call, ids: &BTreeSet<LinkedId>) -> Result<BT
             LinkedId::Assignment(id) => assignments.push(id),
         }
     }
-    let (store, tenant, viewer) = (&shell.store, call.caller.tenant, call.caller.viewer());
+    let (store, tenant, viewer) = (&services.store, context.caller.tenant, context.caller.viewer());
     let (observations, objectives, summaries, assignments) = tokio::try_join!(
         store.readers::<Observation>(tenant, &observations),
         store.readers::<Objective>(tenant, &objectives),
@@ -81,7 +89,7 @@ async fn seen(shell: &Shell, call: &Call, ids: &BTreeSet<LinkedId>) -> Result<BT
     found.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
     found.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
     let undecided = found.iter().filter(|(_, readers)| !readers.include(viewer, false));
-    let below = reports::among(shell, call, undecided.filter_map(|(_, readers)| readers.managers_of)).await?;
+    let below = reports::among(services, context, undecided.filter_map(|(_, readers)| readers.managers_of)).await?;
     let is_seen =
         |readers: &Readers| readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)));
     Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
@@ -89,12 +97,12 @@ async fn seen(shell: &Shell, call: &Call, ids: &BTreeSet<LinkedId>) -> Result<BT
 
 /// Returns those of the linked ids of some resources that the caller is shown; `None` where all of them are shown.
 async fn shown_links<T: Resource>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     resources: &[T],
 ) -> Result<Option<BTreeSet<LinkedId>>, Error> {
-    let is_permitted = T::LINKS_PERMISSION.is_none_or(|permission| call.caller.scopes.has(permission));
-    let viewer = call.caller.viewer();
+    let is_permitted = T::LINKS_PERMISSION.is_none_or(|permission| context.caller.scopes.has(permission));
+    let viewer = context.caller.viewer();
     if is_permitted && viewer == Viewer::Everything {
         return Ok(None);
     }
@@ -102,13 +110,17 @@ async fn shown_links<T: Resource>(
     if linked.is_empty() {
         return Ok(None);
     }
-    let shown = if is_permitted { seen(shell, call, &linked).await? } else { BTreeSet::new() };
+    let shown = if is_permitted { seen(services, context, &linked).await? } else { BTreeSet::new() };
     Ok((shown.len() < linked.len()).then_some(shown))
 }
 
 /// Removes from some resources the ids that the caller is not shown.
-pub(crate) async fn narrow<T: Resource>(shell: &Shell, call: &Call, resources: &mut [T]) -> Result<(), Error> {
-    if let Some(shown) = shown_links(shell, call, resources).await? {
+pub(crate) async fn narrow<T: Resource>(
+    services: &Services,
+    context: &RequestContext,
+    resources: &mut [T],
+) -> Result<(), Error> {
+    if let Some(shown) = shown_links(services, context, resources).await? {
         for resource in resources {
             resource.retain_linked(&|id| shown.contains(&id));
         }
@@ -126,12 +138,12 @@ pub(crate) struct Narrowed<T> {
 /// Returns the resource without the ids that the caller is not shown; `None` where all of them are shown. Ids in `fresh`
 /// name what the same request creates for the caller.
 pub(crate) async fn narrowed<T: Resource>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     resource: &T,
     fresh: &[LinkedId],
 ) -> Result<Option<Narrowed<T>>, Error> {
-    let Some(shown) = shown_links(shell, call, std::slice::from_ref(resource)).await? else { return Ok(None) };
+    let Some(shown) = shown_links(services, context, std::slice::from_ref(resource)).await? else { return Ok(None) };
     let mut value = resource.clone();
     value.retain_linked(&|id| shown.contains(&id) || fresh.contains(&id));
     let left: Vec<ObservationId> = value.linked_ids().iter().map(|id| Id::from_bytes(id.to_bytes())).collect();
@@ -141,50 +153,55 @@ pub(crate) async fn narrowed<T: Resource>(
 
 /// Returns the resource as the caller is shown it, with its version.
 pub(crate) async fn as_shown<T: Resource>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     stored: &Versioned<T>,
 ) -> Result<Versioned<T>, Error> {
-    let narrowed = narrowed(shell, call, &stored.value, &[]).await?;
+    let narrowed = narrowed(services, context, &stored.value, &[]).await?;
     let value = narrowed.map_or_else(|| stored.value.clone(), |narrowed| narrowed.value);
     Ok(Versioned { value, version: stored.version })
 }
 
 /// Answers one resource as the caller is shown it.
-pub(crate) async fn reply<T: Resource>(shell: &Shell, call: &Call, stored: &Versioned<T>) -> Result<Reply, Error> {
-    match narrowed(shell, call, &stored.value, &[]).await? {
+pub(crate) async fn reply<T: Resource>(
+    services: &Services,
+    context: &RequestContext,
+    stored: &Versioned<T>,
+) -> Result<Reply, Error> {
+    match narrowed(services, context, &stored.value, &[]).await? {
         None => shown(stored),
-        Some(Narrowed { value, mark }) => Ok(Reply::done(render(&value)?, Some(stored.version)).marked(mark)),
+        Some(Narrowed { value, mark }) => Ok(Reply::done(render(&value)?, Some(stored.version)).with_etag_extra(mark)),
     }
 }
 
 /// Returns `true` if a filter may ask for these ids: the caller sees all of them. A filter by what is hidden matches
 /// nothing, like one by what does not exist.
 pub(crate) async fn may_filter_by(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     ids: impl IntoIterator<Item = LinkedId>,
 ) -> Result<bool, Error> {
-    if call.caller.viewer() == Viewer::Everything {
+    if context.caller.viewer() == Viewer::Everything {
         return Ok(true);
     }
     let ids = ids.into_iter().collect();
-    Ok(seen(shell, call, &ids).await? == ids)
+    Ok(seen(services, context, &ids).await? == ids)
 }
 
 /// Returns those of the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
 pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut found) = expand::found::<T>(shell, call, is_wanted, ids).await? else { return Ok(None) };
-    let viewer = call.caller.viewer();
+    let Some(mut found) = expand::found::<T>(services, context, is_wanted, ids).await? else { return Ok(None) };
+    let viewer = context.caller.viewer();
     if viewer == Viewer::Everything {
         return Ok(Some(found));
     }
-    let below = reports::among(shell, call, found.values().filter_map(|found| found.readers().managers_of)).await?;
+    let below =
+        reports::among(services, context, found.values().filter_map(|found| found.readers().managers_of)).await?;
     found.retain(|_, resource| {
         let readers = resource.readers();
         readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)))
@@ -194,13 +211,13 @@ pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
 
 /// Returns the same resources as the caller is shown them, to be inlined in another one.
 pub(crate) async fn inline_many<T: Resource + Restricted + Stored>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut found) = find_many::<T>(shell, call, is_wanted, ids).await? else { return Ok(None) };
+    let Some(mut found) = find_many::<T>(services, context, is_wanted, ids).await? else { return Ok(None) };
     let (keys, mut resources): (Vec<_>, Vec<_>) = found.drain().unzip();
-    narrow(shell, call, &mut resources).await?;
+    narrow(services, context, &mut resources).await?;
     Ok(Some(keys.into_iter().zip(resources).collect()))
 }

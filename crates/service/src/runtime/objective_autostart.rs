@@ -12,7 +12,7 @@ use candor_tables::rows;
 
 use crate::context::error::Error;
 use crate::context::fan_out::events_at_once;
-use crate::context::shell::{Shell, render};
+use crate::context::services::{Services, render};
 
 /// Objectives read at once.
 const READ: u16 = 500;
@@ -28,11 +28,11 @@ const SWEEP: &str = "sweep";
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left starts the next time.
-pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
+pub async fn due_objectives(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut started = 0;
     loop {
-        let at = shell.clock.now();
-        let due = shell.store.due(rows::objectives::STARTS_ON, at.date(), READ).await?;
+        let at = services.clock.now();
+        let due = services.store.due(rows::objectives::STARTS_ON, at.date(), READ).await?;
         let complete = due.len() < usize::from(READ);
         let mut by_tenant: BTreeMap<Tenant, Vec<Versioned<Objective>>> = BTreeMap::new();
         for (tenant, objective) in due {
@@ -40,12 +40,12 @@ pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result
         }
         let mut lost = false;
         for (tenant, objectives) in by_tenant {
-            let most = events_at_once(shell, tenant, EventType::ObjectiveStatusChanged, COMMIT).await?;
+            let most = events_at_once(services, tenant, EventType::ObjectiveStatusChanged, COMMIT).await?;
             for some in objectives.chunks(most) {
                 if !goes_on() {
                     return Ok(started);
                 }
-                match start(shell, tenant, some, at).await? {
+                match start(services, tenant, some, at).await? {
                     Some(count) => started += count,
                     None => lost = true,
                 }
@@ -59,7 +59,7 @@ pub async fn due_objectives(shell: &Shell, goes_on: impl Fn() -> bool) -> Result
 
 /// Starts some objectives of one tenant; `None` if another change came first.
 async fn start(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     some: &[Versioned<Objective>],
     at: Timestamp,
@@ -68,11 +68,11 @@ async fn start(
     let mut change: Option<ChangeSet> = None;
     let mut count = 0;
     for (decision, version) in some.iter().filter_map(due) {
-        add(shell, &mut change, decision, version, at)?;
+        add(services, &mut change, decision, version, at)?;
         count += 1;
     }
     let Some(change) = change else { return Ok(Some(0)) };
-    match shell.commit(tenant, change).await {
+    match services.commit(tenant, change).await {
         Ok(()) => Ok(Some(count)),
         Err(CommitError::Stale) => Ok(None),
         Err(CommitError::Storage(error)) => Err(error.into()),
@@ -81,13 +81,13 @@ async fn start(
 }
 
 fn add(
-    shell: &Shell,
+    services: &Services,
     change: &mut Option<ChangeSet>,
     decision: Decision<Objective>,
     seen: Version,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let entry = shell.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
+    let entry = services.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
     let data = String::from_utf8_lossy(&render(&decision.state)?).into_owned();
     let change = match change {
         Some(change) => {
@@ -97,7 +97,7 @@ fn add(
         None => change.insert(ChangeSet::new(entry)),
     };
     change.events.extend(decision.events.iter().map(|kind| Event {
-        id: shell.id(at),
+        id: services.id(at),
         kind: *kind,
         created_at: at,
         data: data.clone(),

@@ -7,7 +7,7 @@ use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::rows;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// Keys read at once.
 const READ: u16 = 100;
@@ -20,18 +20,18 @@ const SWEEP: &str = "sweep";
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
-pub async fn due_reminders(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
+pub async fn due_reminders(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut told = 0;
     loop {
-        let at = shell.clock.now();
-        let due = shell.store.due(rows::api_keys::REMIND_AT, at, READ).await?;
+        let at = services.clock.now();
+        let due = services.store.due(rows::api_keys::REMIND_AT, at, READ).await?;
         let is_all = due.len() < usize::from(READ);
         let before = told;
         for (tenant, key) in due {
             if !goes_on() {
                 return Ok(told);
             }
-            told += u64::from(remind(shell, tenant, key, at).await?);
+            told += u64::from(remind(services, tenant, key, at).await?);
         }
         // Where others were faster with all of them, the next sweep looks again.
         if is_all || told == before {
@@ -41,7 +41,7 @@ pub async fn due_reminders(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<
 }
 
 /// Says whether this instance told of the key.
-async fn remind(shell: &Shell, tenant: Tenant, key: Versioned<ApiKey>, at: Timestamp) -> Result<bool, Error> {
+async fn remind(services: &Services, tenant: Tenant, key: Versioned<ApiKey>, at: Timestamp) -> Result<bool, Error> {
     let Some(decision) = key.value.remind(at) else { return Ok(false) };
-    shell.commit_of_system(tenant, SWEEP, decision, key.version, at).await
+    services.commit_of_system(tenant, SWEEP, decision, key.version, at).await
 }

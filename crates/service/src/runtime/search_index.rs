@@ -18,7 +18,7 @@ use tokio::task::spawn_blocking;
 
 use crate::context::error::Error;
 use crate::context::search_index::{self, TABLES, table};
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// Rows indexed at once; few enough that no writer waits for long.
 const PIECE: u16 = 2_000;
@@ -39,18 +39,18 @@ const INDEXED_ROWS: &str = "candor_search_indexed_rows_total";
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is indexed the next time.
-pub async fn fill(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
+pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let (mut indexed, mut pieces) = (0, 0_u64);
     counter!(INDEXED_ROWS).increment(0);
     loop {
-        let left = shell.store.index_backlog(None, TABLES).await?;
+        let left = services.store.index_backlog(None, TABLES).await?;
         gauge!("candor_search_backlog_tables").set(u32::try_from(left.len()).unwrap_or(u32::MAX));
-        shell.search_index.set_complete(left.is_empty());
+        services.search_index.set_complete(left.is_empty());
         let Some(first) = left.first() else { return Ok(indexed) };
         if !goes_on() {
             return Ok(indexed);
         }
-        (indexed, pieces) = (indexed + piece(shell, first).await?, pieces + 1);
+        (indexed, pieces) = (indexed + piece(services, first).await?, pieces + 1);
         if pieces.is_multiple_of(PIECES_BETWEEN_REPORTS) {
             let tables = left.len();
             tracing::info!(indexed, tables, "indexing the words of what was there before the search");
@@ -63,14 +63,14 @@ pub async fn fill(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Erro
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is indexed the next time.
-pub async fn keep_up(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
+pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut indexed = 0;
-    for (tenant, table) in shell.store.index_pending(LOOKED_AT).await? {
+    for (tenant, table) in services.store.index_pending(LOOKED_AT).await? {
         loop {
             if !goes_on() {
                 return Ok(indexed);
             }
-            let rows = match what_waits(shell, tenant, kind_of(&table)?).await {
+            let rows = match what_waits(services, tenant, kind_of(&table)?).await {
                 Ok(rows) => rows,
                 Err(error) => {
                     let organization = tenant.organization;
@@ -84,8 +84,8 @@ pub async fn keep_up(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<u64, E
             }
         }
     }
-    let before = shell.clock.now().plus_seconds(-KEPT);
-    while goes_on() && shell.store.remove_replaced(before, REMOVED).await? >= REMOVED.into() {}
+    let before = services.clock.now().plus_seconds(-KEPT);
+    while goes_on() && services.store.remove_replaced(before, REMOVED).await? >= REMOVED.into() {}
     Ok(indexed)
 }
 
@@ -95,22 +95,22 @@ fn kind_of(table: &str) -> Result<Type, Error> {
 }
 
 /// Indexes the next rows of a table from before the index; says how many these were.
-async fn piece(shell: &Shell, it: &Backlog) -> Result<u64, Error> {
+async fn piece(services: &Services, it: &Backlog) -> Result<u64, Error> {
     let kind = kind_of(&it.table)?;
     let read = match kind {
-        Type::Observations => rows_of::<Observation>(shell, it).await?,
-        Type::Objectives => rows_of::<Objective>(shell, it).await?,
-        Type::Employees => rows_of::<Employee>(shell, it).await?,
-        Type::Summaries => rows_of::<Summary>(shell, it).await?,
+        Type::Observations => rows_of::<Observation>(services, it).await?,
+        Type::Objectives => rows_of::<Objective>(services, it).await?,
+        Type::Employees => rows_of::<Employee>(services, it).await?,
+        Type::Summaries => rows_of::<Summary>(services, it).await?,
     };
     let is_last = read.len() < PIECE.into();
     let up_to = read.last().map(|it| it.key.id).filter(|_| !is_last);
-    let change = IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::at(shell.clock.now()) };
-    index(shell, it.tenant, kind, read, change).await
+    let change = IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::at(services.clock.now()) };
+    index(services, it.tenant, kind, read, change).await
 }
 
-async fn rows_of<T: Searchable + Stored>(shell: &Shell, it: &Backlog) -> Result<Vec<Document>, Error> {
-    Ok(documents(shell.store.entries(it.tenant, it.next::<T>(PIECE)).await?))
+async fn rows_of<T: Searchable + Stored>(services: &Services, it: &Backlog) -> Result<Vec<Document>, Error> {
+    Ok(documents(services.store.entries(it.tenant, it.next::<T>(PIECE)).await?))
 }
 
 fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
@@ -118,82 +118,82 @@ fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
 }
 
 /// Indexes rows of a table that wait; says how many these were.
-async fn what_waits(shell: &Shell, tenant: Tenant, kind: Type) -> Result<u64, Error> {
-    let waiting = shell.store.index_state(tenant, table(kind), PIECE).await?.pending;
+async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<u64, Error> {
+    let waiting = services.store.index_state(tenant, table(kind), PIECE).await?.pending;
     if waiting.is_empty() {
         return Ok(0);
     }
     let ids: Vec<_> = waiting.iter().map(|it| it.id).collect();
     let read = match kind {
-        Type::Observations => rows_with::<Observation>(shell, tenant, &ids).await?,
-        Type::Objectives => rows_with::<Objective>(shell, tenant, &ids).await?,
-        Type::Employees => rows_with::<Employee>(shell, tenant, &ids).await?,
-        Type::Summaries => rows_with::<Summary>(shell, tenant, &ids).await?,
+        Type::Observations => rows_with::<Observation>(services, tenant, &ids).await?,
+        Type::Objectives => rows_with::<Objective>(services, tenant, &ids).await?,
+        Type::Employees => rows_with::<Employee>(services, tenant, &ids).await?,
+        Type::Summaries => rows_with::<Summary>(services, tenant, &ids).await?,
     };
-    let change = IndexChange { indexed: waiting, ..IndexChange::at(shell.clock.now()) };
-    index(shell, tenant, kind, read, change).await
+    let change = IndexChange { indexed: waiting, ..IndexChange::at(services.clock.now()) };
+    index(services, tenant, kind, read, change).await
 }
 
 async fn rows_with<T: Searchable + Stored>(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     ids: &[[u8; 16]],
 ) -> Result<Vec<Document>, Error> {
     let ids: Vec<Id<<T as Stored>::Kind>> = ids.iter().map(|it| Id::from_bytes(*it)).collect();
-    Ok(documents(shell.store.rows::<T>(tenant, &ids).await?))
+    Ok(documents(services.store.rows::<T>(tenant, &ids).await?))
 }
 
 /// Puts documents into a new segment with the rest of a change, and merges segments where there are many; says how many
 /// documents this instance indexed.
 async fn index(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     kind: Type,
     documents: Vec<Document>,
     change: IndexChange,
 ) -> Result<u64, Error> {
-    let (rows, id) = (documents.len() as u64, segment_id(shell));
+    let (rows, id) = (documents.len() as u64, segment_id(services));
     let segment = beside(move || SegmentContents::of(id, documents)).await?;
-    if !shell.store.change_index(tenant, table(kind), IndexChange { segment, ..change }).await? {
+    if !services.store.change_index(tenant, table(kind), IndexChange { segment, ..change }).await? {
         return Ok(0);
     }
     counter!(INDEXED_ROWS).increment(rows);
-    merge(shell, tenant, kind).await?;
+    merge(services, tenant, kind).await?;
     Ok(rows)
 }
 
 /// Merges segments of a table until there are few.
-async fn merge(shell: &Shell, tenant: Tenant, kind: Type) -> Result<(), Error> {
+async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Error> {
     loop {
-        let state = shell.store.index_state(tenant, table(kind), 1).await?;
+        let state = services.store.index_state(tenant, table(kind), 1).await?;
         let some: Vec<Segment> = to_merge(&state.segments).into_iter().cloned().collect();
         if some.is_empty() {
             return Ok(());
         }
         let mut contents = vec![];
         for it in &some {
-            contents.push(contents_of(shell, tenant, it).await?);
+            contents.push(contents_of(services, tenant, it).await?);
         }
-        let id = segment_id(shell);
+        let id = segment_id(services);
         let segment = beside(move || SegmentContents::merged(id, &contents)).await?;
         let replaced = some.iter().map(|it| it.id).collect();
-        let change = IndexChange { segment, replaced, ..IndexChange::at(shell.clock.now()) };
-        if !shell.store.change_index(tenant, table(kind), change).await? {
+        let change = IndexChange { segment, replaced, ..IndexChange::at(services.clock.now()) };
+        if !services.store.change_index(tenant, table(kind), change).await? {
             return Ok(());
         }
     }
 }
 
-async fn contents_of(shell: &Shell, tenant: Tenant, it: &Segment) -> Result<SegmentContents, Error> {
+async fn contents_of(services: &Services, tenant: Tenant, it: &Segment) -> Result<SegmentContents, Error> {
     let wanted = [WantedBlocks { segment: it.id, range: KeyRange::all() }];
-    let blocks = shell.store.index_blocks(tenant, &wanted).await?.into_iter().flatten().collect();
+    let blocks = services.store.index_blocks(tenant, &wanted).await?.into_iter().flatten().collect();
     let numbers: Vec<_> = (0..it.documents.div_ceil(CHUNK)).map(|number| (it.id, number)).collect();
-    let chunks = shell.store.index_chunks(tenant, &numbers).await?;
+    let chunks = services.store.index_chunks(tenant, &numbers).await?;
     Ok(SegmentContents { segment: it.clone(), blocks, chunks })
 }
 
-fn segment_id(shell: &Shell) -> [u8; 16] {
-    shell.ids.ulid(shell.clock.now()).to_bytes()
+fn segment_id(services: &Services) -> [u8; 16] {
+    services.ids.ulid(services.clock.now()).to_bytes()
 }
 
 /// What takes a while without waiting for anything, on a thread where no request waits for it.

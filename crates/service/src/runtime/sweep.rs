@@ -9,7 +9,7 @@ use candor_domain::webhook::LOG_DAYS;
 use candor_port_storage::store::Expiry;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// Rows removed at once; small, so that no writer waits for long.
 const BATCH: u32 = 500;
@@ -21,17 +21,17 @@ const NEVER: Timestamp = Timestamp::from_millis(0);
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left goes the next time.
-pub async fn run_once(shell: &Shell) -> Result<u64, Error> {
+pub async fn run_once(services: &Services) -> Result<u64, Error> {
     let mut removed = 0;
     loop {
-        let judged = shell.clocks.judge(shell).await?;
+        let judged = services.clocks.judge(services).await?;
         if !judged.is_believed {
-            return Ok(removed + keep_log(shell).await?);
+            return Ok(removed + prune_log(services).await?);
         }
-        let batch = shell.store.sweep(expiry(judged.now, shell.settings.notification_retention), BATCH).await?;
+        let batch = services.store.sweep(expiry(judged.now, services.settings.notification_retention), BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
-            return Ok(removed + keep_log(shell).await?);
+            return Ok(removed + prune_log(services).await?);
         }
     }
 }
@@ -52,12 +52,12 @@ fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
-pub async fn keep_log(shell: &Shell) -> Result<u64, Error> {
+pub async fn prune_log(services: &Services) -> Result<u64, Error> {
     let mut removed = 0;
     loop {
-        let judged = shell.clocks.judge(shell).await?;
+        let judged = services.clocks.judge(services).await?;
         let before = if judged.is_believed { judged.now.plus_seconds(-LOG_DAYS * DAY_SECONDS) } else { NEVER };
-        let batch = shell.store.keep_log(judged.now, before, BATCH).await?;
+        let batch = services.store.keep_log(judged.now, before, BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
             return Ok(removed);

@@ -11,7 +11,7 @@ use candor_tables::copy::CopyTable;
 use candor_tables::sizes::measured_tables;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 use crate::context::tenant_sizes::TenantSize;
 
 /// Organizations that are shown. More labels would cost every monitoring system that scrapes them.
@@ -25,26 +25,26 @@ const REST: u32 = 9;
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what was found before stays.
-pub async fn measure_all(shell: &Shell, goes_on: impl Fn() -> bool) -> Result<(), Error> {
+pub async fn measure_all(services: &Services, goes_on: impl Fn() -> bool) -> Result<(), Error> {
     let (tables, mut largest, mut after) = (measured_tables(), Vec::new(), None);
     loop {
-        let page = shell.store.replica().organizations(after, PAGE).await?;
+        let page = services.store.replica().organizations(after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.id);
         for organization in &page {
-            let Some(size) = measure(shell, organization.id, &tables, &goes_on).await? else { return Ok(()) };
+            let Some(size) = measure(services, organization.id, &tables, &goes_on).await? else { return Ok(()) };
             largest.push(size);
             largest.sort_by_key(|size: &TenantSize| std::cmp::Reverse((size.bytes, size.rows)));
             largest.truncate(SHOWN);
         }
     }
-    shell.tenant_sizes.set(largest);
+    services.tenant_sizes.set(largest);
     Ok(())
 }
 
 /// Measures one organization; `None` if the round was broken off.
 async fn measure(
-    shell: &Shell,
+    services: &Services,
     organization: OrganizationId,
     tables: &[CopyTable],
     goes_on: &impl Fn() -> bool,
@@ -58,12 +58,12 @@ async fn measure(
                 if !goes_on() {
                     return Ok(None);
                 }
-                let begun = shell.clock.steady();
-                let piece = shell.store.replica().measure(tenant, table, id).await?;
+                let begun = services.clock.steady();
+                let piece = services.store.replica().measure(tenant, table, id).await?;
                 size.rows += piece.rows;
                 size.bytes += piece.bytes();
                 after = piece.last;
-                rest_after(shell.clock.steady().saturating_sub(begun)).await;
+                rest_after(services.clock.steady().saturating_sub(begun)).await;
             }
         }
     }

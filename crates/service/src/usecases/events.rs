@@ -9,11 +9,11 @@ use candor_fair_share::large_work::PIECE_BYTES;
 use candor_port_storage::Version;
 use tokio::task::yield_now;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::list::MAX_PAGE_BYTES;
 use crate::context::reply::Reply;
-use crate::context::shell::{Shell, or_not_found};
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, or_not_found};
 
 /// Where a feed starts that nothing was ever read of.
 const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
@@ -22,10 +22,10 @@ const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: EventId) -> Result<Reply, Error> {
-    let tenant = call.caller.tenant;
-    let since = oldest_in_feed(shell.clock.now());
-    let event = shell.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, it)| it.created_at >= since);
+pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> Result<Reply, Error> {
+    let tenant = context.caller.tenant;
+    let since = oldest_in_feed(services.clock.now());
+    let event = services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, it)| it.created_at >= since);
     let (_, event) = or_not_found(event)?;
     // An event never changes.
     Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
@@ -37,20 +37,20 @@ pub async fn get(shell: &Shell, call: &Call, id: EventId) -> Result<Reply, Error
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn feed(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
-    let now = shell.clock.now();
+pub async fn feed(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let now = services.clock.now();
     let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
-    let tenant = call.caller.tenant;
+    let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);
     // Whoever begins now reads lists next, which show everything that stands before this place.
-    let store = if matches!(start, FeedStart::Now) { &*shell.store } else { shell.store.replica() };
+    let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
-    let mut body = rendered(shell, tenant, &page.events).await?;
+    let mut body = rendered(services, tenant, &page.events).await?;
     if body.entries < page.events.len() {
         // The store knows where each piece ends, so it is asked for the shorter one; the feed only grows at its end.
         let fitting = u16::try_from(body.entries).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
-        body = rendered(shell, tenant, &page.events).await?;
+        body = rendered(services, tenant, &page.events).await?;
     }
     let before = if let FeedStart::After(place) = &start { place } else { &START };
     let next = cursor(digest, page.next.as_ref().unwrap_or(before));
@@ -67,7 +67,7 @@ struct FeedBody {
 
 /// Renders as many of these events as have room in a page; one always has. Large pages are written in the tenant's turn,
 /// and other requests of the thread come between their pieces.
-async fn rendered(shell: &Shell, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
+async fn rendered(services: &Services, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
     let (mut text, mut entries, mut piece_begins, mut turn) = (r#"{"data":["#.to_owned(), 0, 0, None);
     for event in events {
         let body = event.body(tenant);
@@ -82,7 +82,7 @@ async fn rendered(shell: &Shell, tenant: Tenant, events: &[Event]) -> Result<Fee
         if text.len() - piece_begins >= PIECE_BYTES {
             piece_begins = text.len();
             if turn.is_none() {
-                turn = Some(shell.large_work.turn(tenant).await?);
+                turn = Some(services.large_work.turn(tenant).await?);
             }
             yield_now().await;
         }

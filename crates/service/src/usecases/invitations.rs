@@ -15,11 +15,11 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Vers
 use candor_tables::rows;
 use serde::Serialize;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::invitation_tokens;
 use crate::context::reply::Reply;
-use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, or_not_found, render};
 
 /// How often accepting is tried when another change comes first.
 const ATTEMPTS: usize = 3;
@@ -45,31 +45,31 @@ struct Accepted {
 /// # Errors
 /// Not pending; see [`Error`].
 fn made(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     person: &Employee,
     (made_at, at): (Timestamp, Timestamp),
 ) -> Result<(Invitation, Secret), Error> {
-    let token = invitation::token(random32(&*shell.ids)?);
-    let new = Invitation::new(shell.id(made_at), person, &token, at)?;
-    if !is_mailed(shell, tenant) {
+    let token = invitation::token(random32(&*services.ids)?);
+    let new = Invitation::new(services.id(made_at), person, &token, at)?;
+    if !is_mailed(services, tenant) {
         return Ok((new, token));
     }
-    let sealed = invitation_tokens::seal(&shell.vault, &*shell.ids, (tenant, new.id), &token)?;
+    let sealed = invitation_tokens::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
     Ok((new.by_mail(sealed, made_at), token))
 }
 
 /// Whether invitations of a tenant go out by mail.
-fn is_mailed(shell: &Shell, tenant: Tenant) -> bool {
-    shell.settings.sends_mail && invitation::is_mailed(tenant)
+fn is_mailed(services: &Services, tenant: Tenant) -> bool {
+    services.settings.sends_mail && invitation::is_mailed(tenant)
 }
 
 /// The number of invitation mails that an address got today; 0 where no mail is sent.
-async fn mails_today(shell: &Shell, tenant: Tenant, email: &str, at: Timestamp) -> Read<u32> {
-    if !is_mailed(shell, tenant) {
+async fn mails_today(services: &Services, tenant: Tenant, email: &str, at: Timestamp) -> Read<u32> {
+    if !is_mailed(services, tenant) {
         return Ok(0);
     }
-    shell.store.counted_mails(Recipient::from_email(email), at.date()).await
+    services.store.counted_mails(Recipient::from_email(email), at.date()).await
 }
 
 /// The invitation of a new person. The limit of mails never fails the creation: the mail is not sent, and the invitation
@@ -78,14 +78,14 @@ async fn mails_today(shell: &Shell, tenant: Tenant, email: &str, at: Timestamp) 
 /// # Errors
 /// See [`Error`].
 pub(crate) async fn with_employee(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     person: &Employee,
     at: Timestamp,
 ) -> Result<Invitation, Error> {
-    let (new, _) = made(shell, tenant, person, (at, at))?;
+    let (new, _) = made(services, tenant, person, (at, at))?;
     // The mailer counts exactly. This look only makes the answer come sooner, so the creation does without it.
-    let mails_today = mails_today(shell, tenant, &person.email, at).await.unwrap_or_else(|error| {
+    let mails_today = mails_today(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "cannot read how many mails an address got");
         0
     });
@@ -96,15 +96,15 @@ pub(crate) async fn with_employee(
 ///
 /// # Errors
 /// Not found: the person, or an invitation of theirs; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
-    let (tenant, at) = (call.caller.tenant, shell.clock.now());
+pub async fn get(services: &Services, context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
+    let (tenant, at) = (context.caller.tenant, services.clock.now());
     let (stored, person) = tokio::try_join!(
-        shell.store.first(tenant, rows::invitations::newest(employee)),
-        shell.store.row::<Employee>(tenant, employee)
+        services.store.first(tenant, rows::invitations::newest(employee)),
+        services.store.row::<Employee>(tenant, employee)
     )?;
     let (stored, person) = (or_not_found(stored)?, or_not_found(person)?.value.status);
     let body = render(&stored.value.view(person, at))?;
-    Ok(Reply::done(body, Some(stored.version)).marked(stored.value.stands(person, at).mark()))
+    Ok(Reply::done(body, Some(stored.version)).with_etag_extra(stored.value.stands(person, at).mark()))
 }
 
 /// `POST /employees/{id}/invite`: sends another invitation; the one before is revoked.
@@ -113,48 +113,48 @@ pub async fn get(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Rep
 ///
 /// # Errors
 /// Not found, a caller who may not write to people, not pending, over the limits of mails; see [`Error`].
-pub async fn invite(shell: &Shell, call: &Call, employee: EmployeeId) -> Result<Reply, Error> {
+pub async fn invite(services: &Services, context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let tenant = call.caller.tenant;
+        let tenant = context.caller.tenant;
         let (person, before) = tokio::try_join!(
-            shell.store.row::<Employee>(tenant, employee),
-            shell.store.first(tenant, rows::invitations::newest(employee))
+            services.store.row::<Employee>(tenant, employee),
+            services.store.first(tenant, rows::invitations::newest(employee))
         )?;
         let person = or_not_found(person)?;
-        call.admit_act(person.version)?;
+        context.validate_action(person.version)?;
         // The newest is the one that counts, also where two are sent within a millisecond.
         let sent_at = before.as_ref().map_or(at, |it| at.strictly_after(it.value.created_at));
-        let (new, token) = made(shell, tenant, &person.value, (at, sent_at))?;
+        let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
-            let mails_today = mails_today(shell, tenant, &person.value.email, at).await?;
+            let mails_today = mails_today(services, tenant, &person.value.email, at).await?;
             invitation::within_limits(before.as_ref().map(|newest| &newest.value), mails_today, at)?;
         }
-        let is_passed_on = new.mail.is_none() && call.caller.is_data_admin();
-        let accept_url = is_passed_on.then(|| shell.settings.accept_url(&token));
+        let is_passed_on = new.mail.is_none() && context.caller.is_data_admin();
+        let accept_url = is_passed_on.then(|| services.settings.accept_url(&token));
         let sent = Sent { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
-        let mut change = ChangeSet::new(call.audit(shell.id(at), draft, at));
+        let mut change = ChangeSet::new(context.audit(services.id(at), draft, at));
         let revoked = before.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
         change.writes = revoked.into_iter().chain([Write::put(&Row::new(new))]).collect();
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 /// `POST /invitations/accept`, without an API key: the token is the proof.
 ///
 /// # Errors
 /// Not found, one and the same for unknown, used, expired and revoked tokens; invalid fields; see [`Error`].
-pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Object) -> Result<Reply, Error> {
+pub async fn accept(services: &Services, request: RequestId, origin: Origin, body: Object) -> Result<Reply, Error> {
     let hash = invitation::hash(&invitation::parse_acceptance(body)?);
     for _ in 0..ATTEMPTS {
-        let at = shell.clock.now();
-        let (tenant, stored) = or_not_found(shell.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
+        let at = services.clock.now();
+        let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
-        let person = or_not_found(shell.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
-        let (change, state) = accepting(shell, (request, origin.clone()), accepted, stored.version, &person, at)?;
-        match shell.commit(tenant, change).await {
+        let person = or_not_found(services.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
+        let (change, state) = accepting(services, (request, origin.clone()), accepted, stored.version, &person, at)?;
+        match services.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),
             Err(CommitError::Storage(error)) => return Err(error.into()),
             Err(_) => {}
@@ -164,7 +164,7 @@ pub async fn accept(shell: &Shell, request: RequestId, origin: Origin, body: Obj
 }
 
 fn accepting(
-    shell: &Shell,
+    services: &Services,
     (request, origin): (RequestId, Origin),
     accepted: Invitation,
     seen: Version,
@@ -176,7 +176,7 @@ fn accepting(
     let data = String::from_utf8_lossy(&render(&state)?).into_owned();
     let name = format!("{} {}", state.first_name, state.last_name);
     let mut change = ChangeSet::new(AuditEntry {
-        id: shell.id(at),
+        id: services.id(at),
         occurred_at: at,
         action: decision.audit.action.to_owned(),
         actor: Actor { kind: ActorKind::Employee, id: Some(state.id.to_string()), name },
@@ -186,7 +186,7 @@ fn accepting(
         request_id: Some(request.to_string()),
         context: origin,
     });
-    let event = |kind| candor_domain::event::Event { id: shell.id(at), kind, created_at: at, data: data.clone() };
+    let event = |kind| candor_domain::event::Event { id: services.id(at), kind, created_at: at, data: data.clone() };
     change.events = decision.events.into_iter().map(event).collect();
     change.writes =
         vec![Write::put(&Row::seen(accepted, seen)), Write::employee(&Row::seen(state.clone(), person.version), None)];

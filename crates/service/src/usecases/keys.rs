@@ -14,12 +14,12 @@ use candor_port_storage::StorageExt;
 use candor_tables::rows;
 use serde::Serialize;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
-use crate::context::shell::{Shell, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, render};
 
 /// The answer of creation and rotation, the only ones that carry the secret.
 #[derive(Serialize)]
@@ -37,49 +37,50 @@ fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error>
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, mut params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
     let request = params.changed::<ApiKey>("api-keys");
     let request = params.finish(request)?;
     let listing = rows::api_keys::list(request.filter, request.sort, &request.page);
-    expand::plain_page(shell, call, &request, listing).await
+    expand::plain_page(services, context, &request, listing).await
 }
 
 /// `GET /api-keys/{id}`
 ///
 /// # Errors
 /// Not found, not an admin; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    expand::plain(shell, call, &shell.stored::<ApiKey>(call, id).await?).await
+pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
+    expand::plain(services, context, &services.stored::<ApiKey>(context, id).await?).await
 }
 
 /// `POST /api-keys`
 ///
 /// # Errors
 /// Invalid fields, not an admin, more access than the caller has, a person who is not there; see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone(), at))?;
-        let tenant = Tenant { organization: call.caller.tenant.organization, environment: draft.environment };
-        let person_exists = exists(shell, tenant, draft.employee.as_ref()).await?;
-        let secret = generate(draft.environment, random32(&*shell.ids)?);
-        let decision = ApiKey::create(shell.id(at), draft, &secret, Some(&call.caller), person_exists, at)?;
+        let draft = context.validate_create(|| draft.clone())?;
+        let tenant = Tenant { organization: context.caller.tenant.organization, environment: draft.environment };
+        let person_exists = exists(services, tenant, draft.employee.as_ref()).await?;
+        let secret = generate(draft.environment, random32(&*services.ids)?);
+        let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), person_exists, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok(Planned::of(decision).answering(answer))
+        Ok(PendingChange::new(decision).answering(answer))
     };
-    let reply = shell.create(call, "/api-keys", decide).await;
-    shell.auth.forget_unknown();
+    let reply = services.create(context, decide).await;
+    services.auth.forget_unknown();
     reply
 }
 
 /// Whether the person that a key is to act for is in the key's data set.
 pub(crate) async fn exists(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     person: Option<&Reference<EmployeeKind>>,
 ) -> Result<bool, Error> {
     match person.and_then(|it| it.id) {
         None => Ok(false),
-        Some(id) => Ok(shell.store.row::<Employee>(tenant, id).await?.is_some()),
+        Some(id) => Ok(services.store.row::<Employee>(tenant, id).await?.is_some()),
     }
 }
 
@@ -87,15 +88,15 @@ pub(crate) async fn exists(
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
+pub async fn update(services: &Services, context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<ApiKey>(call, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
-        let decision = stored.value.update(patch, &call.caller, at)?;
-        Ok((stored, decision.map(Planned::of)))
+        let stored = services.stored::<ApiKey>(context, id).await?;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
+        let decision = stored.value.update(patch, &context.caller, at)?;
+        Ok((stored, decision.map(PendingChange::new)))
     };
-    let reply = shell.update(call, decide).await;
-    shell.auth.forget(id);
+    let reply = services.update(context, decide).await;
+    services.auth.forget(id);
     reply
 }
 
@@ -103,18 +104,19 @@ pub async fn update(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
-pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Result<Reply, Error> {
+pub async fn rotate(services: &Services, context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
+    let overlap = parse_rotation(body);
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<ApiKey>(call, id).await?;
-        let overlap = call.admit(stored.version, || parse_rotation(body.clone()))?;
-        let secret = generate(stored.value.environment, random32(&*shell.ids)?);
-        let decision = stored.value.rotate(&secret, overlap, &call.caller, at)?;
+        let stored = services.stored::<ApiKey>(context, id).await?;
+        let overlap = context.validate_update(stored.version, || overlap.clone())?;
+        let secret = generate(stored.value.environment, random32(&*services.ids)?);
+        let decision = stored.value.rotate(&secret, overlap, &context.caller, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok((stored, Planned::of(decision).answering(answer)))
+        Ok((stored, PendingChange::new(decision).answering(answer)))
     };
-    let reply = shell.act(call, decide).await;
-    shell.auth.forget(id);
-    shell.auth.forget_unknown();
+    let reply = services.act(context, decide).await;
+    services.auth.forget(id);
+    services.auth.forget_unknown();
     reply
 }
 
@@ -122,9 +124,9 @@ pub async fn rotate(shell: &Shell, call: &Call, id: KeyId, body: Object) -> Resu
 ///
 /// # Errors
 /// Not found, not an admin, revoked already; see [`Error`].
-pub async fn revoke(shell: &Shell, call: &Call, id: KeyId) -> Result<Reply, Error> {
-    let reply = shell.act_on(call, id, ApiKey::revoke).await;
-    shell.auth.forget(id);
+pub async fn revoke(services: &Services, context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
+    let reply = services.act_on(context, id, ApiKey::revoke).await;
+    services.auth.forget(id);
     reply
 }
 
@@ -138,8 +140,8 @@ struct Quota {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn me(call: &Call) -> Result<Reply, Error> {
-    let caller = &call.caller;
+pub fn me(context: &RequestContext) -> Result<Reply, Error> {
+    let caller = &context.caller;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
     let quota = |class: &QuotaClass| (class.word(), Quota { limit: caller.quotas.of(*class), window_seconds });
     let quotas: std::collections::BTreeMap<_, _> = QuotaClass::ALL.iter().map(quota).collect();

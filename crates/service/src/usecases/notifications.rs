@@ -12,72 +12,75 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_tables::rows;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::list;
 use crate::context::reply::Reply;
-use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, or_not_found, render};
 
 /// `GET /notifications`
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let page = match request.filter.clone().seen_by(&call.caller) {
+    let page = match request.filter.clone().seen_by(&context.caller) {
         Some(filter) => {
-            shell
+            services
                 .store
-                .page(call.caller.tenant, rows::notifications::list(&filter, request.sort, &request.page))
+                .page(context.caller.tenant, rows::notifications::list(&filter, request.sort, &request.page))
                 .await?
         }
         None => Page { items: vec![], more: false },
     };
-    list::page(shell, call, &request, &page, |it| it).await
+    list::page(services, context, &request, &page, |it| it).await
 }
 
 /// `POST /notifications/{id}/read`
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn read(shell: &Shell, call: &Call, id: NotificationId) -> Result<Reply, Error> {
+pub async fn read(services: &Services, context: &RequestContext, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = shell.store.row::<Notification>(call.caller.tenant, id).await?;
-        let stored = or_not_found(stored.filter(|it| it.value.is_seen_by(&call.caller)))?;
-        call.check(stored.version)?;
+        let stored = services.store.row::<Notification>(context.caller.tenant, id).await?;
+        let stored = or_not_found(stored.filter(|it| it.value.is_seen_by(&context.caller)))?;
+        context.check_preconditions(stored.version)?;
         let Some(read) = stored.value.read(at) else {
             return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
         };
         let body = render(&read)?;
-        let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read", "notification", id), at));
+        let mut change =
+            ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
         change.writes = vec![Write::put(&Row::seen(read, stored.version))];
         Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, Some(stored.version.next()))))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 /// `POST /notifications/read_all`: everything that a person has not read yet.
 ///
 /// # Errors
 /// Invalid fields, another person than the caller acts for, a person who is not there; see [`Error`].
-pub async fn read_all(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn read_all(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let recipient = parse_read_all(body, &context.caller);
     let plan = async |at: Timestamp| {
-        let recipient = parse_read_all(body.clone(), &call.caller)?;
-        may_read_all(&recipient, &call.caller)?;
+        let recipient = recipient.clone()?;
+        may_read_all(&recipient, &context.caller)?;
         let person = match recipient.id {
             None => None,
-            Some(id) => shell.store.row::<Employee>(call.caller.tenant, id).await?,
+            Some(id) => services.store.row::<Employee>(context.caller.tenant, id).await?,
         };
         let Some(person) = person else {
             return Err(Refusal::unprocessable("recipient_id", recipient.not_found()).into());
         };
         let id = person.value.id;
-        let mut change = ChangeSet::new(call.audit(shell.id(at), draft("notification.read_all", "employee", id), at));
+        let mut change =
+            ChangeSet::new(context.audit(services.id(at), draft("notification.read_all", "employee", id), at));
         change.writes = vec![Write::NotificationsRead(id, at)];
         let body = render(&serde_json::json!({ "recipient_id": id, "read_at": at }))?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 fn draft(action: &'static str, kind: &str, id: impl ToString) -> AuditDraft {

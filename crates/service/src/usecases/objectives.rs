@@ -14,13 +14,13 @@ use candor_domain::visibility::Viewer;
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::rows;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
-use crate::context::shell::{Shell, or_not_found};
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, or_not_found};
 use crate::context::visible;
 use crate::usecases::{audit_log, organization};
 
@@ -56,12 +56,17 @@ impl Expandable for Objective {
         if paths.contains(&Expand::LinkedSummaries) { WITH_SUMMARIES_AT_A_TIME } else { usize::MAX }
     }
 
-    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+    async fn find(
+        services: &Services,
+        context: &RequestContext,
+        paths: &[Expand],
+        items: &[Self],
+    ) -> Result<Found, Error> {
         let summaries = items.iter().flat_map(newest).copied();
         let owners = items.iter().map(|it| it.owner_id);
         let (owners, summaries) = tokio::try_join!(
-            expand::found(shell, call, paths.contains(&Expand::Owner), owners),
-            visible::inline_many(shell, call, paths.contains(&Expand::LinkedSummaries), summaries),
+            expand::found(services, context, paths.contains(&Expand::Owner), owners),
+            visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
         )?;
         Ok(Found { owners, summaries })
     }
@@ -79,23 +84,38 @@ impl Expandable for Objective {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, family: Family, params: Params) -> Result<Reply, Error> {
+pub async fn list(
+    services: &Services,
+    context: &RequestContext,
+    family: Family,
+    params: Params,
+) -> Result<Reply, Error> {
     let request = Filter::parse(family, params)?;
-    let listing = rows::objectives::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
-    expand::page(shell, call, &request, listing).await
+    let listing = rows::objectives::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
+    expand::page(services, context, &request, listing).await
 }
 
 /// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
-async fn seen(shell: &Shell, call: &Call, family: Family, id: ObjectiveId) -> Result<Versioned<Objective>, Error> {
-    let stored = visible::find::<Objective>(shell, call, id).await?;
+async fn seen(
+    services: &Services,
+    context: &RequestContext,
+    family: Family,
+    id: ObjectiveId,
+) -> Result<Versioned<Objective>, Error> {
+    let stored = visible::find::<Objective>(services, context, id).await?;
     or_not_found(stored.filter(|it| family.scopes().contains(&it.value.scope)))
 }
 
 /// Whether somebody reports to the caller's person, at any depth.
-async fn reports_to(shell: &Shell, call: &Call, viewer: Viewer, owner: EmployeeId) -> Result<bool, Error> {
+async fn reports_to(
+    services: &Services,
+    context: &RequestContext,
+    viewer: Viewer,
+    owner: EmployeeId,
+) -> Result<bool, Error> {
     match viewer {
         Viewer::Person(person) if person != owner => {
-            Ok(shell.store.reporting(call.caller.tenant, person, owner).await?.is_below)
+            Ok(services.store.reporting(context.caller.tenant, person, owner).await?.is_below)
         }
         Viewer::Everything | Viewer::Person(_) => Ok(false),
     }
@@ -105,8 +125,14 @@ async fn reports_to(shell: &Shell, call: &Call, viewer: Viewer, owner: EmployeeI
 ///
 /// # Errors
 /// Not found, also in the wrong resource; invalid parameters; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, family: Family, id: ObjectiveId, params: Params) -> Result<Reply, Error> {
-    expand::one(shell, call, params, seen(shell, call, family, id)).await
+pub async fn get(
+    services: &Services,
+    context: &RequestContext,
+    family: Family,
+    id: ObjectiveId,
+    params: Params,
+) -> Result<Reply, Error> {
+    expand::one(services, context, params, seen(services, context, family, id)).await
 }
 
 /// `GET /{resource}/{id}/history`: what was done with it, newest first (decision C9).
@@ -114,61 +140,73 @@ pub async fn get(shell: &Shell, call: &Call, family: Family, id: ObjectiveId, pa
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
 pub async fn history(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     family: Family,
     id: ObjectiveId,
     mut params: Params,
 ) -> Result<Reply, Error> {
-    let stored = seen(shell, call, family, id).await?;
+    let stored = seen(services, context, family, id).await?;
     let filter = audit::Filter { target_id: Some(stored.value.id.to_string()), ..audit::Filter::default() };
     let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
     let request = params.finish(request)?;
-    audit_log::history(shell, call, &request).await
+    audit_log::history(services, context, &request).await
 }
 
 /// `POST /{resource}`
 ///
 /// # Errors
 /// Invalid fields, an org objective without admin context, an owner out of reach or not there; see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, family: Family, body: Object) -> Result<Reply, Error> {
+pub async fn create(
+    services: &Services,
+    context: &RequestContext,
+    family: Family,
+    body: Object,
+) -> Result<Reply, Error> {
+    let draft = Draft::parse(family, body);
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(family, body.clone()))?;
+        let draft = context.validate_create(|| draft.clone())?;
         let owner = async {
             match draft.owner.id {
                 None => Ok(None),
-                Some(id) => Ok::<_, Error>(shell.store.row::<Employee>(call.caller.tenant, id).await?),
+                Some(id) => Ok::<_, Error>(services.store.row::<Employee>(context.caller.tenant, id).await?),
             }
         };
-        let (review, owner) = tokio::try_join!(review(shell, call), owner)?;
-        draft.may_be_created_by(&call.caller, review)?;
+        let (review, owner) = tokio::try_join!(review(services, context), owner)?;
+        draft.may_be_created_by(&context.caller, review)?;
         let owner = match owner.map(|it| it.value) {
             None => None,
             Some(it) => {
-                let viewer = call.caller.viewer();
-                let below = reports_to(shell, call, viewer, it.id).await?;
+                let viewer = context.caller.viewer();
+                let below = reports_to(services, context, viewer, it.id).await?;
                 Some(OwnerFound { role: it.role, in_reach: viewer.reaches(it.id, below) })
             }
         };
-        Ok(Planned::of(Objective::create(shell.id(at), draft, owner, at)?))
+        Ok(PendingChange::new(Objective::create(services.id(at), draft, owner, at)?))
     };
-    shell.create(call, family.path(), decide).await
+    services.create(context, decide).await
 }
 
 /// `PATCH /{resource}/{id}`
 ///
 /// # Errors
 /// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot reach; see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, family: Family, id: ObjectiveId, body: Object) -> Result<Reply, Error> {
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    family: Family,
+    id: ObjectiveId,
+    body: Object,
+) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = seen(shell, call, family, id).await?;
-        let shown = visible::as_shown(shell, call, &stored).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown.value))?;
-        stored.value.may_be_changed_by(&call.caller)?;
+        let stored = seen(services, context, family, id).await?;
+        let shown = visible::as_shown(services, context, &stored).await?;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &shown.value))?;
+        stored.value.may_be_changed_by(&context.caller)?;
         let decision = stored.value.update(&patch, at)?;
-        Ok((stored, decision.map(Planned::of)))
+        Ok((stored, decision.map(PendingChange::new)))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }
 
 /// `POST /{resource}/{id}/{action}` (§3.1)
@@ -177,24 +215,25 @@ pub async fn update(shell: &Shell, call: &Call, family: Family, id: ObjectiveId,
 /// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a transition
 /// that is not allowed; see [`Error`].
 pub async fn act(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     family: Family,
     id: ObjectiveId,
     what: Verb,
     body: Object,
 ) -> Result<Reply, Error> {
+    let action = Action::parse(what, body);
     let decide = async |at: Timestamp| {
-        let (stored, review) = tokio::try_join!(seen(shell, call, family, id), review(shell, call))?;
-        let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
-        stored.value.may_be_acted_on_by(&call.caller, what, review)?;
+        let (stored, review) = tokio::try_join!(seen(services, context, family, id), review(services, context))?;
+        let action = context.validate_update(stored.version, || action.clone())?;
+        stored.value.may_be_acted_on_by(&context.caller, what, review)?;
         let decision = stored.value.apply(action, review, at)?;
-        Ok((stored, Planned::of(decision)))
+        Ok((stored, PendingChange::new(decision)))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// How the organization reviews objectives (decision C10).
-async fn review(shell: &Shell, call: &Call) -> Result<Review, Error> {
-    Ok(organization::stored(shell, call).await?.value.objective_review)
+async fn review(services: &Services, context: &RequestContext) -> Result<Review, Error> {
+    Ok(organization::stored(services, context).await?.value.objective_review)
 }

@@ -16,13 +16,13 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 use crate::context::visible;
 
 /// What the observations of a page refer to, as far as it is to be inlined.
@@ -42,12 +42,17 @@ impl Expandable for Observation {
         }
     }
 
-    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+    async fn find(
+        services: &Services,
+        context: &RequestContext,
+        paths: &[Expand],
+        items: &[Self],
+    ) -> Result<Found, Error> {
         let people = items.iter().map(|it| it.employee_id);
         let tags = items.iter().flat_map(|it| it.attribute_ids.iter().copied());
         let (employees, attributes) = tokio::try_join!(
-            expand::found(shell, call, paths.contains(&Expand::Employee), people),
-            expand::found(shell, call, paths.contains(&Expand::Attributes), tags),
+            expand::found(services, context, paths.contains(&Expand::Employee), people),
+            expand::found(services, context, paths.contains(&Expand::Attributes), tags),
         )?;
         Ok(Found { employees, attributes })
     }
@@ -63,33 +68,39 @@ impl Expandable for Observation {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
-    let listing = rows::observations::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
-    expand::page(shell, call, &request, listing).await
+    let listing = rows::observations::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
+    expand::page(services, context, &request, listing).await
 }
 
 /// `GET /observations/{id}`, archived ones included.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: ObservationId, params: Params) -> Result<Reply, Error> {
-    expand::one::<Observation>(shell, call, params, visible::require::<Observation>(shell, call, id)).await
+pub async fn get(
+    services: &Services,
+    context: &RequestContext,
+    id: ObservationId,
+    params: Params,
+) -> Result<Reply, Error> {
+    expand::one::<Observation>(services, context, params, visible::require::<Observation>(services, context, id)).await
 }
 
 /// `POST /observations`
 ///
 /// # Errors
 /// Invalid fields, another author than the person of a bound key, references that do not hold; see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body, services.clock.now().date());
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone(), at.date()))?.written_by(&call.caller)?;
-        let known = named(shell, call, std::slice::from_ref(&draft)).await?;
-        let decision = Observation::create(shell.id(at), draft, &known, at)?;
+        let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
+        let known = named(services, context, std::slice::from_ref(&draft)).await?;
+        let decision = Observation::create(services.id(at), draft, &known, at)?;
         let requires = open(&decision.state.attribute_ids, &[]);
-        Ok(Planned::of(decision).requiring(requires))
+        Ok(PendingChange::new(decision).requiring(requires))
     };
-    shell.create(call, "/observations", decide).await
+    services.create(context, decide).await
 }
 
 /// `PATCH /observations/{id}`
@@ -97,53 +108,58 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, references that do not hold;
 /// see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, id: ObservationId, body: Object) -> Result<Reply, Error> {
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: ObservationId,
+    body: Object,
+) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Observation>(shell, call, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
-        stored.value.may_be_changed_by(&call.caller)?;
+        let stored = visible::require::<Observation>(services, context, id).await?;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        stored.value.may_be_changed_by(&context.caller)?;
         let wanted = patch.attributes.clone().unwrap_or_default();
-        let known = references(shell, call, &[], &wanted).await?;
+        let known = references(services, context, &[], &wanted).await?;
         let planned = stored.value.update(&patch, &known, at)?.map(|decision| {
             let requires = open(&decision.state.attribute_ids, &stored.value.attribute_ids);
-            Planned::of(decision).requiring(requires)
+            PendingChange::new(decision).requiring(requires)
         });
         Ok((stored, planned))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }
 
 /// `POST /observations/{id}/archive`
 ///
 /// # Errors
 /// Not found, a caller who is neither the author nor an org admin, archived already; see [`Error`].
-pub async fn archive(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
-    act(shell, call, id, Observation::archive).await
+pub async fn archive(services: &Services, context: &RequestContext, id: ObservationId) -> Result<Reply, Error> {
+    act(services, context, id, Observation::archive).await
 }
 
 /// `POST /observations/{id}/restore`
 ///
 /// # Errors
 /// Not found, a caller who is neither the author nor an org admin, not archived; see [`Error`].
-pub async fn restore(shell: &Shell, call: &Call, id: ObservationId) -> Result<Reply, Error> {
-    act(shell, call, id, Observation::restore).await
+pub async fn restore(services: &Services, context: &RequestContext, id: ObservationId) -> Result<Reply, Error> {
+    act(services, context, id, Observation::restore).await
 }
 
 /// Archives or restores an observation.
 async fn act(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     id: ObservationId,
     decide: impl Fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Observation>(shell, call, id).await?;
-        call.admit_act(stored.version)?;
-        stored.value.may_be_changed_by(&call.caller)?;
+        let stored = visible::require::<Observation>(services, context, id).await?;
+        context.validate_action(stored.version)?;
+        stored.value.may_be_changed_by(&context.caller)?;
         let decision = decide(&stored.value, at)?;
-        Ok((stored, Planned::of(decision)))
+        Ok((stored, PendingChange::new(decision)))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// Attributes that are new to an observation must still be open when it is saved.
@@ -152,25 +168,29 @@ fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
 }
 
 /// What is stored of the people and attributes that new observations refer to.
-pub(crate) async fn named(shell: &Shell, call: &Call, drafts: &[Draft]) -> Result<References, Error> {
+pub(crate) async fn named(
+    services: &Services,
+    context: &RequestContext,
+    drafts: &[Draft],
+) -> Result<References, Error> {
     let people = drafts.iter().flat_map(|it| std::iter::once(&it.employee).chain(it.author.iter().flatten()));
     let people: Vec<_> = people.filter_map(|it| it.id).collect();
     let attributes: Vec<_> = drafts.iter().flat_map(|it| it.attributes.iter().cloned()).collect();
-    references(shell, call, &people, &attributes).await
+    references(services, context, &people, &attributes).await
 }
 
 /// What is stored of the people and attributes that a body refers to.
 async fn references(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     people: &[EmployeeId],
     attributes: &[Reference<AttributeKind>],
 ) -> Result<References, Error> {
-    let tenant = call.caller.tenant;
+    let tenant = context.caller.tenant;
     let attributes: Vec<_> = attributes.iter().filter_map(|it| it.id).collect();
     let (people, attributes) = tokio::try_join!(
-        shell.store.rows::<Employee>(tenant, people),
-        shell.store.rows::<Attribute>(tenant, &attributes),
+        services.store.rows::<Employee>(tenant, people),
+        services.store.rows::<Attribute>(tenant, &attributes),
     )?;
     Ok(References {
         people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),

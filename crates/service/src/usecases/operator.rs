@@ -20,7 +20,7 @@ use candor_tables::rows;
 use serde::Serialize;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 use crate::usecases::keys;
 
 /// What the audit log calls whoever works on the command line.
@@ -49,8 +49,8 @@ pub struct KeyOrder {
     pub writes_per_minute: Option<u32>,
 }
 
-async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
-    match shell.commit(tenant, change).await {
+async fn commit(services: &Services, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
+    match services.commit(tenant, change).await {
         Ok(()) => Ok(()),
         Err(CommitError::Storage(error)) => Err(error.into()),
         Err(CommitError::Stale) => Err(Error::Contended),
@@ -62,20 +62,20 @@ async fn commit(shell: &Shell, tenant: Tenant, change: ChangeSet) -> Result<(), 
 ///
 /// # Errors
 /// An invalid name; see [`Error`].
-pub async fn create_organization(shell: &Shell, name: &str) -> Result<OrganizationId, Error> {
+pub async fn create_organization(services: &Services, name: &str) -> Result<OrganizationId, Error> {
     single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
-    let at = shell.clock.now();
-    let organization = Organization::new(shell.id(at), name.to_owned(), at);
+    let at = services.clock.now();
+    let organization = Organization::new(services.id(at), name.to_owned(), at);
     for environment in [Environment::Live, Environment::Test] {
         let tenant = Tenant { organization: organization.id, environment };
         let draft = AuditDraft::of(&organization, "organization.create");
-        let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, draft, at));
+        let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, draft, at));
         change.writes.push(Write::put(&Row::new(organization.clone())));
         for draft in starter_set() {
-            let attribute = Attribute::create(shell.id(at), draft, None, at)?.state;
+            let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
             change.writes.push(Write::put(&Row::new(attribute)));
         }
-        commit(shell, tenant, change).await?;
+        commit(services, tenant, change).await?;
     }
     Ok(organization.id)
 }
@@ -84,10 +84,10 @@ pub async fn create_organization(shell: &Shell, name: &str) -> Result<Organizati
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn list_organizations(shell: &Shell) -> Result<Vec<Organization>, Error> {
+pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>, Error> {
     let mut organizations: Vec<Organization> = vec![];
     loop {
-        let page = shell.store.organizations(organizations.last().map(|it| it.id), MAX_LIMIT).await?;
+        let page = services.store.organizations(organizations.last().map(|it| it.id), MAX_LIMIT).await?;
         let is_last = page.len() < usize::from(MAX_LIMIT);
         organizations.extend(page);
         if is_last {
@@ -100,23 +100,23 @@ pub async fn list_organizations(shell: &Shell) -> Result<Vec<Organization>, Erro
 ///
 /// # Errors
 /// An organization that is not there, an invalid name; see [`Error`].
-pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) -> Result<bool, Error> {
+pub async fn rename_organization(services: &Services, id: OrganizationId, name: &str) -> Result<bool, Error> {
     single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
     let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
     let mut changed = false;
     // The live data set comes last: once the new name is listed, nothing is left to be done.
     for environment in [Environment::Test, Environment::Live] {
         let tenant = Tenant { organization: id, environment };
-        let stored = shell
+        let stored = services
             .store
             .row::<Organization>(tenant, tenant.organization)
             .await?
             .ok_or(Error::Refused(Refusal::NotFound))?;
-        let at = shell.clock.now();
+        let at = services.clock.now();
         let Some(decision) = stored.value.update(&patch, at) else { continue };
-        let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+        let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
         change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
-        commit(shell, tenant, change).await?;
+        commit(services, tenant, change).await?;
         changed = true;
     }
     Ok(changed)
@@ -126,17 +126,17 @@ pub async fn rename_organization(shell: &Shell, id: OrganizationId, name: &str) 
 ///
 /// # Errors
 /// An organization or person that is not there, an invalid name, an end that is over; see [`Error`].
-pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
+pub async fn create_key(services: &Services, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
     single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
-    let at = shell.clock.now();
+    let at = services.clock.now();
     if let Some(end) = order.expires_at {
         is_end(end, at).map_err(|flaw| Refusal::invalid("expires_at", flaw))?;
     }
     let live = Tenant::live(order.organization);
-    shell.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+    services.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(Refusal::NotFound))?;
     let tenant = Tenant { environment: order.environment, ..live };
     let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
-    let person_exists = keys::exists(shell, tenant, employee.as_ref()).await?;
+    let person_exists = keys::exists(services, tenant, employee.as_ref()).await?;
     let draft = Draft {
         name: order.name,
         environment: order.environment,
@@ -147,13 +147,13 @@ pub async fn create_key(shell: &Shell, order: KeyOrder) -> Result<(KeyId, Secret
         reads_per_minute: order.reads_per_minute,
         writes_per_minute: order.writes_per_minute,
     };
-    let secret = generate(order.environment, random32(&*shell.ids)?);
-    let decision = ApiKey::create(shell.id(at), draft, &secret, None, person_exists, at)?;
-    let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+    let secret = generate(order.environment, random32(&*services.ids)?);
+    let decision = ApiKey::create(services.id(at), draft, &secret, None, person_exists, at)?;
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
     let id = decision.state.id;
     change.writes.push(Write::put(&Row::new(decision.state)));
-    commit(shell, live, change).await?;
-    shell.auth.forget_unknown();
+    commit(services, live, change).await?;
+    services.auth.forget_unknown();
     Ok((id, secret))
 }
 
@@ -173,29 +173,29 @@ pub struct OwnedKey {
 ///
 /// # Errors
 /// An organization that is not there; see [`Error`].
-pub async fn list_keys(shell: &Shell, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
+pub async fn list_keys(services: &Services, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
     let organizations = match organization {
         Some(id) => {
-            let stored = shell.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
+            let stored = services.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
             vec![stored.ok_or(Error::Refused(Refusal::NotFound))?.value]
         }
-        None => list_organizations(shell).await?,
+        None => list_organizations(services).await?,
     };
     let mut owned = vec![];
     for Organization { id, name, .. } in organizations {
-        let keys = keys_of(shell, id).await?;
+        let keys = keys_of(services, id).await?;
         let owner = |key| OwnedKey { organization_id: id, organization_name: name.clone(), key };
         owned.extend(keys.into_iter().map(owner));
     }
     Ok(owned)
 }
 
-async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
+async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
     let sort = ApiKey::DEFAULT;
     let (mut keys, mut after) = (vec![], None);
     loop {
         let request = PageRequest { limit: MAX_LIMIT, after };
-        let page = shell
+        let page = services
             .store
             .page(Tenant::live(organization), rows::api_keys::list(Bounds::default(), sort, &request))
             .await?;
@@ -211,12 +211,12 @@ async fn keys_of(shell: &Shell, organization: OrganizationId) -> Result<Vec<ApiK
 ///
 /// # Errors
 /// A key that is not there, or was revoked before; see [`Error`].
-pub async fn revoke_key(shell: &Shell, id: KeyId) -> Result<(), Error> {
+pub async fn revoke_key(services: &Services, id: KeyId) -> Result<(), Error> {
     let missing = || Error::Refused(Refusal::NotFound);
-    let (owner, stored) = shell.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
-    let at = shell.clock.now();
+    let (owner, stored) = services.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
+    let at = services.clock.now();
     let decision = stored.value.revoke(at)?;
-    let mut change = ChangeSet::new(shell.entry_of_system(OPERATOR, decision.audit, at));
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
     change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
-    commit(shell, owner, change).await
+    commit(services, owner, change).await
 }

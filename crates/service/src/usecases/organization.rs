@@ -5,39 +5,39 @@ use candor_domain::organization::{Organization, Patch};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Versioned;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 
 /// The organization of the caller.
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) async fn stored(shell: &Shell, call: &Call) -> Result<Versioned<Organization>, Error> {
-    shell.stored(call, call.caller.tenant.organization).await
+pub(crate) async fn stored(services: &Services, context: &RequestContext) -> Result<Versioned<Organization>, Error> {
+    services.stored(context, context.caller.tenant.organization).await
 }
 
 /// `GET /organization`
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn get(shell: &Shell, call: &Call) -> Result<Reply, Error> {
-    expand::plain(shell, call, &stored(shell, call).await?).await
+pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
+    expand::plain(services, context, &stored(services, context).await?).await
 }
 
 /// `PATCH /organization`
 ///
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn update(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(shell, call).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let stored = stored(services, context).await?;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let decision = stored.value.update(&patch, at);
-        Ok((stored, decision.map(Planned::of)))
+        Ok((stored, decision.map(PendingChange::new)))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }

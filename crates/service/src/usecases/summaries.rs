@@ -15,13 +15,13 @@ use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
 use candor_tables::rows;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 use crate::context::visible;
 use crate::usecases::organization;
 
@@ -54,7 +54,12 @@ impl Expandable for Summary {
         if paths.iter().any(is_large) { WITH_INCLUDED_AT_A_TIME } else { usize::MAX }
     }
 
-    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+    async fn find(
+        services: &Services,
+        context: &RequestContext,
+        paths: &[Expand],
+        items: &[Self],
+    ) -> Result<Found, Error> {
         let asked = |path: Expand| paths.contains(&path);
         let (employee, author) = (asked(Expand::Employee), asked(Expand::Author));
         let people = items.iter().flat_map(|it| {
@@ -64,9 +69,9 @@ impl Expandable for Summary {
         let objectives = items.iter().flat_map(|it| it.included_objective_ids.iter().copied());
         let observations = items.iter().flat_map(|it| it.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
-            expand::found(shell, call, employee || author, people),
-            visible::inline_many(shell, call, asked(Expand::IncludedObjectives), objectives),
-            visible::inline_many(shell, call, asked(Expand::IncludedObservations), observations),
+            expand::found(services, context, employee || author, people),
+            visible::inline_many(services, context, asked(Expand::IncludedObjectives), objectives),
+            visible::inline_many(services, context, asked(Expand::IncludedObservations), observations),
         )?;
         Ok(Found { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
@@ -89,38 +94,39 @@ fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>)
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let mut request = Filter::parse(params)?;
     let filter = &mut request.filter;
     let objective = filter.included_objective_id.map(LinkedId::Objective);
     let observation = filter.included_observation_id.map(LinkedId::Observation);
-    if !visible::may_filter_by(shell, call, objective.into_iter().chain(observation)).await? {
+    if !visible::may_filter_by(services, context, objective.into_iter().chain(observation)).await? {
         filter.included_observation_id = Some(ObservationId::from_bytes([0; 16]));
     }
-    let listing = rows::summaries::list(&request.filter, call.caller.viewer(), request.sort, &request.page);
-    expand::page(shell, call, &request, listing).await
+    let listing = rows::summaries::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
+    expand::page(services, context, &request, listing).await
 }
 
 /// `GET /summaries/{id}`, archived ones included.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: SummaryId, params: Params) -> Result<Reply, Error> {
-    expand::one(shell, call, params, visible::require::<Summary>(shell, call, id)).await
+pub async fn get(services: &Services, context: &RequestContext, id: SummaryId, params: Params) -> Result<Reply, Error> {
+    expand::one(services, context, params, visible::require::<Summary>(services, context, id)).await
 }
 
 /// `POST /summaries`
 ///
 /// # Errors
 /// Invalid fields, another author than the caller acts for, references that do not hold; see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone()))?.written_by(&call.caller)?;
+        let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|it| it.id);
-        let found = references(shell, call, people.collect(), &draft.objectives, &draft.observations).await?;
-        Ok(Planned::of(Summary::create(shell.id(at), draft, &found, at)?))
+        let found = references(services, context, people.collect(), &draft.objectives, &draft.observations).await?;
+        Ok(PendingChange::new(Summary::create(services.id(at), draft, &found, at)?))
     };
-    shell.create(call, "/summaries", decide).await
+    services.create(context, decide).await
 }
 
 /// `PATCH /summaries/{id}`
@@ -128,36 +134,50 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, a summary that the caller is only shown, approved already, references that do not hold;
 /// see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, id: SummaryId, body: Object) -> Result<Reply, Error> {
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: SummaryId,
+    body: Object,
+) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Summary>(shell, call, id).await?;
-        let shown = visible::as_shown(shell, call, &stored).await?.value;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &shown))?;
-        stored.value.may_be_changed_by(&call.caller)?;
+        let stored = visible::require::<Summary>(services, context, id).await?;
+        let shown = visible::as_shown(services, context, &stored).await?.value;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &shown))?;
+        stored.value.may_be_changed_by(&context.caller)?;
         let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
         let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
-        let found = references(shell, call, BTreeSet::new(), &objectives, &observations).await?;
+        let found = references(services, context, BTreeSet::new(), &objectives, &observations).await?;
         let decision = stored.value.update(&shown, patch, &found, at)?;
-        Ok((stored, decision.map(Planned::of)))
+        Ok((stored, decision.map(PendingChange::new)))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }
 
 /// `POST /summaries/{id}/{action}`
 ///
 /// # Errors
 /// Not found, invalid fields, an action that is not the caller's, a transition that is not allowed; see [`Error`].
-pub async fn act(shell: &Shell, call: &Call, id: SummaryId, what: ActionKind, body: Object) -> Result<Reply, Error> {
+pub async fn act(
+    services: &Services,
+    context: &RequestContext,
+    id: SummaryId,
+    what: ActionKind,
+    body: Object,
+) -> Result<Reply, Error> {
+    let action = Action::parse(what, body);
     let decide = async |at: Timestamp| {
-        let (stored, organization) =
-            tokio::try_join!(visible::require::<Summary>(shell, call, id), organization::stored(shell, call))?;
-        let action = call.admit(stored.version, || Action::parse(what, body.clone()))?;
+        let (stored, organization) = tokio::try_join!(
+            visible::require::<Summary>(services, context, id),
+            organization::stored(services, context)
+        )?;
+        let action = context.validate_update(stored.version, || action.clone())?;
         let review = organization.value.summary_review;
-        stored.value.may_be_acted_on_by(&call.caller, what, review)?;
+        stored.value.may_be_acted_on_by(&context.caller, what, review)?;
         let decision = stored.value.apply(action, review, at)?;
-        Ok((stored, Planned::of(decision)))
+        Ok((stored, PendingChange::new(decision)))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// What a change names that was not there before.
@@ -169,17 +189,27 @@ fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Refe
 
 /// What is stored of the things that a body refers to: one read of each kind.
 async fn references(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     people: BTreeSet<EmployeeId>,
     objectives: &[Reference<ObjectiveKind>],
     observations: &[Reference<ObservationKind>],
 ) -> Result<References, Error> {
     let ids = |it: &Reference<ObservationKind>| it.id;
     let (people, objectives, observations) = tokio::try_join!(
-        expand::found::<Employee>(shell, call, !people.is_empty(), people),
-        visible::find_many::<Objective>(shell, call, !objectives.is_empty(), objectives.iter().filter_map(|it| it.id)),
-        visible::find_many::<Observation>(shell, call, !observations.is_empty(), observations.iter().filter_map(ids)),
+        expand::found::<Employee>(services, context, !people.is_empty(), people),
+        visible::find_many::<Objective>(
+            services,
+            context,
+            !objectives.is_empty(),
+            objectives.iter().filter_map(|it| it.id)
+        ),
+        visible::find_many::<Observation>(
+            services,
+            context,
+            !observations.is_empty(),
+            observations.iter().filter_map(ids)
+        ),
     )?;
     let observation = |it: Observation| {
         (it.id, ObservationFound { employee_id: it.employee_id, is_archived: it.archived_at.is_some() })

@@ -6,10 +6,10 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
 use candor_tables::schema;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::shell::{ChangePlan, Shell, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, render};
 use crate::usecases::organization;
 
 /// Rows removed at once; few, so that no other writer waits for long.
@@ -24,36 +24,37 @@ const WORK_SECONDS: i64 = 15;
 ///
 /// # Errors
 /// A live key, not an admin; [`Error::Contended`] while others go on writing test data; see [`Error`].
-pub async fn reset(shell: &Shell, call: &Call) -> Result<Reply, Error> {
-    if let Some(reply) = shell.kept(call).await? {
+pub async fn reset(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
+    if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
     }
-    let stored = organization::stored(shell, call).await?;
-    call.admit_act(stored.version)?;
-    let begun = shell.clock.now();
-    let (removed, complete) = empty(shell, call, begun.plus_seconds(WORK_SECONDS)).await?;
+    let stored = organization::stored(services, context).await?;
+    context.validate_action(stored.version)?;
+    let begun = services.clock.now();
+    let (removed, complete) = empty(services, context, begun.plus_seconds(WORK_SECONDS)).await?;
     let plan = async |at: Timestamp| {
-        let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(&stored.value, "test_data.reset"), at));
+        let mut change =
+            ChangeSet::new(context.audit(services.id(at), AuditDraft::of(&stored.value, "test_data.reset"), at));
         if complete {
             for draft in starter_set() {
-                let attribute = Attribute::create(shell.id(at), draft, None, at)?.state;
+                let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
                 change.writes.push(Write::put(&Row::new(attribute)));
             }
         }
         let body = render(&serde_json::json!({ "removed": removed, "complete": complete }))?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 /// Empties table after table, until that time; says how many rows went, and whether none is left.
-async fn empty(shell: &Shell, call: &Call, until: Timestamp) -> Result<(u64, bool), Error> {
-    let tenant = call.caller.tenant;
+async fn empty(services: &Services, context: &RequestContext, until: Timestamp) -> Result<(u64, bool), Error> {
+    let tenant = context.caller.tenant;
     let mut removed = 0;
     'attempts: for _ in 0..ATTEMPTS {
         for table in schema::test_data() {
             loop {
-                let gone = match shell.store.empty(tenant, table, PIECE).await {
+                let gone = match services.store.empty(tenant, table, PIECE).await {
                     Ok(gone) => gone,
                     Err(CommitError::Storage(error)) => return Err(error.into()),
                     Err(_) => continue 'attempts,
@@ -62,7 +63,7 @@ async fn empty(shell: &Shell, call: &Call, until: Timestamp) -> Result<(u64, boo
                 if gone == 0 {
                     break;
                 }
-                if shell.clock.now() >= until {
+                if services.clock.now() >= until {
                     return Ok((removed, false));
                 }
             }

@@ -114,7 +114,7 @@ async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: Stage) {
     for step in 0..300 {
         change(&stage, &mut all).await;
         if stage.random.chance(15) {
-            search_index::keep_up(&stage.shell, || true).await.unwrap();
+            search_index::index_pending(&stage.services, || true).await.unwrap();
         }
         if step % 3 == 0 {
             let limit = *stage.random.pick(&[1, 4, 17, 100]);
@@ -138,7 +138,7 @@ async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: Stage) 
         };
         all.push(stage.written_at_once(stage.people[0], text).await);
         if number == 250 {
-            search_index::keep_up(&stage.shell, || true).await.unwrap();
+            search_index::index_pending(&stage.services, || true).await.unwrap();
         }
     }
     for asked in ["calm", "rar", "calm rare", "calm never", "seldom cal", "rare cal"] {
@@ -156,13 +156,16 @@ async fn several_who_index_at_once_lose_nothing(stage: Stage) {
         let at = stage.random.below(all.len());
         let (one, other) = (stage.another_instance(round), stage.another_instance(round + 100));
         let changed = async { stage.changed(&all[at].clone(), "Changed meanwhile.").await };
-        let (changed, one, other) =
-            tokio::join!(changed, search_index::keep_up(&one, || true), search_index::keep_up(&other, || true));
+        let (changed, one, other) = tokio::join!(
+            changed,
+            search_index::index_pending(&one, || true),
+            search_index::index_pending(&other, || true)
+        );
         one.unwrap();
         other.unwrap();
         all[at] = changed;
     }
-    search_index::keep_up(&stage.shell, || true).await.unwrap();
+    search_index::index_pending(&stage.services, || true).await.unwrap();
     assert_eq!(stage.index().await.pending, []);
     for _ in 0..40 {
         must_find(&stage, &all, &query(&stage), &Filter::default(), 50).await;

@@ -20,7 +20,7 @@ use candor_port_storage::{Storage, StorageExt};
 use candor_service::context::vault::Vault;
 use candor_service::usecases::operator;
 use candor_service::usecases::{employees, observations, search};
-use candor_service::{Call, Reply, Shell, ShellSettings};
+use candor_service::{Reply, RequestContext, ServiceSettings, Services};
 use candor_store_postgres::{PostgresOptions, PostgresStore, distribute, migrate};
 use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_store_testkit::Random;
@@ -43,7 +43,7 @@ pub(crate) struct Filter {
 }
 
 pub(crate) struct Stage {
-    pub(crate) shell: Arc<Shell>,
+    pub(crate) services: Arc<Services>,
     pub(crate) random: Random,
     /// The second and the third report to the first, the fourth to the second.
     pub(crate) people: Vec<EmployeeId>,
@@ -78,11 +78,11 @@ impl Stage {
 
     async fn on(store: Arc<dyn Storage>, database: Box<dyn Send + Sync>) -> Self {
         let clock = Arc::new(ManualClock::at(NOON));
-        let shell = instance(&store, &clock, 7);
-        let organization = operator::create_organization(&shell, "Acme").await.unwrap();
+        let services = instance(&store, &clock, 7);
+        let organization = operator::create_organization(&services, "Acme").await.unwrap();
         let tenant = Tenant { organization, environment: Environment::Live };
         let mut stage =
-            Self { shell, random: Random::new(23), people: vec![], store, clock, tenant, _database: database };
+            Self { services, random: Random::new(23), people: vec![], store, clock, tenant, _database: database };
         for (name, manager) in [("ada", None), ("bob", Some(0)), ("cleo", Some(0)), ("dan", Some(1))] {
             let mut person = serde_json::json!({
                 "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
@@ -91,23 +91,23 @@ impl Stage {
                 let manager: EmployeeId = stage.people[at];
                 person["manager_id"] = manager.to_string().into();
             }
-            let reply = employees::create(&stage.shell, &stage.call(), object(&person)).await.unwrap();
+            let reply = employees::create(&stage.services, &stage.call(), object(&person)).await.unwrap();
             stage.people.push(json(&reply)["id"].as_str().unwrap().parse().unwrap());
         }
         stage
     }
 
     /// Another process on the same database.
-    pub(crate) fn another_instance(&self, seed: u64) -> Arc<Shell> {
+    pub(crate) fn another_instance(&self, seed: u64) -> Arc<Services> {
         instance(&self.store, &self.clock, 1_000 + seed)
     }
 
-    fn call(&self) -> Call {
+    fn call(&self) -> RequestContext {
         self.call_for(None)
     }
 
     /// A call with a key that acts for a person, or with one of the organization.
-    fn call_for(&self, person: Option<EmployeeId>) -> Call {
+    fn call_for(&self, person: Option<EmployeeId>) -> RequestContext {
         let caller = Caller {
             tenant: self.tenant,
             key: KeyId::from_ulid(Ulid(1)),
@@ -118,13 +118,13 @@ impl Stage {
             expires_at: None,
             quotas: Quotas::DEFAULT,
         };
-        Call {
+        RequestContext {
             caller: Arc::new(caller),
             request: RequestId::from_ulid(Ulid(9)),
             origin: Origin::default(),
             idempotency: None,
             precondition: None,
-            surplus: None,
+            unexpected_fields: None,
             admin_context: None,
         }
     }
@@ -142,23 +142,23 @@ impl Stage {
         let body = serde_json::json!({
             "employee_id": about, "type": kind, "observation": text, "author_id": author, "visibility": visibility,
         });
-        let reply = observations::create(&self.shell, &self.call(), object(&body)).await.unwrap();
+        let reply = observations::create(&self.services, &self.call(), object(&body)).await.unwrap();
         self.stored(json(&reply)["id"].as_str().unwrap().parse().unwrap()).await
     }
 
     pub(crate) async fn changed(&self, it: &Observation, text: &str) -> Observation {
         let body = serde_json::json!({"observation": text});
-        observations::update(&self.shell, &self.call(), it.id, object(&body)).await.unwrap();
+        observations::update(&self.services, &self.call(), it.id, object(&body)).await.unwrap();
         self.stored(it.id).await
     }
 
     pub(crate) async fn archived(&self, it: &Observation) -> Observation {
-        observations::archive(&self.shell, &self.call(), it.id).await.unwrap();
+        observations::archive(&self.services, &self.call(), it.id).await.unwrap();
         self.stored(it.id).await
     }
 
     pub(crate) async fn restored(&self, it: &Observation) -> Observation {
-        observations::restore(&self.shell, &self.call(), it.id).await.unwrap();
+        observations::restore(&self.services, &self.call(), it.id).await.unwrap();
         self.stored(it.id).await
     }
 
@@ -240,7 +240,7 @@ impl Stage {
         let (mut ids, mut cursor) = (vec![], None::<String>);
         loop {
             let params = self.params(asked, filter, limit, cursor.as_deref());
-            let page = json(&search::search(&self.shell, &self.call_for(reader), params).await.unwrap());
+            let page = json(&search::search(&self.services, &self.call_for(reader), params).await.unwrap());
             let hits = page["data"].as_array().unwrap();
             ids.extend(hits.iter().map(|it| it["id"].as_str().unwrap().to_owned()));
             match page["next_cursor"].as_str() {
@@ -271,10 +271,10 @@ impl WebhookTransport for Receivers {
     }
 }
 
-fn instance(store: &Arc<dyn Storage>, clock: &Arc<ManualClock>, seed: u64) -> Arc<Shell> {
-    let settings = ShellSettings::at("http://localhost:8080".to_owned());
+fn instance(store: &Arc<dyn Storage>, clock: &Arc<ManualClock>, seed: u64) -> Arc<Services> {
+    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
     let (store, clock) = (Arc::clone(store), Arc::clone(clock) as _);
-    Arc::new(Shell::new(
+    Arc::new(Services::new(
         store,
         clock,
         Arc::new(SeededIds::new(seed)),

@@ -10,19 +10,19 @@ use candor_domain::json::Object;
 use candor_domain::problem::{Code, Flaw};
 use candor_domain::refusal::Refusal;
 use candor_service::usecases::{audit_log, keys, operator, organization};
-use candor_service::{Error, Shell};
+use candor_service::{Error, Services};
 use candor_store_testkit::FaultyCall as Stored;
 
 #[tokio::test]
 async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
     let world = World::new().await;
-    let (_, secret) = operator::create_key(&world.shell, world.order()).await.unwrap();
+    let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let before = world.store.calls(Stored::Authenticate);
     for _ in 0..100 {
-        assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+        assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     }
     assert_eq!(world.store.calls(Stored::Authenticate) - before, 1);
-    assert!(world.shell.auth.authenticate("cdr_live_guess").await.unwrap().is_none());
+    assert!(world.services.auth.authenticate("cdr_live_guess").await.unwrap().is_none());
     assert_eq!(world.store.calls(Stored::Authenticate) - before, 1, "a bad checksum needs no store");
 }
 
@@ -30,23 +30,23 @@ async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
 async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_made() {
     let world = World::new().await;
     let looks = || world.store.calls(Stored::Authenticate);
-    let asked = async |shell: &Shell, secret: &str| shell.auth.authenticate(secret).await.unwrap().is_some();
+    let asked = async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
     // A process with the same randomness makes the same secret, so this one is asked for before it is there.
     let twin = World::new().await;
-    let (_, secret) = operator::create_key(&twin.shell, twin.order()).await.unwrap();
+    let (_, secret) = operator::create_key(&twin.services, twin.order()).await.unwrap();
     let before = looks();
     for _ in 0..100 {
-        assert!(!asked(&world.shell, secret.reveal()).await);
+        assert!(!asked(&world.services, secret.reveal()).await);
     }
     assert_eq!(looks() - before, 1, "it is remembered as unknown");
     world.clock.advance_millis(900);
-    assert!(!asked(&world.shell, secret.reveal()).await);
+    assert!(!asked(&world.services, secret.reveal()).await);
     assert_eq!(looks() - before, 2, "for less than a second");
     let other = process(&world.clock, &world.store, Arc::new(Receivers), 8);
     assert!(!asked(&other, secret.reveal()).await);
-    let (_, made) = operator::create_key(&world.shell, world.order()).await.unwrap();
+    let (_, made) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert_eq!(made.reveal(), secret.reveal());
-    assert!(asked(&world.shell, secret.reveal()).await, "at once where it was made");
+    assert!(asked(&world.services, secret.reveal()).await, "at once where it was made");
     world.clock.advance_millis(900);
     assert!(asked(&other, secret.reveal()).await, "within a second elsewhere");
 }
@@ -54,34 +54,34 @@ async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_mad
 #[tokio::test]
 async fn however_many_unknown_keys_are_made_up_a_good_one_stays_known() {
     let world = World::new().await;
-    let (_, secret) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+    let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     let before = world.store.calls(Stored::Authenticate);
     for number in 0..10_100_u32 {
         let mut random = [7; 32];
         random[..4].copy_from_slice(&number.to_be_bytes());
         let made_up = generate(Environment::Live, random);
-        assert!(world.shell.auth.authenticate(made_up.reveal()).await.unwrap().is_none());
+        assert!(world.services.auth.authenticate(made_up.reveal()).await.unwrap().is_none());
     }
     assert_eq!(world.store.calls(Stored::Authenticate) - before, 10_100);
-    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+    assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     assert_eq!(world.store.calls(Stored::Authenticate) - before, 10_100, "it was not looked up again");
 }
 
 #[tokio::test]
 async fn a_revoked_key_is_refused_within_a_second_elsewhere_and_at_once_here() {
     let world = World::new().await;
-    let (id, secret) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    let good = async || world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some();
+    let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let good = async || world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some();
     assert!(good().await);
-    operator::revoke_key(&world.shell, id).await.unwrap();
+    operator::revoke_key(&world.services, id).await.unwrap();
     world.clock.advance_millis(1_000);
     assert!(!good().await);
 
-    let (id, secret) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
-    keys::revoke(&world.shell, &world.admin(), id).await.unwrap();
-    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_none());
+    let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+    keys::revoke(&world.services, &world.admin(), id).await.unwrap();
+    assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -89,11 +89,11 @@ async fn the_end_of_a_key_counts_to_the_millisecond() {
     let world = World::new().await;
     let mut order = world.order();
     order.expires_at = Some(NOON.plus_seconds(1));
-    let (_, secret) = operator::create_key(&world.shell, order).await.unwrap();
+    let (_, secret) = operator::create_key(&world.services, order).await.unwrap();
     world.clock.advance_millis(999);
-    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_some());
+    assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     world.clock.advance_millis(1);
-    assert!(world.shell.auth.authenticate(secret.reveal()).await.unwrap().is_none());
+    assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn nobody_makes_a_key_whose_end_is_over() {
     for (seconds, made) in [(-1, false), (0, false), (1, true)] {
         let mut order = world.order();
         order.expires_at = Some(NOON.plus_seconds(seconds));
-        let refused = operator::create_key(&world.shell, order).await.err();
+        let refused = operator::create_key(&world.services, order).await.err();
         let named =
             Error::Refused(Refusal::invalid("expires_at", Flaw::new(Code::OutOfRange, "must be in the future")));
         assert_eq!(refused.map(|it| it.to_string()), (!made).then(|| named.to_string()), "{seconds}");
@@ -112,13 +112,13 @@ async fn nobody_makes_a_key_whose_end_is_over() {
 #[tokio::test]
 async fn a_rotated_secret_goes_on_for_as_long_as_was_said() {
     let world = World::new().await;
-    let (id, old) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    let reply = keys::rotate(&world.shell, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
+    let (id, old) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let reply = keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
     let new = member(&reply, "key");
     for (seconds, old_is_good) in [(0, true), (59, true), (1, false)] {
         world.clock.advance_seconds(seconds);
-        assert_eq!(world.shell.auth.authenticate(old.reveal()).await.unwrap().is_some(), old_is_good);
-        assert!(world.shell.auth.authenticate(&new).await.unwrap().is_some());
+        assert_eq!(world.services.auth.authenticate(old.reveal()).await.unwrap().is_some(), old_is_good);
+        assert!(world.services.auth.authenticate(&new).await.unwrap().is_some());
     }
 }
 
@@ -127,16 +127,16 @@ async fn nobody_grants_what_they_lack() {
     let world = World::new().await;
     let mut caller = (*world.admin().caller).clone();
     caller.scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::EventsRead);
-    let call = world.call(caller.clone());
-    let create = async |text: &str| kind(keys::create(&world.shell, &call, body(text)).await);
+    let context = world.call(caller.clone());
+    let create = async |text: &str| kind(keys::create(&world.services, &context, body(text)).await);
     assert_eq!(create(r#"{"name":"a","scopes":["events:read"]}"#).await, "done");
     assert_eq!(create(r#"{"name":"a","scopes":["observations:read"]}"#).await, "denied");
     assert_eq!(create(r#"{"name":"a","scopes":["*"]}"#).await, "denied");
-    let (all, _) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    assert_eq!(kind(keys::rotate(&world.shell, &call, all, Object::new()).await), "denied");
+    let (all, _) = operator::create_key(&world.services, world.order()).await.unwrap();
+    assert_eq!(kind(keys::rotate(&world.services, &context, all, Object::new()).await), "denied");
     caller.level = AccessLevel::Standard;
-    let standard = candor_service::Call { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
-    let refused = keys::create(&world.shell, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
+    let standard = candor_service::RequestContext { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
+    let refused = keys::create(&world.services, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
     assert_eq!(kind(refused), "denied");
 }
 
@@ -147,53 +147,53 @@ async fn a_bound_key_lives_and_rises_with_its_person() {
     let mut order = world.order();
     order.employee = Some(person.to_string());
     order.level = AccessLevel::Standard;
-    let (_, secret) = operator::create_key(&world.shell, order).await.unwrap();
+    let (_, secret) = operator::create_key(&world.services, order).await.unwrap();
     let caller = async || {
         world.clock.advance_seconds(1);
-        world.shell.auth.authenticate(secret.reveal()).await.unwrap()
+        world.services.auth.authenticate(secret.reveal()).await.unwrap()
     };
     assert!(!caller().await.unwrap().is_data_admin());
     let promote = body(r#"{"role":"org_admin"}"#);
-    candor_service::usecases::employees::update(&world.shell, &world.admin(), person, promote).await.unwrap();
+    candor_service::usecases::employees::update(&world.services, &world.admin(), person, promote).await.unwrap();
     assert!(caller().await.unwrap().is_data_admin());
-    candor_service::usecases::employees::deactivate(&world.shell, &world.admin(), person).await.unwrap();
+    candor_service::usecases::employees::deactivate(&world.services, &world.admin(), person).await.unwrap();
     assert!(caller().await.is_none());
 }
 
 #[tokio::test]
 async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alone() {
     let world = World::new().await;
-    let (id, secret) = operator::create_key(&world.shell, world.order()).await.unwrap();
-    let shown = async |id: KeyId| keys::get(&world.shell, &world.admin(), id).await.unwrap();
+    let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let shown = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
     let before = shown(id).await;
     world.clock.advance_seconds(95);
-    world.shell.auth.authenticate(secret.reveal()).await.unwrap();
-    world.shell.auth.flush_uses().await.unwrap();
+    world.services.auth.authenticate(secret.reveal()).await.unwrap();
+    world.services.auth.flush_uses().await.unwrap();
     let after = shown(id).await;
     assert_eq!(json(&after)["last_used_at"], NOON.plus_seconds(60).to_string());
     assert_eq!(after.version, before.version);
-    assert_ne!(after.mark, before.mark, "the tag of what is shown is another one");
+    assert_ne!(after.etag_extra, before.etag_extra, "the tag of what is shown is another one");
 }
 
 #[tokio::test]
 async fn a_rename_by_the_operator_is_in_the_audit_log_of_both_data_sets_once() {
     let world = World::new().await;
     for changed in [true, false] {
-        let renamed = operator::rename_organization(&world.shell, world.organization, "Acme Group").await;
+        let renamed = operator::rename_organization(&world.services, world.organization, "Acme Group").await;
         assert_eq!(renamed.unwrap(), changed);
     }
     for environment in [Environment::Live, Environment::Test] {
         let mut caller = (*world.admin().caller).clone();
         caller.tenant.environment = environment;
-        let call = world.call(caller);
-        assert_eq!(member(&organization::get(&world.shell, &call).await.unwrap(), "name"), "Acme Group");
+        let context = world.call(caller);
+        assert_eq!(member(&organization::get(&world.services, &context).await.unwrap(), "name"), "Acme Group");
         let filter = params(&[("filter[action]", "organization.update")]);
-        let entries = json(&audit_log::list(&world.shell, &call, filter).await.unwrap());
+        let entries = json(&audit_log::list(&world.services, &context, filter).await.unwrap());
         assert_eq!(entries["data"].as_array().map(Vec::len), Some(1), "{entries}");
         let entry = &entries["data"][0];
         assert_eq!(entry["actor"], serde_json::json!({"type": "system", "id": null, "name": "operator"}));
         assert_eq!(entry["changes"]["name"], serde_json::json!({"from": "Acme", "to": "Acme Group"}));
     }
-    let refused = operator::rename_organization(&world.shell, world.organization, "").await;
+    let refused = operator::rename_organization(&world.services, world.organization, "").await;
     assert!(matches!(refused, Err(Error::Refused(Refusal::Invalid(_)))), "{refused:?}");
 }

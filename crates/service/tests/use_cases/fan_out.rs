@@ -16,14 +16,14 @@ const SUBSCRIPTIONS: usize = 100;
 async fn subscribe(world: &World) {
     for _ in 0..SUBSCRIPTIONS {
         let text = r#"{"url":"https://hooks.example.com/in","event_types":["*"]}"#;
-        webhooks::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+        webhooks::create(&world.services, &world.admin(), body(text)).await.unwrap();
     }
 }
 
 async fn upload(world: &World, query: &[(&str, &str)], name: &str, people: usize) -> serde_json::Value {
     let rows: String = (0..people).map(|it| format!("{name}{it}@example.com,Ada,Example\n")).collect();
     let file = Bytes::from(format!("email,first_name,last_name\n{rows}"));
-    json(&upsert(&world.shell, world.admin(), params(query), file).await.unwrap())
+    json(&upsert(&world.services, world.admin(), params(query), file).await.unwrap())
 }
 
 #[tokio::test]
@@ -51,10 +51,10 @@ async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
             let text = format!(
                 r#"{{"owner_id":"{owner}","title":"Goal","status":"approved","period_start":"2026-03-01","period_end":"2026-03-31"}}"#
             );
-            objectives::create(&world.shell, &world.admin(), Family::Employees, body(&text)).await.unwrap();
+            objectives::create(&world.services, &world.admin(), Family::Employees, body(&text)).await.unwrap();
         }
         let before = world.store.calls(FaultyCall::Commit);
-        assert_eq!(objective_autostart::due_objectives(&world.shell, || true).await.unwrap(), 50);
+        assert_eq!(objective_autostart::due_objectives(&world.services, || true).await.unwrap(), 50);
         assert_eq!(world.store.calls(FaultyCall::Commit) - before, if subscribers { 10 } else { 2 });
     }
 }
@@ -64,7 +64,7 @@ async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
     let world = World::new().await;
     subscribe(&world).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr"}"#;
-    let made = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let made = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let connector: ConnectorId = member(&made, "id").parse().unwrap();
     for (number, named) in [false, true].into_iter().enumerate() {
         let id = connector.to_string();
@@ -72,7 +72,7 @@ async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
         let people = world.everybody_managed(connector).await;
         let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
         let before = world.store.calls(FaultyCall::Commit);
-        let released = connectors::release(&world.shell, &world.admin(), connector, body(&text.to_string())).await;
+        let released = connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
         assert_eq!(json(&released.unwrap())["released"], 35);
         assert_eq!(world.store.calls(FaultyCall::Commit) - before, 8, "five at once");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);

@@ -12,7 +12,8 @@ fn about(person: EmployeeId) -> String {
 }
 
 async fn events_of(world: &World, kind: &str) -> usize {
-    let feed = events::feed(&world.shell, &world.admin(), params(&[("filter[event]", kind), ("limit", "100")])).await;
+    let feed =
+        events::feed(&world.services, &world.admin(), params(&[("filter[event]", kind), ("limit", "100")])).await;
     json(&feed.unwrap())["data"].as_array().unwrap().len()
 }
 
@@ -24,7 +25,7 @@ async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
         let world = Arc::clone(&world);
         tokio::spawn(async move {
             let text = about(person);
-            observations::create(&world.shell, &world.once("key", &text), body(&text)).await.unwrap()
+            observations::create(&world.services, &world.once("key", &text), body(&text)).await.unwrap()
         })
     };
     let mut bodies = vec![];
@@ -43,10 +44,10 @@ async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
 async fn another_request_with_the_same_key_is_refused() {
     let world = World::new().await;
     let text = about(world.hire("ada", None).await);
-    observations::create(&world.shell, &world.once("key", &text), body(&text)).await.unwrap();
-    let other = observations::create(&world.shell, &world.once("key", "other"), body(&text)).await;
+    observations::create(&world.services, &world.once("key", &text), body(&text)).await.unwrap();
+    let other = observations::create(&world.services, &world.once("key", "other"), body(&text)).await;
     assert_eq!(kind(other), "key reused");
-    let invalid = observations::create(&world.shell, &world.once("key", "third"), body("{}")).await;
+    let invalid = observations::create(&world.services, &world.once("key", "third"), body("{}")).await;
     assert_eq!(kind(invalid), "key reused", "the key is judged before the fields (decision A13)");
 }
 
@@ -54,23 +55,23 @@ async fn another_request_with_the_same_key_is_refused() {
 async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
     let world = World::new().await;
     let text = about(world.hire("ada", None).await);
-    let created = observations::create(&world.shell, &world.admin(), body(&text)).await.unwrap();
+    let created = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
     let id: ObservationId = member(&created, "id").parse().unwrap();
-    let call = world.once("archive", "archive");
-    let first = observations::archive(&world.shell, &call, id).await.unwrap();
-    let second = observations::archive(&world.shell, &call, id).await.unwrap();
+    let context = world.once("archive", "archive");
+    let first = observations::archive(&world.services, &context, id).await.unwrap();
+    let second = observations::archive(&world.services, &context, id).await.unwrap();
     assert_eq!((second.replayed, &second.body), (true, &first.body));
-    assert_eq!(kind(observations::archive(&world.shell, &world.admin(), id).await), "conflict");
+    assert_eq!(kind(observations::archive(&world.services, &world.admin(), id).await), "conflict");
 }
 
 #[tokio::test]
 async fn a_lost_answer_is_given_to_the_retry() {
     let world = World::new().await;
     let text = about(world.hire("ada", None).await);
-    let call = world.once("key", &text);
+    let context = world.once("key", &text);
     world.store.fail(Stored::Commit, 1, Fault::After);
-    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "unavailable");
-    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "replayed");
+    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "unavailable");
+    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "replayed");
     assert_eq!(events_of(&world, "observation.created").await, 1);
 }
 
@@ -78,21 +79,21 @@ async fn a_lost_answer_is_given_to_the_retry() {
 async fn what_was_refused_is_not_kept() {
     let world = World::new().await;
     let person = world.hire("ada", None).await;
-    let refused = observations::create(&world.shell, &world.once("key", "a"), body("{}")).await;
+    let refused = observations::create(&world.services, &world.once("key", "a"), body("{}")).await;
     assert_eq!(kind(refused), "invalid");
     let text = about(person);
-    assert_eq!(kind(observations::create(&world.shell, &world.once("key", &text), body(&text)).await), "done");
+    assert_eq!(kind(observations::create(&world.services, &world.once("key", &text), body(&text)).await), "done");
 }
 
 #[tokio::test]
 async fn a_key_is_free_again_after_a_day() {
     let world = World::new().await;
     let text = about(world.hire("ada", None).await);
-    let call = world.once("key", &text);
-    observations::create(&world.shell, &call, body(&text)).await.unwrap();
+    let context = world.once("key", &text);
+    observations::create(&world.services, &context, body(&text)).await.unwrap();
     world.clock.advance_seconds(24 * 3600 - 1);
-    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "replayed");
+    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "replayed");
     world.clock.advance_seconds(1);
-    assert_eq!(kind(observations::create(&world.shell, &call, body(&text)).await), "done");
+    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "done");
     assert_eq!(events_of(&world, "observation.created").await, 2);
 }

@@ -8,7 +8,7 @@ use candor_port_storage::upkeep::Upkeep;
 use candor_service::context::master_key::{WrongKey, confirm};
 use candor_service::context::vault::Vault;
 use candor_service::usecases::webhooks::{self, Rekeyed};
-use candor_service::{Error, Shell, ShellSettings};
+use candor_service::{Error, ServiceSettings, Services};
 use serde_json::json;
 
 use crate::support::{World, body, member};
@@ -18,11 +18,11 @@ const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 /// Another key under the first one's name.
 const IMPOSTER: &str = "k1:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
-fn with_ring(world: &World, ring: &str) -> Shell {
-    let settings = ShellSettings::at("http://localhost:8080".to_owned());
+fn with_ring(world: &World, ring: &str) -> Services {
+    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as Arc<dyn Clock>);
-    let receivers = Arc::clone(&world.shell.receivers);
-    Shell::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)
+    let receivers = Arc::clone(&world.services.webhook_transport);
+    Services::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)
 }
 
 async fn begins(world: &World, ring: &str) -> bool {
@@ -33,9 +33,9 @@ async fn begins(world: &World, ring: &str) -> bool {
     }
 }
 
-async fn subscribe(shell: &Shell, world: &World) -> WebhookId {
+async fn subscribe(services: &Services, world: &World) -> WebhookId {
     let text = r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#;
-    member(&webhooks::create(shell, &world.admin(), body(text)).await.unwrap(), "id").parse().unwrap()
+    member(&webhooks::create(services, &world.admin(), body(text)).await.unwrap(), "id").parse().unwrap()
 }
 
 async fn known(world: &World) -> Vec<String> {

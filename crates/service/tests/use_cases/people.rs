@@ -25,7 +25,7 @@ async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
         tokio::spawn(async move {
             let (person, manager) = (people[step % 12], people[(step * 7 + 3) % 12]);
             let text = format!(r#"{{"manager_id":"{manager}"}}"#);
-            kind(employees::update(&world.shell, &world.admin(), person, body(&text)).await)
+            kind(employees::update(&world.services, &world.admin(), person, body(&text)).await)
         })
     });
     let mut outcomes = vec![];
@@ -48,14 +48,14 @@ async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
 
 async fn invited(world: &World) -> (EmployeeId, String) {
     let text = r#"{"email":"new@example.com","first_name":"New","last_name":"Person","send_invite":true}"#;
-    let reply = employees::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let reply = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
     assert_eq!(json(&reply)["status"], "pending_invite");
     let id = member(&reply, "id").parse().unwrap();
     (id, invite(world, id).await)
 }
 
 async fn invite(world: &World, id: EmployeeId) -> String {
-    let reply = invitations::invite(&world.shell, &world.admin(), id).await.unwrap();
+    let reply = invitations::invite(&world.services, &world.admin(), id).await.unwrap();
     let url = member(&reply, "accept_url");
     url.split_once("token=").unwrap().1.to_owned()
 }
@@ -63,7 +63,7 @@ async fn invite(world: &World, id: EmployeeId) -> String {
 async fn accept(world: &World, token: &str) -> &'static str {
     let text = format!(r#"{{"token":"{token}"}}"#);
     let request = RequestId::from_ulid(Ulid(3));
-    kind(invitations::accept(&world.shell, request, Default::default(), body(&text)).await)
+    kind(invitations::accept(&world.services, request, Default::default(), body(&text)).await)
 }
 
 #[tokio::test]
@@ -75,9 +75,9 @@ async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
     assert_eq!(accept(&world, "unknown").await, "not found");
     assert_eq!(accept(&world, &second).await, "done");
     assert_eq!(accept(&world, &second).await, "not found", "used");
-    let person = employees::get(&world.shell, &world.admin(), id, crate::support::params(&[])).await.unwrap();
+    let person = employees::get(&world.services, &world.admin(), id, crate::support::params(&[])).await.unwrap();
     assert_eq!(json(&person)["status"], "active");
-    assert_eq!(kind(invitations::invite(&world.shell, &world.admin(), id).await), "conflict");
+    assert_eq!(kind(invitations::invite(&world.services, &world.admin(), id).await), "conflict");
 }
 
 #[tokio::test]
@@ -89,14 +89,14 @@ async fn an_invitation_ends_with_time_and_with_a_deactivation() {
     assert_eq!(accept(&world, &token).await, "not found");
     assert_eq!(standing(&world, id).await.0, "expired");
     let token = invite(&world, id).await;
-    employees::deactivate(&world.shell, &world.admin(), id).await.unwrap();
+    employees::deactivate(&world.services, &world.admin(), id).await.unwrap();
     assert_eq!(accept(&world, &token).await, "not found");
 }
 
 /// Where the newest invitation stands, and its tag.
 async fn standing(world: &World, id: EmployeeId) -> (String, (Option<Version>, u64)) {
-    let shown = invitations::get(&world.shell, &world.admin(), id).await.unwrap();
-    (member(&shown, "status"), (shown.version, shown.mark))
+    let shown = invitations::get(&world.services, &world.admin(), id).await.unwrap();
+    (member(&shown, "status"), (shown.version, shown.etag_extra))
 }
 
 #[tokio::test]
@@ -105,7 +105,8 @@ async fn whoever_a_file_makes_active_has_nothing_to_accept_and_the_tag_tells() {
     let (id, token) = invited(&world).await;
     let (before, tag) = standing(&world, id).await;
     let file = bytes::Bytes::from_static(b"email,status\nnew@example.com,active\n");
-    let reply = employees::csv::upsert(&world.shell, world.admin(), crate::support::params(&[]), file).await.unwrap();
+    let reply =
+        employees::csv::upsert(&world.services, world.admin(), crate::support::params(&[]), file).await.unwrap();
     assert_eq!(json(&reply)["data"]["updated"], 1);
     let (after, other) = standing(&world, id).await;
     assert_eq!((before.as_str(), after.as_str()), ("pending", "revoked"));
@@ -119,26 +120,26 @@ async fn a_standard_key_sends_the_invitation_and_does_not_see_the_link() {
     let (id, _) = invited(&world).await;
     let mut caller = (*world.admin().caller).clone();
     caller.level = candor_domain::access::AccessLevel::Standard;
-    let reply = invitations::invite(&world.shell, &world.call(caller), id).await.unwrap();
+    let reply = invitations::invite(&world.services, &world.call(caller), id).await.unwrap();
     assert_eq!(json(&reply).get("accept_url"), None);
 }
 
 async fn connector(world: &World) -> ConnectorId {
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr","mapped_custom_field_keys":["grade"]}"#;
-    let reply = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let reply = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
     member(&reply, "id").parse().unwrap()
 }
 
 /// Puts a connector in charge of people, as its feed does when it matches them.
 async fn manage(world: &World, connector: ConnectorId, people: &[EmployeeId]) {
-    let call = world.admin();
-    let tenant = call.caller.tenant;
+    let context = world.admin();
+    let tenant = context.caller.tenant;
     let connector = world.store.row::<Connector>(tenant, connector).await.unwrap().unwrap().value;
     for id in people {
         let at = crate::support::NOON;
         let stored = world.store.row::<Employee>(tenant, *id).await.unwrap().unwrap();
         let decision = connector.manage(&stored.value, at).unwrap();
-        let mut change = ChangeSet::new(call.audit(world.shell.id(at), decision.audit, at));
+        let mut change = ChangeSet::new(context.audit(world.services.id(at), decision.audit, at));
         change.writes.push(Write::employee(&Row::seen(decision.state, stored.version), None));
         world.store.commit(tenant, change).await.unwrap();
     }
@@ -150,14 +151,14 @@ async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_value
     let person = world.hire("ada", None).await;
     let connector = connector(&world).await;
     manage(&world, connector, &[person]).await;
-    let patch = async |text: &str| employees::update(&world.shell, &world.admin(), person, body(text)).await;
+    let patch = async |text: &str| employees::update(&world.services, &world.admin(), person, body(text)).await;
     for text in [r#"{"email":"x@example.com"}"#, r#"{"custom_fields":{"grade":1}}"#, r#"{"last_name":"X"}"#] {
         assert_eq!(kind(patch(text).await), "unprocessable", "{text}");
     }
     for text in [r#"{"role":"manager"}"#, r#"{"custom_fields":{"team":"a"}}"#, r#"{"first_name":"ada"}"#] {
         assert_eq!(kind(patch(text).await), "done", "{text}");
     }
-    let released = connectors::release(&world.shell, &world.admin(), connector, Object::new()).await.unwrap();
+    let released = connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&released)["released"], 1);
     let after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
     assert_eq!(
@@ -175,12 +176,12 @@ async fn everybody_is_released_however_many_there_are_and_only_once() {
         people.push(world.hire(&format!("p{number}"), None).await);
     }
     manage(&world, connector, &people).await;
-    let call = world.once("release", "release");
-    let released = connectors::release(&world.shell, &call, connector, Object::new()).await.unwrap();
+    let context = world.once("release", "release");
+    let released = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
     assert_eq!(json(&released)["released"], 405);
-    let again = connectors::release(&world.shell, &call, connector, Object::new()).await.unwrap();
+    let again = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
     assert_eq!((again.replayed, &again.body), (true, &released.body));
-    let more = connectors::release(&world.shell, &world.admin(), connector, Object::new()).await.unwrap();
+    let more = connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&more)["released"], 0);
 }
 
@@ -188,12 +189,13 @@ async fn everybody_is_released_however_many_there_are_and_only_once() {
 async fn a_change_is_made_on_the_version_that_was_seen() {
     let world = World::new().await;
     let person = world.hire("ada", None).await;
-    let seen = employees::get(&world.shell, &world.admin(), person, crate::support::params(&[])).await.unwrap().version;
-    let mut call = world.admin();
-    call.precondition = Some(Precondition::OneOf(seen.into_iter().collect()));
+    let seen =
+        employees::get(&world.services, &world.admin(), person, crate::support::params(&[])).await.unwrap().version;
+    let mut context = world.admin();
+    context.precondition = Some(Precondition::OneOf(seen.into_iter().collect()));
     let rename = async |name: &str| {
         let text = format!(r#"{{"first_name":"{name}"}}"#);
-        kind(employees::update(&world.shell, &call, person, body(&text)).await)
+        kind(employees::update(&world.services, &context, person, body(&text)).await)
     };
     assert_eq!(rename("Grace").await, "done");
     assert_eq!(rename("Edith").await, "precondition failed");

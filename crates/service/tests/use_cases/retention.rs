@@ -34,10 +34,10 @@ async fn what_is_old_goes_by_the_stores_time() {
     happened(&world, 31).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
     world.store.set_time(own.plus_seconds(-2 * DAY));
-    assert_eq!(sweep::run_once(&world.shell).await.unwrap(), 0);
+    assert_eq!(sweep::run_once(&world.services).await.unwrap(), 0);
     assert_eq!(events(&world).await, 1, "the instance is two days ahead");
     world.store.set_time(own.plus_seconds(-3_599));
-    sweep::run_once(&world.shell).await.unwrap();
+    sweep::run_once(&world.services).await.unwrap();
     assert_eq!(events(&world).await, 0);
 }
 
@@ -48,9 +48,9 @@ async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
     let own = candor_port_clock::Clock::now(&*world.clock);
     for apart in [-40 * DAY, -3_601, 3_601, 40 * DAY] {
         world.store.set_time(own.plus_seconds(apart));
-        let ahead = retention::clock_difference(&*world.shell.store, &*world.clock).await.unwrap();
+        let ahead = retention::clock_difference(&*world.services.store, &*world.clock).await.unwrap();
         assert_eq!(ahead, Some(-apart * 1000));
-        sweep::run_once(&world.shell).await.unwrap();
+        sweep::run_once(&world.services).await.unwrap();
         assert_eq!(events(&world).await, 1, "{apart}");
     }
 }
@@ -59,7 +59,7 @@ async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
 async fn a_file_has_no_clock_so_the_machines_must_have_run_evenly_for_an_hour() {
     let world = World::new().await;
     happened(&world, 31).await;
-    let begun = process(&world.clock, &world.store, Arc::clone(&world.shell.receivers), 3);
+    let begun = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
     let swept = async || {
         sweep::run_once(&begun).await.unwrap();
         events(&world).await
@@ -76,7 +76,7 @@ async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
     let world = World::new().await;
     happened(&world, 0).await;
     let swept = async || {
-        sweep::run_once(&world.shell).await.unwrap();
+        sweep::run_once(&world.services).await.unwrap();
         events(&world).await
     };
     assert_eq!(swept().await, 1);
@@ -113,7 +113,7 @@ async fn notifications_go_90_days_after_they_were_read_and_after_a_year_otherwis
         let now = begin.plus_seconds(day * DAY + 1);
         world.clock.advance_seconds((now.millis() - candor_port_clock::Clock::now(&*world.clock).millis()) / 1000);
         world.store.set_time(candor_port_clock::Clock::now(&*world.clock));
-        sweep::run_once(&world.shell).await.unwrap();
+        sweep::run_once(&world.services).await.unwrap();
         let there = async |it: &Notification| world.store.row::<Notification>(tenant, it.id).await.unwrap().is_some();
         assert_eq!((there(&unread).await, there(&read).await), (unread_is_there, read_is_there), "day {day}");
     }

@@ -10,35 +10,35 @@ use candor_port_clock::SeededIds;
 use candor_service::context::vault::Vault;
 use candor_service::runtime::search_index;
 use candor_service::usecases::{objectives, observations, search, summaries};
-use candor_service::{Error, Shell, ShellSettings};
+use candor_service::{Error, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall};
 use futures_util::FutureExt;
 
 use crate::support::{KEY, Receivers, World, body, json, params, process};
 
 /// The service on the same store, where searches have hardly any time.
-fn hasty(world: &World) -> Shell {
-    let settings = ShellSettings {
+fn hasty(world: &World) -> Services {
+    let settings = ServiceSettings {
         search_deadline: Duration::from_millis(1),
-        ..ShellSettings::at("http://localhost:8080".to_owned())
+        ..ServiceSettings::at("http://localhost:8080".to_owned())
     };
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as _);
     let vault = Vault::parse(KEY).unwrap();
-    Shell::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
+    Services::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
 }
 
 #[tokio::test]
 async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
     let world = World::new().await;
     let ada = world.hire("ada", None).await;
-    let search_of = async |shell: &Shell| {
-        search::search(shell, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
+    let search_of = async |services: &Services| {
+        search::search(services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
     };
     world.store.fail(FaultyCall::List, 1, Fault::Hang);
     let Err(Error::TooSlow(message)) = search_of(&hasty(&world)).await else { panic!("it is too slow") };
     assert!(message.contains("filter") && message.contains("words"), "{message}");
 
-    let found = json(&search_of(&world.shell).await.unwrap());
+    let found = json(&search_of(&world.services).await.unwrap());
     assert_eq!(found["data"][0]["id"], ada.to_string(), "the next one finds");
 }
 
@@ -47,7 +47,7 @@ async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
     let world = World::new().await;
     let ada = world.hire("ada", None).await;
     let search_of =
-        async || search::search(&world.shell, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
+        async || search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
     // As many as an upload can have, and more.
     for waiting in [10_000, 29_998] {
         world.store.set_waiting(waiting);
@@ -62,16 +62,20 @@ async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
     let world = World::new().await;
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
-    observations::create(&world.shell, &world.admin(), body(&text)).await.unwrap();
+    observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
     // The first one that is asked for, whichever that is.
     world.store.fail(FaultyCall::List, 1, Fault::Before);
-    assert_eq!(search_index::keep_up(&world.shell, || true).await.unwrap(), 1);
-    assert_eq!(search_index::keep_up(&world.shell, || true).await.unwrap(), 1, "and it is indexed the next time");
+    assert_eq!(search_index::index_pending(&world.services, || true).await.unwrap(), 1);
+    assert_eq!(
+        search_index::index_pending(&world.services, || true).await.unwrap(),
+        1,
+        "and it is indexed the next time"
+    );
 }
 
 /// Calls of the store that read something.
 fn reads(world: &World) -> [usize; 3] {
-    [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|call| world.store.calls(call))
+    [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|context| world.store.calls(context))
 }
 
 /// Requests that a search of a bound key makes of the store, and the number of its hits.
@@ -79,9 +83,9 @@ async fn search_cost(world: &World, person: EmployeeId, query: &[(&str, &str)]) 
     let person = Some(BoundPerson { id: person, is_org_admin: false });
     let caller = Caller { person, level: AccessLevel::Standard, ..Caller::clone(&world.admin().caller) };
     // A process that has read nothing of the index yet.
-    let shell = process(&world.clock, &world.store, Arc::new(Receivers), 12);
+    let services = process(&world.clock, &world.store, Arc::new(Receivers), 12);
     let before = reads(world);
-    let found = json(&search::search(&shell, &world.call(caller), params(query)).await.unwrap());
+    let found = json(&search::search(&services, &world.call(caller), params(query)).await.unwrap());
     let after = reads(world);
     ([0, 1, 2].map(|at| after[at] - before[at]), found["data"].as_array().unwrap().len())
 }
@@ -95,12 +99,12 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
         let text = format!("Kept {word} in week {number}.");
         let by = stranger;
         let summary = serde_json::json!({"employee_id": about, "author_id": by, "title": "Review", "body": text});
-        summaries::create(&world.shell, &world.admin(), body(&summary.to_string())).await.unwrap();
+        summaries::create(&world.services, &world.admin(), body(&summary.to_string())).await.unwrap();
         let dates = ("2026-01-01", "2026-06-30");
         let objective = serde_json::json!({
             "owner_id": about, "title": text, "period_start": dates.0, "period_end": dates.1,
         });
-        objectives::create(&world.shell, &world.admin(), Family::Employees, body(&objective.to_string()))
+        objectives::create(&world.services, &world.admin(), Family::Employees, body(&objective.to_string()))
             .await
             .unwrap();
     };
@@ -110,7 +114,7 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
     for number in 0..3 {
         written(member, "shown", number).await;
     }
-    while search_index::keep_up(&world.shell, || true).await.unwrap() > 0 {}
+    while search_index::index_pending(&world.services, || true).await.unwrap() > 0 {}
 
     for (types, shown) in [("summaries", 3), ("objectives", 3), ("summaries,objectives", 6)] {
         for narrowed in [None, Some(member), Some(stranger), Some(lead)] {
@@ -136,10 +140,10 @@ async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
     for _ in 0..2 {
         let text = "漢字".repeat(10_000);
         let text = format!(r#"{{"employee_id": "{ada}", "title": "Review", "body": "{text}"}}"#);
-        summaries::create(&world.shell, &world.admin(), body(&text)).await.unwrap();
+        summaries::create(&world.services, &world.admin(), body(&text)).await.unwrap();
     }
-    let search_of = async |shell: &Shell, word: &str, types: &str| {
-        search::search(shell, &world.admin(), params(&[("q", word), ("types", types)])).await
+    let search_of = async |services: &Services, word: &str, types: &str| {
+        search::search(services, &world.admin(), params(&[("q", word), ("types", types)])).await
     };
     let hasty = hasty(&world);
     // Other work has every turn, so no piece of the texts is ever matched.
@@ -148,6 +152,6 @@ async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
     assert!(matches!(search_of(&hasty, "漢字", "summaries").await, Err(Error::TooSlow(_))));
     drop(turns);
 
-    let found = json(&search_of(&world.shell, "漢字", "summaries").await.unwrap());
+    let found = json(&search_of(&world.services, "漢字", "summaries").await.unwrap());
     assert_eq!(found["data"].as_array().map(Vec::len), Some(2));
 }

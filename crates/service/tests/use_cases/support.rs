@@ -18,7 +18,7 @@ use candor_port_storage::StorageExt;
 use candor_service::context::vault::Vault;
 use candor_service::usecases::employees;
 use candor_service::usecases::operator::{self, KeyOrder};
-use candor_service::{Call, Error, Idempotency, Reply, Shell, ShellSettings};
+use candor_service::{Error, Idempotency, Reply, RequestContext, ServiceSettings, Services};
 use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::Faulty;
 use candor_tables::rows;
@@ -47,7 +47,7 @@ impl WebhookTransport for Receivers {
 /// A service with one organization.
 pub(crate) struct World {
     /// The service.
-    pub(crate) shell: Arc<Shell>,
+    pub(crate) services: Arc<Services>,
     /// Its clock.
     pub(crate) clock: Arc<ManualClock>,
     /// Its store, which fails on demand.
@@ -66,13 +66,13 @@ impl World {
     pub(crate) async fn with_receivers(receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>) -> Self {
         let clock = Arc::new(ManualClock::at(NOON));
         let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
-        let shell = process(&clock, &store, receivers(&clock), 7);
-        let organization = operator::create_organization(&shell, "Acme").await.unwrap();
-        Self { shell, clock, store, organization }
+        let services = process(&clock, &store, receivers(&clock), 7);
+        let organization = operator::create_organization(&services, "Acme").await.unwrap();
+        Self { services, clock, store, organization }
     }
 
     /// An admin of the live data set who may do everything.
-    pub(crate) fn admin(&self) -> Call {
+    pub(crate) fn admin(&self) -> RequestContext {
         self.call(Caller {
             tenant: Tenant { organization: self.organization, environment: Environment::Live },
             key: KeyId::from_ulid(Ulid(1)),
@@ -86,23 +86,23 @@ impl World {
     }
 
     /// A call by anyone.
-    pub(crate) fn call(&self, caller: Caller) -> Call {
-        Call {
+    pub(crate) fn call(&self, caller: Caller) -> RequestContext {
+        RequestContext {
             caller: Arc::new(caller),
             request: RequestId::from_ulid(Ulid(9)),
             origin: Origin::default(),
             idempotency: None,
             precondition: None,
-            surplus: None,
+            unexpected_fields: None,
             admin_context: None,
         }
     }
 
     /// The admin's call with an idempotency key for a certain request.
-    pub(crate) fn once(&self, key: &str, request: &str) -> Call {
+    pub(crate) fn once(&self, key: &str, request: &str) -> RequestContext {
         let fingerprint = Fingerprint::of_bytes("POST", "/", "", request.as_bytes());
         let idempotency = Some(Idempotency { key: IdempotencyKey::parse(key).unwrap(), fingerprint });
-        Call { idempotency, ..self.admin() }
+        RequestContext { idempotency, ..self.admin() }
     }
 
     /// A person, hired through the service.
@@ -113,7 +113,7 @@ impl World {
         if let Some(manager) = manager {
             text["manager_id"] = manager.to_string().into();
         }
-        let reply = employees::create(&self.shell, &self.admin(), body(&text.to_string())).await.unwrap();
+        let reply = employees::create(&self.services, &self.admin(), body(&text.to_string())).await.unwrap();
         member(&reply, "id").parse().unwrap()
     }
 
@@ -149,8 +149,9 @@ pub(crate) fn process(
     store: &Arc<Faulty<SqliteStore>>,
     receivers: Arc<dyn WebhookTransport>,
     seed: u64,
-) -> Arc<Shell> {
-    let settings = ShellSettings { max_subscriptions: 1_000, ..ShellSettings::at("http://localhost:8080".to_owned()) };
+) -> Arc<Services> {
+    let settings =
+        ServiceSettings { max_subscriptions: 1_000, ..ServiceSettings::at("http://localhost:8080".to_owned()) };
     process_with(clock, store, receivers, (KEY, seed), settings)
 }
 
@@ -160,11 +161,11 @@ pub(crate) fn process_with(
     store: &Arc<Faulty<SqliteStore>>,
     receivers: Arc<dyn WebhookTransport>,
     (key, seed): (&str, u64),
-    settings: ShellSettings,
-) -> Arc<Shell> {
+    settings: ServiceSettings,
+) -> Arc<Services> {
     let vault = Vault::parse(key).unwrap();
     let (clock, store) = (Arc::clone(clock) as _, Arc::clone(store) as _);
-    Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
+    Arc::new(Services::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
 }
 
 /// The members of a JSON object.

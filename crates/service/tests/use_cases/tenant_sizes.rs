@@ -8,15 +8,15 @@ use crate::support::World;
 async fn round_shows_what_each_organization_stores() {
     let world = World::new().await;
     let organization = world.admin().caller.tenant.organization;
-    assert_eq!(world.shell.tenant_sizes.largest(), []);
-    measure_all(&world.shell, || true).await.unwrap();
-    let before = world.shell.tenant_sizes.largest();
+    assert_eq!(world.services.tenant_sizes.largest(), []);
+    measure_all(&world.services, || true).await.unwrap();
+    let before = world.services.tenant_sizes.largest();
     assert_eq!(before[0].organization, organization);
     world.hire("ada", None).await;
-    measure_all(&world.shell, || false).await.unwrap();
-    assert_eq!(world.shell.tenant_sizes.largest(), before, "a round that is broken off shows nothing");
-    measure_all(&world.shell, || true).await.unwrap();
-    let after = world.shell.tenant_sizes.largest();
+    measure_all(&world.services, || false).await.unwrap();
+    assert_eq!(world.services.tenant_sizes.largest(), before, "a round that is broken off shows nothing");
+    measure_all(&world.services, || true).await.unwrap();
+    let after = world.services.tenant_sizes.largest();
     // A person, an event and an audit entry.
     assert_eq!(after[0].rows, before[0].rows + 3);
     assert!(after[0].bytes > before[0].bytes + 100, "{after:?}");

@@ -9,7 +9,7 @@ use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_service::context::vault::Vault;
 use candor_service::usecases::library::{attributes, departments};
 use candor_service::usecases::test_data;
-use candor_service::{Call, Shell, ShellSettings};
+use candor_service::{RequestContext, ServiceSettings, Services};
 
 use crate::support::{NOON, Receivers, World, body, json, params};
 
@@ -28,14 +28,14 @@ impl Clock for Hasty {
 }
 
 /// The service on the same store, where work takes long.
-fn slow(world: &World) -> Shell {
+fn slow(world: &World) -> Services {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(Hasty(ManualClock::at(NOON))));
-    let settings = ShellSettings::at("http://localhost:8080".to_owned());
-    Shell::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
+    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
+    Services::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
 }
 
-fn of_test_data(world: &World) -> Call {
+fn of_test_data(world: &World) -> RequestContext {
     let admin = world.admin();
     let tenant = Tenant { environment: Environment::Test, ..admin.caller.tenant };
     world.call(Caller { tenant, ..(*admin.caller).clone() })
@@ -44,17 +44,17 @@ fn of_test_data(world: &World) -> Call {
 #[tokio::test]
 async fn a_reset_that_takes_long_says_that_something_is_left_and_the_next_goes_on() {
     let world = World::new().await;
-    let (shell, call) = (slow(&world), of_test_data(&world));
-    departments::create(&world.shell, &call, body(r#"{"name":"Care"}"#)).await.unwrap();
+    let (services, context) = (slow(&world), of_test_data(&world));
+    departments::create(&world.services, &context, body(r#"{"name":"Care"}"#)).await.unwrap();
     let mut answers = vec![];
     while answers.last() != Some(&true) {
-        let answer = json(&test_data::reset(&shell, &call).await.unwrap());
+        let answer = json(&test_data::reset(&services, &context).await.unwrap());
         answers.push(answer["complete"].as_bool().unwrap());
         assert!(answers.len() < 10, "it ends");
     }
     assert!(answers.len() > 1, "{answers:?}");
-    let listed = json(&departments::list(&world.shell, &call, params(&[])).await.unwrap());
+    let listed = json(&departments::list(&world.services, &context, params(&[])).await.unwrap());
     assert_eq!(listed["data"], serde_json::json!([]));
-    let listed = json(&attributes::list(&world.shell, &call, params(&[])).await.unwrap());
+    let listed = json(&attributes::list(&world.services, &context, params(&[])).await.unwrap());
     assert!(listed["data"].as_array().unwrap().len() > 10, "the starter set is put back once, at the end");
 }

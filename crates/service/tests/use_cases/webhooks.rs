@@ -15,7 +15,7 @@ use candor_port_storage::{ChangeSet, StorageExt};
 use candor_service::context::vault::{SealContext, Vault};
 use candor_service::usecases::audit_log;
 use candor_service::usecases::webhooks::{self, Rekeyed, Unsealable};
-use candor_service::{Call, Error, Outcome, Shell, ShellSettings};
+use candor_service::{Error, Outcome, RequestContext, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall as StoreCall};
 use serde_json::json;
 use ulid::Ulid;
@@ -27,14 +27,15 @@ const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Another process on the world's store, with this ring of keys and this clock.
-fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Shell {
-    let settings = ShellSettings { max_subscriptions: 1_000, ..ShellSettings::at("http://localhost:8080".to_owned()) };
-    let receivers = Arc::clone(&world.shell.receivers);
+fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Services {
+    let settings =
+        ServiceSettings { max_subscriptions: 1_000, ..ServiceSettings::at("http://localhost:8080".to_owned()) };
+    let receivers = Arc::clone(&world.services.webhook_transport);
     let (store, ids) = (Arc::clone(&world.store) as _, Arc::new(SeededIds::new(99)));
-    Shell::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)
+    Services::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)
 }
 
-fn with_ring(world: &World, ring: &str) -> Shell {
+fn with_ring(world: &World, ring: &str) -> Services {
     process(world, ring, Arc::clone(&world.clock) as _)
 }
 
@@ -42,13 +43,13 @@ fn receiver() -> Object {
     body(r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#)
 }
 
-async fn subscribe(shell: &Shell, call: &Call) -> (WebhookId, String) {
-    let reply = webhooks::create(shell, call, receiver()).await.unwrap();
+async fn subscribe(services: &Services, context: &RequestContext) -> (WebhookId, String) {
+    let reply = webhooks::create(services, context, receiver()).await.unwrap();
     (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
 }
 
 async fn stored(world: &World, tenant: Tenant, id: WebhookId) -> Subscription {
-    world.shell.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
+    world.services.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
 /// What the newest secret of a subscription is, for somebody with this ring; `None` if it cannot be opened.
@@ -63,11 +64,11 @@ fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<St
     Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|it| String::from_utf8(it).ok())
 }
 
-fn test_call(world: &World) -> Call {
+fn test_call(world: &World) -> RequestContext {
     let admin = world.admin();
     let mut caller = (*admin.caller).clone();
     caller.tenant.environment = Environment::Test;
-    Call { caller: Arc::new(caller), ..admin }
+    RequestContext { caller: Arc::new(caller), ..admin }
 }
 
 #[tokio::test]
@@ -76,11 +77,11 @@ async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same(
     let (live, test) = (world.admin(), test_call(&world));
     let mut all = vec![];
     for number in 0..205 {
-        let call = if number % 3 == 0 { &test } else { &live };
-        let (id, secret) = subscribe(&world.shell, call).await;
-        all.push((call.caller.tenant, id, secret));
+        let context = if number % 3 == 0 { &test } else { &live };
+        let (id, secret) = subscribe(&world.services, context).await;
+        all.push((context.caller.tenant, id, secret));
     }
-    let shown = webhooks::get(&world.shell, &live, all[1].1).await.unwrap().body;
+    let shown = webhooks::get(&world.services, &live, all[1].1).await.unwrap().body;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     let (_, before) = subscribe(&both, &live).await;
     world.clock.advance_seconds(1);
@@ -89,7 +90,7 @@ async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same(
         assert_eq!(newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
         assert_eq!(newest(&world, *tenant, *id, OLD).await, None);
     }
-    assert_eq!(webhooks::get(&world.shell, &live, all[1].1).await.unwrap().body, shown);
+    assert_eq!(webhooks::get(&world.services, &live, all[1].1).await.unwrap().body, shown);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
     let alone = with_ring(&world, NEW);
     assert_eq!(webhooks::rekey(&alone).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
@@ -103,34 +104,34 @@ async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same(
 #[tokio::test]
 async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
     let world = World::new().await;
-    let call = world.admin();
-    let (id, first) = subscribe(&world.shell, &call).await;
-    let rotate = async |shell: &Shell| {
-        let reply = webhooks::update(shell, &call, id, body(r#"{"rotate_secret": true}"#)).await.unwrap();
+    let context = world.admin();
+    let (id, first) = subscribe(&world.services, &context).await;
+    let rotate = async |services: &Services| {
+        let reply = webhooks::update(services, &context, id, body(r#"{"rotate_secret": true}"#)).await.unwrap();
         member(&reply, "secret")
     };
-    let second = rotate(&world.shell).await;
+    let second = rotate(&world.services).await;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
-    let it = stored(&world, call.caller.tenant, id).await;
-    let opened = it.secrets.iter().map(|it| opened(call.caller.tenant, id, NEW, &it.sealed).unwrap());
+    let it = stored(&world, context.caller.tenant, id).await;
+    let opened = it.secrets.iter().map(|it| opened(context.caller.tenant, id, NEW, &it.sealed).unwrap());
     assert_eq!(opened.collect::<Vec<_>>(), [first, second]);
     assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
-    rotate(&world.shell).await;
+    rotate(&world.services).await;
     world.clock.advance_seconds(86_400);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
-    assert_eq!(stored(&world, call.caller.tenant, id).await.secrets.len(), 1);
+    assert_eq!(stored(&world, context.caller.tenant, id).await.secrets.len(), 1);
 }
 
 #[tokio::test]
 async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
     let world = World::new().await;
-    let call = world.admin();
-    let (first, _) = subscribe(&world.shell, &call).await;
+    let context = world.admin();
+    let (first, _) = subscribe(&world.services, &context).await;
     let third = "k3:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
     world.clock.advance_seconds(1);
-    let (lost, secret) = subscribe(&with_ring(&world, third), &call).await;
-    let tenant = call.caller.tenant;
+    let (lost, secret) = subscribe(&with_ring(&world, third), &context).await;
+    let tenant = context.caller.tenant;
     let before = stored(&world, tenant, lost).await;
     for _ in 0..2 {
         let both = with_ring(&world, &format!("{NEW},{OLD}"));
@@ -149,7 +150,7 @@ async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
 #[tokio::test]
 async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
     let world = World::new().await;
-    let (id, _) = subscribe(&world.shell, &world.admin()).await;
+    let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
     assert!(matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(Unsealable::NoKey(it)) if it == id));
 }
@@ -157,25 +158,25 @@ async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
 #[tokio::test]
 async fn it_goes_on_after_a_failure_and_past_changes_of_others() {
     let world = World::new().await;
-    let call = world.admin();
+    let context = world.admin();
     let mut ids = vec![];
     for _ in 0..20 {
-        ids.push(subscribe(&world.shell, &call).await.0);
+        ids.push(subscribe(&world.services, &context).await.0);
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     world.store.fail(StoreCall::Commit, 5, Fault::After);
     assert!(matches!(webhooks::rekey(&both).await, Err(Unsealable::Failed(Error::Unavailable(_)))));
     let others = async {
         for id in &ids {
-            webhooks::update(&world.shell, &call, *id, body(r#"{"description": "changed"}"#)).await.unwrap();
+            webhooks::update(&world.services, &context, *id, body(r#"{"description": "changed"}"#)).await.unwrap();
         }
     };
     let (done, ()) = tokio::join!(webhooks::rekey(&both), others);
     assert_eq!(done.unwrap().unchanged, 5, "also the one whose answer was lost");
     for id in ids {
-        let it = stored(&world, call.caller.tenant, id).await;
+        let it = stored(&world, context.caller.tenant, id).await;
         assert_eq!(it.description.as_deref(), Some("changed"));
-        assert!(newest(&world, call.caller.tenant, id, NEW).await.is_some());
+        assert!(newest(&world, context.caller.tenant, id, NEW).await.is_some());
     }
 }
 
@@ -211,25 +212,25 @@ async fn happened(world: &World, tenant: Tenant, count: i64, apart: i64) {
         context: Origin::default(),
     });
     change.events = (0..count).map(event).collect();
-    world.shell.store.commit(tenant, change).await.unwrap();
+    world.services.store.commit(tenant, change).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_replay_that_takes_too_long_says_where_to_go_on() {
     const EVENTS: i64 = 6_000;
     let world = World::new().await;
-    let call = world.admin();
-    happened(&world, call.caller.tenant, EVENTS, 1).await;
-    let (id, _) = subscribe(&world.shell, &call).await;
+    let context = world.admin();
+    happened(&world, context.caller.tenant, EVENTS, 1).await;
+    let (id, _) = subscribe(&world.services, &context).await;
     world.clock.advance_seconds(60);
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
     let hasty = process(&world, OLD, Arc::new(Hasty(AtomicI64::new(NOON.plus_seconds(60).millis()))));
-    let first = webhooks::replay(&hasty, &call, id, order(&NOON.to_string())).await.unwrap();
+    let first = webhooks::replay(&hasty, &context, id, order(&NOON.to_string())).await.unwrap();
     let enqueued = json(&first)["enqueued"].as_i64().unwrap();
     assert!(enqueued > 0 && enqueued < EVENTS, "{enqueued}");
     let next = member(&first, "continue_since");
     assert_eq!(next, Timestamp::from_millis(NOON.millis() + enqueued).to_string(), "the first that is not queued");
-    let rest = webhooks::replay(&world.shell, &call, id, order(&next)).await.unwrap();
+    let rest = webhooks::replay(&world.services, &context, id, order(&next)).await.unwrap();
     assert_eq!(rest.outcome, Outcome::Accepted);
     assert_eq!(json(&rest), json!({"enqueued": EVENTS - enqueued, "continue_since": null}));
 }
@@ -238,16 +239,16 @@ async fn a_replay_that_takes_too_long_says_where_to_go_on() {
 async fn a_replay_of_much_time_with_little_in_it_goes_on_where_it_stopped() {
     const HOUR: i64 = 3_600;
     let world = World::new().await;
-    let call = world.admin();
-    happened(&world, call.caller.tenant, 48, 10 * HOUR * 1_000).await;
-    let (id, _) = subscribe(&world.shell, &call).await;
+    let context = world.admin();
+    happened(&world, context.caller.tenant, 48, 10 * HOUR * 1_000).await;
+    let (id, _) = subscribe(&world.services, &context).await;
     world.clock.advance_seconds(29 * 24 * HOUR);
-    let clock = Arc::new(Hasty(AtomicI64::new(world.shell.clock.now().millis())));
+    let clock = Arc::new(Hasty(AtomicI64::new(world.services.clock.now().millis())));
     let hasty = process(&world, OLD, clock);
     let (mut since, mut counts) = (NOON.to_string(), vec![]);
     loop {
         let order = body(&format!(r#"{{"since": "{since}", "until": "9999-12-31T23:59:59Z", "only": "all"}}"#));
-        let answer = json(&webhooks::replay(&hasty, &call, id, order).await.unwrap());
+        let answer = json(&webhooks::replay(&hasty, &context, id, order).await.unwrap());
         counts.push(answer["enqueued"].as_u64().unwrap());
         match answer["continue_since"].as_str() {
             Some(next) if next > since.as_str() => since = next.to_owned(),

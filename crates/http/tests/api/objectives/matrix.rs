@@ -57,7 +57,7 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 let before = world.get(&path).await.json();
                 feed.read().await;
                 world.clock.advance_millis(7);
-                let now = world.shell.clock.now().to_string();
+                let now = world.services.clock.now().to_string();
                 let answered = ask(&world, &world.admin, &path, trigger).await;
                 let same = !is_finished(state) && trigger.strip_prefix("PATCH ") == Some(reported(state));
                 let (expected, events): (Value, &[&str]) = match leads(state, trigger, setting) {

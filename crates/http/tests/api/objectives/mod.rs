@@ -78,7 +78,7 @@ pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> 
         reads_per_minute: Some(100_000),
         writes_per_minute: Some(100_000),
     };
-    operator::create_key(&world.shell, order).await.unwrap().1.reveal().to_owned()
+    operator::create_key(&world.services, order).await.unwrap().1.reveal().to_owned()
 }
 
 /// Reads the event feed on from where it was.
@@ -124,9 +124,9 @@ impl<'w> Feed<'w> {
 
 /// Puts an event in that is about nothing, and answers its id.
 async fn mark(world: &World) -> String {
-    let at = world.shell.clock.now();
+    let at = world.services.clock.now();
     let audit = AuditEntry {
-        id: world.shell.id(at),
+        id: world.services.id(at),
         occurred_at: at,
         action: "mark".to_owned(),
         actor: Actor::system("test"),
@@ -136,10 +136,10 @@ async fn mark(world: &World) -> String {
         request_id: None,
         context: Origin::default(),
     };
-    let id = world.shell.id(at);
+    let id = world.services.id(at);
     let mut change = ChangeSet::new(audit);
     change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data: "{}".to_owned() }];
-    world.shell.store.commit(Tenant::live(world.organization), change).await.unwrap();
+    world.services.store.commit(Tenant::live(world.organization), change).await.unwrap();
     id.to_string()
 }
 

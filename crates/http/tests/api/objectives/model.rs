@@ -117,7 +117,7 @@ async fn carry_out(world: &World, path: &str, step: &Step) -> u16 {
             200
         }
         Step::Days(_) => {
-            objective_autostart::due_objectives(&world.shell, || true).await.unwrap();
+            objective_autostart::due_objectives(&world.services, || true).await.unwrap();
             200
         }
     }
@@ -140,7 +140,7 @@ async fn agree(kind: usize, steps: Vec<Step>) {
         if let Step::Days(days) = step {
             world.clock.advance_seconds(days * 86_400);
         }
-        let now = world.shell.clock.now().to_string();
+        let now = world.services.clock.now().to_string();
         let (wanted, status) = match model.take(step, &now) {
             Ok(events) => (events, 200),
             Err(status) => (vec![], status),

@@ -88,7 +88,7 @@ async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
     let path = format!("/v1/notifications/{}/read", first["id"].as_str().unwrap());
     world.clock.advance_millis(5);
     let mut read = first.clone();
-    read["read_at"] = json!(world.shell.clock.now().to_string());
+    read["read_at"] = json!(world.services.clock.now().to_string());
     assert_eq!(world.post(&path, json!({})).await.json(), read);
     world.clock.advance_millis(5);
     assert_eq!(world.post(&path, json!({})).await.json(), read, "the second time changes nothing");

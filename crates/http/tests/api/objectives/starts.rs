@@ -29,7 +29,7 @@ async fn statuses(world: &World, paths: &[String]) -> Vec<String> {
 }
 
 async fn swept(world: &World) -> u64 {
-    objective_autostart::due_objectives(&world.shell, || true).await.unwrap()
+    objective_autostart::due_objectives(&world.services, || true).await.unwrap()
 }
 
 #[tokio::test]
@@ -51,13 +51,13 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
         // The last millisecond of the day before, and the first of the day.
         world.clock.advance_seconds(15 * 3600);
         world.clock.advance_millis(-1000);
-        assert_eq!((world.shell.clock.now().date().to_string().as_str(), swept(world).await), ("2026-03-03", 0));
+        assert_eq!((world.services.clock.now().date().to_string().as_str(), swept(world).await), ("2026-03-03", 0));
         world.clock.advance_millis(1000);
         assert_eq!(swept(world).await, 2);
         assert_eq!(statuses(world, &paths).await, ["approved", "in_progress", "in_progress"]);
         let started = world.get(&paths[1]).await.json();
         assert_eq!(started["approved_at"], before["approved_at"], "set once");
-        assert_eq!(started["updated_at"], json!(world.shell.clock.now().to_string()));
+        assert_eq!(started["updated_at"], json!(world.services.clock.now().to_string()));
         let events = feed.read().await;
         let mut fired: Vec<_> =
             events.iter().map(|it| (it["event"].as_str().unwrap(), it["data"]["scope"].as_str().unwrap())).collect();
@@ -95,7 +95,7 @@ async fn a_period_that_is_moved_moves_the_start() {
 async fn two_instances_start_no_objective_twice() {
     for it in every_store().await {
         let world = &it.world;
-        let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+        let other = operator::create_organization(&world.services, "Other").await.unwrap();
         let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         let owner = person(world, "owner", "employee", None).await;
         let elsewhere = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
@@ -137,10 +137,10 @@ async fn a_start_that_is_told_to_stop_ends_after_a_whole_batch_and_the_next_goes
     for _ in 0..60 {
         approved(&world, KINDS[0], &owner, "2026-02-01").await;
     }
-    assert_eq!(objective_autostart::due_objectives(&world.shell, || false).await.unwrap(), 0);
+    assert_eq!(objective_autostart::due_objectives(&world.services, || false).await.unwrap(), 0);
     let batches = Cell::new(0);
     let one_batch = || batches.replace(batches.get() + 1) < 1;
-    let first = objective_autostart::due_objectives(&world.shell, one_batch).await.unwrap();
+    let first = objective_autostart::due_objectives(&world.services, one_batch).await.unwrap();
     assert!(first > 0 && first < 60, "{first}");
     let begun = |list: Value| list["data"].as_array().unwrap().len();
     let path = "/v1/employee-objectives?limit=100&filter[status]=in_progress";

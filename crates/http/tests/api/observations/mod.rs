@@ -51,7 +51,7 @@ async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said(
     let world = World::new().await;
     let employee = world.employee("ada@example.com").await;
     let made = world.post("/v1/observations", body(&employee)).await.json();
-    let now = world.shell.clock.now().to_string();
+    let now = world.services.clock.now().to_string();
     let wanted = json!({
         "id": made["id"], "employee_id": employee, "author_id": null, "type": "strength", "observation": "Listens.",
         "impact": null, "recommended_action": null, "attribute_ids": [], "observation_date": now[..10],
@@ -68,7 +68,7 @@ async fn today_is_the_day_in_utc() {
     let world = World::new().await;
     let employee = world.employee("ada@example.com").await;
     // 2026-03-02T23:59:59.999Z
-    world.clock.advance_millis(15 * 3_600_000 - 1 - world.shell.clock.now().millis() % 3_600_000);
+    world.clock.advance_millis(15 * 3_600_000 - 1 - world.services.clock.now().millis() % 3_600_000);
     for (today, tomorrow) in [("2026-03-02", "2026-03-03"), ("2026-03-03", "2026-03-04")] {
         let made = world.post("/v1/observations", body(&employee)).await.json();
         assert_eq!(made["observation_date"], today);
@@ -171,7 +171,7 @@ async fn each_state_meets_each_action_and_says_so_in_one_event() {
         assert_eq!(refused.json()["error"]["details"], detail);
 
         let archived = act("archive").await.json();
-        let now = world.shell.clock.now().to_string();
+        let now = world.services.clock.now().to_string();
         assert_eq!(archived, with(active.clone(), &json!({"archived_at": now, "updated_at": now})));
         assert_eq!(world.get(&path).await.json(), archived, "an archived one is shown");
         for attempt in ["archive", "update"] {
@@ -186,7 +186,7 @@ async fn each_state_meets_each_action_and_says_so_in_one_event() {
         }
 
         let restored = act("restore").await.json();
-        let now = world.shell.clock.now().to_string();
+        let now = world.services.clock.now().to_string();
         assert_eq!(restored, with(active, &json!({"updated_at": now})));
     }
     let round = ["observation.archived", "observation.restored"];
@@ -226,7 +226,7 @@ async fn observation_patch_takes_five_fields_only() {
         json!({"visibility": "managers"}),
     ] {
         world.clock.advance_millis(5);
-        wanted = with(with(wanted, &changes), &json!({"updated_at": world.shell.clock.now().to_string()}));
+        wanted = with(with(wanted, &changes), &json!({"updated_at": world.services.clock.now().to_string()}));
         assert_eq!(world.patch(&path, changes).await.json(), wanted);
     }
     assert_eq!(events(&world).await, [&["observation.created"][..], &["observation.updated"; 5]].concat());

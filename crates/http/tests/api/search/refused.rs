@@ -77,7 +77,7 @@ async fn nobody_finds_what_belongs_to_another_data_set() {
     let world = World::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
-    let other = operator::create_organization(&world.shell, "Other").await.unwrap();
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let keys = [
         world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await,
         world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await,

@@ -66,7 +66,7 @@ async fn every_status_meets_every_action_under_every_review_setting() {
                 review(setting).await;
                 let before = world.get(&path).await.json();
                 world.clock.advance_millis(7);
-                let now = world.shell.clock.now().to_string();
+                let now = world.services.clock.now().to_string();
                 let answered = ask(&world, &world.admin, &path, action).await;
                 match leads(status, action, setting) {
                     Some(to) => {

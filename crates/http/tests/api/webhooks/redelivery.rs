@@ -134,11 +134,11 @@ async fn what_cannot_be_delivered_again_says_why() {
     assert_eq!(refused(&failed).await, conflict("active", false, "redeliver"));
     world.patch(&path(&webhook), json!({"active": true})).await;
     world.clock.advance_seconds(30 * 86_400 - 60);
-    sweep::run_once(&world.shell).await.unwrap();
+    sweep::run_once(&world.services).await.unwrap();
     assert_eq!(redeliver(&world, &webhook, &failed).await.status, 202, "an event is kept for 30 days");
     world.attempt_all(200).await;
     world.clock.advance_seconds(40);
-    sweep::run_once(&world.shell).await.unwrap();
+    sweep::run_once(&world.services).await.unwrap();
     assert_eq!(redeliver(&world, &webhook, &failed).await.status, 404, "so is an attempt");
     assert_eq!(refused(&later).await, conflict("event", "removed", "redeliver"), "one that was made later outlives it");
 }

@@ -18,7 +18,7 @@ async fn log(world: &World, webhook: &Value) -> Vec<(String, String, i64)> {
 async fn a_subscription_lives_alike_on_every_store() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
-        sweep::keep_log(&world.shell).await.unwrap();
+        sweep::prune_log(&world.services).await.unwrap();
         let webhook = subscribed(world, &["employee.created"]).await;
         let change = async |body: Value| world.patch(&path(&webhook), body).await.json();
         let act = async |action: &str, body: Value| world.post(&format!("{}/{action}", path(&webhook)), body).await;

@@ -13,7 +13,7 @@ use crate::support::{PUBLIC_URL, World};
 pub(super) async fn stored(world: &World, webhook: &Value) -> Subscription {
     let tenant = candor_domain::access::Tenant::live(world.organization);
     let id = text(webhook, "id").parse().unwrap();
-    world.shell.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
+    world.services.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_dispatch::{Begun, Destination, Ending, Finished, admit, settle, store_failed, unsent};
+use candor_dispatch::{Begun, Destination, Ending, Finished, admit, finish_attempt, store_failed, unsent};
 use candor_domain::fields::Word;
 use candor_domain::id::DeliveryId;
 use candor_domain::secret::Secret;
@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use super::engine::{Engine, Phase, Waiting};
 use super::message::Message;
-use super::receivers::Receiver;
+use super::subscription_cache::Receiver;
 
 /// Everything that an attempt needs.
 struct Ready {
@@ -30,20 +30,21 @@ impl Engine {
             Ok(ready) => ready,
             Err(result) => return Ending::Finished(Box::new(self.not_sent(job, result)), None),
         };
-        if !self.tell(|it, now| it.may_send(begun.ends, now)) {
+        if !self.with_dispatcher(|it, now| it.may_send(begun.ends, now)) {
             return Ending::Late;
         }
-        let id = job.delivery_id.unwrap_or_else(|| self.shell.id(self.shell.clock.now()));
-        let begun_at = self.shell.clock.now();
+        let id = job.delivery_id.unwrap_or_else(|| self.services.id(self.services.clock.now()));
+        let begun_at = self.services.clock.now();
         let Some(attempt) = self.send(&job, id, &ready).await else {
-            return Ending::Finished(Box::new(unsent(job, AttemptResult::Back(self.shell.clock.now()))), None);
+            return Ending::Finished(Box::new(unsent(job, AttemptResult::Back(self.services.clock.now()))), None);
         };
         let Attempt { response_status: status, duration, outcome } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let answered = Answered { status, duration_ms, outcome };
         let url = ready.receiver.url.clone();
-        let (finished, answer) = settle(&self.settings, job, (id, url), answered, (begun_at, self.shell.clock.now()));
-        self.figures.attempted(outcome, duration);
+        let (finished, answer) =
+            finish_attempt(&self.settings, job, (id, url), answered, (begun_at, self.services.clock.now()));
+        self.metrics.attempted(outcome, duration);
         log(&finished, outcome);
         Ending::Finished(Box::new(finished), Some(answer))
     }
@@ -51,22 +52,22 @@ impl Engine {
     /// Looks up what the attempt needs, or says why there is none.
     async fn prepare(&self, begun: &Begun<Waiting>) -> Result<Ready, AttemptResult> {
         let (queue, now) = (begun.place.queue, self.now());
-        let found = self.receivers.get(&self.shell, queue, now).await;
+        let found = self.subscription_cache.get(&self.services, queue, now).await;
         let receiver = found.map_err(|error| self.not_found_out(&error))?;
         let Some(receiver) = receiver else {
-            self.figures.subscription_gone.increment(1);
+            self.metrics.subscription_gone.increment(1);
             return Err(AttemptResult::Gone);
         };
         let to = Destination { url: &receiver.url, active: receiver.active };
-        admit(&self.settings, &begun.item, to, || self.shell.id(now.wall), now.wall)?;
+        admit(&self.settings, &begun.item, to, || self.services.id(now.wall), now.wall)?;
         let message = match &begun.item.message {
             Some(message) => Arc::clone(message),
             None => self.message(&begun.item.job).await?,
         };
         let secrets = receiver.signing(now.wall);
         if secrets.is_empty() {
-            self.figures.secret.increment(1);
-            return Err(self.tell(|it, now| it.without_secret(queue, now)));
+            self.metrics.secret.increment(1);
+            return Err(self.with_dispatcher(|it, now| it.without_secret(queue, now)));
         }
         Ok(Ready { receiver, message, secrets })
     }
@@ -75,26 +76,26 @@ impl Engine {
         if let Some(message) = Message::of_test(job) {
             return Ok(Arc::new(message));
         }
-        let events = self.shell.store.events_by_id(&[(job.tenant, job.event_id)]).await;
+        let events = self.services.store.events_by_id(&[(job.tenant, job.event_id)]).await;
         let found = events.map_err(|error| self.not_found_out(&error))?.pop();
         found.map(|(tenant, event)| Arc::new(Message::of(tenant, event))).ok_or_else(|| {
             tracing::debug!(webhook = %job.webhook_id, event = %job.event_id, "the event is not there any more");
-            self.figures.event_gone.increment(1);
+            self.metrics.event_gone.increment(1);
             AttemptResult::Gone
         })
     }
 
     fn not_found_out(&self, error: &dyn std::fmt::Display) -> AttemptResult {
         tracing::warn!(%error, "could not look up what a delivery needs; tried again soon");
-        store_failed(self.shell.clock.now())
+        store_failed(self.services.clock.now())
     }
 
     /// Signs and sends; `None` if the engine had to stop meanwhile.
     async fn send(&self, job: &Job, id: DeliveryId, ready: &Ready) -> Option<Attempt> {
-        let at = self.shell.clock.now();
+        let at = self.services.clock.now();
         let Ready { receiver, message, secrets } = ready;
         if job.attempt == 1 && job.origin == DeliveryOrigin::Event {
-            self.figures.begun_after(at.millis() - message.event.created_at.millis());
+            self.metrics.begun_after(at.millis() - message.event.created_at.millis());
         }
         let replay = job.origin == DeliveryOrigin::Replay;
         let request = WebhookRequest {
@@ -116,7 +117,7 @@ impl Engine {
         let mut phase = self.phase.subscribe();
         tokio::select! {
             biased;
-            attempt = self.shell.receivers.send(request).instrument(span) => Some(attempt),
+            attempt = self.services.webhook_transport.send(request).instrument(span) => Some(attempt),
             _ = phase.wait_for(|it| *it == Phase::Cut) => None,
         }
     }
@@ -125,7 +126,7 @@ impl Engine {
     fn not_sent(&self, job: Job, result: AttemptResult) -> Finished {
         let finished = unsent(job, result);
         if matches!(finished.result, AttemptResult::Settled(_)) {
-            self.figures.too_late.increment(1);
+            self.metrics.too_late.increment(1);
             log(&finished, AttemptOutcome::Failed(FailureReason::TooLate));
         }
         finished

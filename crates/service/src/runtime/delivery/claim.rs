@@ -19,21 +19,21 @@ struct UnderWay<'a>(&'a Engine);
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.tell(|it, _| it.claim_ended());
+        self.0.with_dispatcher(|it, _| it.claim_ended());
     }
 }
 
 impl Engine {
     /// Claims once, if something is to be claimed; says whether it did.
     pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
-        let (order, forgotten) = self.tell(|it, now| (it.next_claim(now), it.take_forgotten()));
-        self.figures.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
+        let (order, forgotten) = self.with_dispatcher(|it, now| (it.next_claim(now), it.take_forgotten()));
+        self.metrics.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
         let Some(order) = order else { return Ok(false) };
         let _under_way = UnderWay(self);
-        let claimed = match self.shell.store.claim(order.lease, order.at.wall, &order.claim).await {
+        let claimed = match self.services.store.claim(order.lease, order.at.wall, &order.claim).await {
             Ok(claimed) => claimed,
             Err(error) => {
-                self.tell(|it, now| it.claim_failed(now));
+                self.with_dispatcher(|it, now| it.claim_failed(now));
                 return Err(error);
             }
         };
@@ -41,7 +41,7 @@ impl Engine {
             0 => tracing::trace!("no delivery is due"),
             deliveries => tracing::debug!(deliveries, "took deliveries from the queue"),
         }
-        let kept = self.tell(|it, now| it.claimed(&order, claimed, now));
+        let kept = self.with_dispatcher(|it, now| it.claimed(&order, claimed, now));
         let messages = self.messages(&kept).await;
         let resumed = matches!(order.claim, Claim::Parked(_));
         let waiting = |job: Job| {
@@ -49,8 +49,8 @@ impl Engine {
             Waiting { job, message, resumed }
         };
         let deliveries = kept.into_iter().map(waiting).collect();
-        self.tell(|it, now| it.take_in(deliveries, order.ends, 0, now));
-        self.start_what_may();
+        self.with_dispatcher(|it, now| it.take_in(deliveries, order.ends, 0, now));
+        self.start_ready_attempts();
         Ok(true)
     }
 
@@ -70,7 +70,7 @@ impl Engine {
         if wanted.is_empty() {
             return messages;
         }
-        match self.shell.store.events_by_id(&wanted).await {
+        match self.services.store.events_by_id(&wanted).await {
             Ok(events) => {
                 let message =
                     |(tenant, event): (Tenant, Event)| ((tenant, event.id), Arc::new(Message::of(tenant, event)));

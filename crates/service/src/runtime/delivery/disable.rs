@@ -5,7 +5,7 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::queue::QueueKey;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// What the audit log calls this.
 const DELIVERIES: &str = "deliveries";
@@ -13,9 +13,9 @@ const DELIVERIES: &str = "deliveries";
 const ATTEMPTS: usize = 8;
 
 /// Disables a subscription and tells the org admins. If that fails, the next failure leads here again.
-pub(super) async fn disable(shell: &Shell, queue: QueueKey) {
+pub(super) async fn disable(services: &Services, queue: QueueKey) {
     let (tenant, webhook) = queue;
-    match try_to(shell, queue).await {
+    match try_to(services, queue).await {
         Ok(false) => {}
         Ok(true) => {
             tracing::warn!(organization = %tenant.organization, %webhook, "a webhook was disabled: its deliveries kept failing");
@@ -26,12 +26,12 @@ pub(super) async fn disable(shell: &Shell, queue: QueueKey) {
     }
 }
 
-async fn try_to(shell: &Shell, (tenant, id): QueueKey) -> Result<bool, Error> {
+async fn try_to(services: &Services, (tenant, id): QueueKey) -> Result<bool, Error> {
     for _ in 0..ATTEMPTS {
-        let Some(stored) = shell.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
-        let at = shell.clock.now();
+        let Some(stored) = services.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
+        let at = services.clock.now();
         let Some(decision) = stored.value.disable(at) else { return Ok(false) };
-        if shell.commit_of_system(tenant, DELIVERIES, decision, stored.version, at).await? {
+        if services.commit_of_system(tenant, DELIVERIES, decision, stored.version, at).await? {
             return Ok(true);
         }
     }

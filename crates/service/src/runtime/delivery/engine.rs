@@ -12,12 +12,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep_until, timeout};
 
-use super::figures::Figures;
 use super::message::Message;
-use super::receivers::Receivers;
+use super::metrics::Metrics;
+use super::subscription_cache::SubscriptionCache;
 use crate::context::error::Error;
 use crate::context::handover::LocalEngine;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// How often the length of the queue is measured.
 const MEASURE: Duration = Duration::from_secs(10);
@@ -29,13 +29,13 @@ type Machine = Dispatcher<Option<Arc<Message>>>;
 
 /// Delivers what is queued.
 pub struct Engine {
-    pub(super) shell: Arc<Shell>,
+    pub(super) services: Arc<Services>,
     pub(super) settings: Settings,
     pub(super) worker: WorkerId,
-    pub(super) receivers: Receivers,
-    pub(super) figures: Figures,
+    pub(super) subscription_cache: SubscriptionCache,
+    pub(super) metrics: Metrics,
     pub(super) phase: watch::Sender<Phase>,
-    /// What decides; see [`Engine::tell`].
+    /// What decides; see [`Engine::with_dispatcher`].
     machine: Mutex<Machine>,
     /// What the steady clock counts from.
     begun: Instant,
@@ -64,19 +64,19 @@ impl Engine {
     /// The most deliveries that an engine has in memory, but for what one claim finds no room for.
     pub const ROOM: usize = QueueLimits::OF_A_PROCESS.room();
 
-    /// An engine of this process, which the shell hands deliveries over to as long as it is there.
+    /// An engine of this process, which the services hands deliveries over to as long as it is there.
     #[must_use]
-    pub fn new(shell: &Arc<Shell>, settings: Settings) -> Arc<Self> {
-        let (wall, begun) = (shell.clock.now(), Instant::now());
-        let worker = WorkerId(shell.ids.ulid(wall).to_bytes());
+    pub fn new(services: &Arc<Services>, settings: Settings) -> Arc<Self> {
+        let (wall, begun) = (services.clock.now(), Instant::now());
+        let worker = WorkerId(services.ids.ulid(wall).to_bytes());
         let now = Now { wall, steady: Duration::ZERO };
-        let limits = QueueLimits { batch: shell.store.batch(), ..QueueLimits::OF_A_PROCESS };
+        let limits = QueueLimits { batch: services.store.batch(), ..QueueLimits::OF_A_PROCESS };
         let engine = Arc::new(Self {
-            shell: Arc::clone(shell),
+            services: Arc::clone(services),
             settings: settings.clone(),
             worker,
-            receivers: Receivers::default(),
-            figures: Figures::new(),
+            subscription_cache: SubscriptionCache::default(),
+            metrics: Metrics::new(),
             phase: watch::Sender::new(Phase::Open),
             machine: Mutex::new(Dispatcher::new(worker, settings, limits, now)),
             begun,
@@ -86,21 +86,21 @@ impl Engine {
             runtime: OnceLock::new(),
         });
         let registered: Weak<dyn LocalEngine> = Arc::<Self>::downgrade(&engine);
-        shell.deliveries.register(registered);
+        services.deliveries.register(registered);
         engine
     }
 
     /// How many deliveries the engine has in memory.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.tell(|it, _| it.held())
+        self.with_dispatcher(|it, _| it.held())
     }
 
     /// Delivers until `stop`. Then it begins nothing more, gives back what waits, lets what is under way end for as long
     /// as `grace`, cuts the rest off, and ends when all of that is recorded.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let _ = self.runtime.set(Handle::current());
-        self.start_what_may();
+        self.start_ready_attempts();
         let stopped = async {
             stop.await;
             self.stop(grace).await;
@@ -114,7 +114,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
     pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
-        self.tell(|it, _| it.look_at_all());
+        self.with_dispatcher(|it, _| it.look_at_all());
         let mut done = 0;
         loop {
             let claimed = self.claim().await?;
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     /// Tells the machine something, or asks it, and wakes whoever has something to do then.
-    pub(super) fn tell<R>(&self, input: impl FnOnce(&mut Machine, Now) -> R) -> R {
+    pub(super) fn with_dispatcher<R>(&self, input: impl FnOnce(&mut Machine, Now) -> R) -> R {
         let now = self.now();
         let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = input(&mut machine, now);
@@ -160,14 +160,14 @@ impl Engine {
     }
 
     pub(super) fn now(&self) -> Now {
-        Now { wall: self.shell.clock.now(), steady: self.begun.elapsed() }
+        Now { wall: self.services.clock.now(), steady: self.begun.elapsed() }
     }
 
     fn next_attempt(&self) -> Option<Begun<Waiting>> {
-        self.tell(|it, now| it.next_attempt(now))
+        self.with_dispatcher(|it, now| it.next_attempt(now))
     }
 
-    pub(super) fn start_what_may(self: &Arc<Self>) {
+    pub(super) fn start_ready_attempts(self: &Arc<Self>) {
         let Some(runtime) = self.runtime.get() else { return };
         while let Some(begun) = self.next_attempt() {
             runtime.spawn(Arc::clone(self).work(begun));
@@ -181,7 +181,7 @@ impl Engine {
             self.attempt_one(begun).await;
             next = self.next_attempt();
             // The answer may have made room for more than the one that follows here.
-            self.start_what_may();
+            self.start_ready_attempts();
         }
     }
 
@@ -200,8 +200,8 @@ impl Engine {
                 Err(error) => tracing::warn!(%error, "could not look into the queue of deliveries; tried again soon"),
             }
             // Attempts begin where others end; this is for what none of them has begun.
-            self.start_what_may();
-            let look_at = self.begun + self.tell(|it, now| it.look_again_at(now));
+            self.start_ready_attempts();
+            let look_at = self.begun + self.with_dispatcher(|it, now| it.look_again_at(now));
             tokio::select! {
                 _ = phase.wait_for(|it| *it > Phase::Open) => return,
                 () = self.wake.notified() => {}
@@ -212,7 +212,7 @@ impl Engine {
 
     async fn record_until_stopped(&self) {
         loop {
-            match self.tell(|it, now| it.recording(now)) {
+            match self.with_dispatcher(|it, now| it.recording(now)) {
                 Recording::Now => {
                     if let Err(error) = self.record().await {
                         tracing::warn!(%error, "could not record what became of deliveries; tried again soon");
@@ -228,9 +228,9 @@ impl Engine {
     async fn measure_until_stopped(&self) {
         let mut phase = self.phase.subscribe();
         loop {
-            let now = self.shell.clock.now();
-            match self.shell.store.replica().queue_state(now).await {
-                Ok(state) => self.figures.queue(state, now),
+            let now = self.services.clock.now();
+            match self.services.store.replica().queue_state(now).await {
+                Ok(state) => self.metrics.queue(state, now),
                 Err(error) => tracing::debug!(%error, "could not measure the queue of deliveries"),
             }
             if timeout(MEASURE, phase.wait_for(|it| *it > Phase::Open)).await.is_ok() {
@@ -240,7 +240,7 @@ impl Engine {
     }
 
     async fn stop(&self, grace: Duration) {
-        let under_way = self.tell(|it, now| it.stop(now));
+        let under_way = self.with_dispatcher(|it, now| it.stop(now));
         self.phase.send_replace(Phase::Closing);
         if under_way > 0 && timeout(grace, self.quiet.notified()).await.is_err() {
             tracing::warn!("some deliveries did not end in time; they are attempted again");
@@ -260,10 +260,10 @@ struct Turn<'a> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let ending = std::mem::replace(&mut self.ending, Ending::Abandoned);
-        let attempts = self.engine.tell(|it, _| {
+        let attempts = self.engine.with_dispatcher(|it, _| {
             it.ended(self.place, &self.job, ending);
             it.attempts()
         });
-        self.engine.figures.in_flight(attempts);
+        self.engine.metrics.in_flight(attempts);
     }
 }

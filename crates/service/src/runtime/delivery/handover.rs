@@ -44,7 +44,7 @@ struct Leased {
 
 impl Drop for Leased {
     fn drop(&mut self) {
-        self.engine.tell(|it, _| it.release(self.room));
+        self.engine.with_dispatcher(|it, _| it.release(self.room));
     }
 }
 
@@ -77,15 +77,15 @@ impl LocalEngine for Engine {
 impl HandOver for Prepared {
     fn complete(mut self: Box<Self>, committed: Option<&Committed>) {
         for webhook in &self.changed {
-            self.engine.receivers.forget((self.tenant, *webhook));
+            self.engine.subscription_cache.forget((self.tenant, *webhook));
         }
         if self.sooner {
-            self.engine.tell(|it, _| it.look_at_due());
+            self.engine.with_dispatcher(|it, _| it.look_at_due());
         }
         match self.leased.take() {
             Some(leased) => self.hand_over(leased, committed),
-            None if !self.changed.is_empty() => self.engine.tell(|it, _| it.look_at_all()),
-            None if self.due => self.engine.tell(|it, _| it.look_at_due()),
+            None if !self.changed.is_empty() => self.engine.with_dispatcher(|it, _| it.look_at_all()),
+            None if self.due => self.engine.with_dispatcher(|it, _| it.look_at_due()),
             None => {}
         }
     }
@@ -95,7 +95,7 @@ impl Prepared {
     fn hand_over(&self, mut leased: Leased, committed: Option<&Committed>) {
         let pairs = committed.map(|it| it.leased.as_slice()).unwrap_or_default();
         if !self.changed.is_empty() {
-            self.engine.tell(|it, _| it.look_at_all());
+            self.engine.with_dispatcher(|it, _| it.look_at_all());
         }
         if pairs.is_empty() {
             return;
@@ -106,8 +106,8 @@ impl Prepared {
             events.filter(wanted).map(|it| (it.id, Arc::new(Message::of(self.tenant, it)))).collect();
         let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);
-        self.engine.tell(|it, now| it.take_in(waiting, leased.ends, room, now));
-        self.engine.start_what_may();
+        self.engine.with_dispatcher(|it, now| it.take_in(waiting, leased.ends, room, now));
+        self.engine.start_ready_attempts();
     }
 
     fn waiting(
@@ -128,7 +128,7 @@ impl Prepared {
 
 impl Leased {
     fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
-        let ends = engine.tell(|it, now| it.reserve(room, now))?;
+        let ends = engine.with_dispatcher(|it, now| it.reserve(room, now))?;
         Some(Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
     }
 }

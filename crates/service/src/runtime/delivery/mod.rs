@@ -11,11 +11,11 @@ mod attempt;
 mod claim;
 mod disable;
 mod engine;
-mod figures;
 mod handover;
 mod message;
-mod receivers;
+mod metrics;
 mod record;
+mod subscription_cache;
 
 pub use candor_dispatch::Settings;
 pub use engine::Engine;

@@ -37,7 +37,7 @@ impl Parts {
         };
         let Versioned { value: invitation, version } = &ready.invitation;
         let changed = |value| MailResult::Changed(Box::new(Versioned { value, version: *version }));
-        let sealed = match invitation.token_to_send(ready.person.status, self.shell.clock.now()) {
+        let sealed = match invitation.token_to_send(ready.person.status, self.services.clock.now()) {
             Ok(sealed) => sealed,
             Err(ended) if *ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
             Err(ended) => return MailEnding::not_attempted(changed(*ended)),
@@ -52,14 +52,14 @@ impl Parts {
         }
         let begun = Instant::now();
         let outcome = self.send(mail, sealed, &ready).await;
-        self.figures.attempted(outcome, begun.elapsed());
+        self.metrics.attempted(outcome, begun.elapsed());
         log(mail, outcome);
-        let after = invitation.mail_attempted(outcome, self.shell.clock.now());
+        let after = invitation.mail_attempted(outcome, self.services.clock.now());
         MailEnding::attempted(changed(after), outcome)
     }
 
     async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<Ready>> {
-        let store = &self.shell.store;
+        let store = &self.services.store;
         let Some(invitation) = store.row::<Invitation>(tenant, id).await? else { return Ok(None) };
         let (person, organization) = tokio::try_join!(
             store.row::<Employee>(tenant, invitation.value.employee_id),
@@ -80,13 +80,13 @@ impl Parts {
             return Ok(true);
         }
         let recipient = Recipient::from_email(&ready.person.email);
-        self.shell.store.count_mail(recipient, self.shell.clock.now().date(), MAILS_PER_DAY).await
+        self.services.store.count_mail(recipient, self.services.clock.now().date(), MAILS_PER_DAY).await
     }
 
     async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {
         let Ready { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
-        let token = invitation_tokens::open(&self.shell.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
-        let link = self.shell.settings.accept_url(&token);
+        let token = invitation_tokens::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
+        let link = self.services.settings.accept_url(&token);
         let letter = Letter::inviting(&person.first_name, &organization.name, &link, invitation.expires_at());
         let mail = Mail {
             id: invitation.id.to_string(),

@@ -7,7 +7,7 @@ use candor_port_storage::queue::{Lease, WorkerId};
 use candor_port_storage::{StorageExt, Versioned};
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// Mails looked at once.
 const BATCH: u16 = 100;
@@ -18,30 +18,32 @@ const LEASE_SECONDS: i64 = 60;
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
-pub async fn give_up_expired(shell: &Shell) -> Result<usize, Error> {
-    let worker = WorkerId(shell.ids.ulid(shell.clock.now()).to_bytes());
+pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
+    let worker = WorkerId(services.ids.ulid(services.clock.now()).to_bytes());
     let mut given_up = 0;
     loop {
-        let now = shell.clock.now();
+        let now = services.clock.now();
         let lease = Lease { worker, until: now.plus_seconds(LEASE_SECONDS) };
         // Whatever was due then belongs to an invitation that has expired by now.
-        let mails = shell.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH).await?;
+        let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH).await?;
         let count = mails.len();
         let mut results = vec![];
         for mail in mails {
-            results.extend(ended(shell, mail).await?.map(|it| (mail, it)));
+            results.extend(ended(services, mail).await?.map(|it| (mail, it)));
         }
         given_up += results.len();
-        shell.store.record_mails(worker, results).await?;
+        services.store.record_mails(worker, results).await?;
         if count < usize::from(BATCH) {
             return Ok(given_up);
         }
     }
 }
 
-async fn ended(shell: &Shell, (tenant, id): MailKey) -> Result<Option<MailResult>, Error> {
-    let Some(Versioned { value, version }) = shell.store.row::<Invitation>(tenant, id).await? else { return Ok(None) };
+async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<MailResult>, Error> {
+    let Some(Versioned { value, version }) = services.store.row::<Invitation>(tenant, id).await? else {
+        return Ok(None);
+    };
     // Whoever the person is by now, it is too late.
-    let ended = value.token_to_send(Status::PendingInvite, shell.clock.now()).err();
+    let ended = value.token_to_send(Status::PendingInvite, services.clock.now()).err();
     Ok(ended.map(|it| MailResult::Changed(Box::new(Versioned { value: *it, version }))))
 }

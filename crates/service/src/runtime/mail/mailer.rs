@@ -16,21 +16,21 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
-use super::figures::Figures;
+use super::metrics::Metrics;
 use super::record::Batch;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// How often the length of the queue is measured.
 const MEASURE: Duration = Duration::from_secs(10);
 
 /// What attempts and calls of the store need.
 pub(super) struct Parts {
-    pub(super) shell: Arc<Shell>,
+    pub(super) services: Arc<Services>,
     pub(super) transport: Arc<dyn MailTransport>,
     pub(super) worker: WorkerId,
     /// How long the mail server may take.
     pub(super) deadline: Duration,
-    pub(super) figures: Figures,
+    pub(super) metrics: Metrics,
     /// What the steady clock counts from.
     begun: Instant,
 }
@@ -47,7 +47,7 @@ pub struct Mailer {
 
 type Attempted = (MailKey, MailEnding);
 
-/// What a call came back with.
+/// The result of a call of the store.
 enum Called {
     Claimed(MailClaim, Read<Vec<MailKey>>),
     Recorded(Result<(), Batch>),
@@ -57,11 +57,11 @@ enum Called {
 impl Mailer {
     /// A mailer of this process. The mail server may take so long for a mail.
     #[must_use]
-    pub fn new(shell: &Arc<Shell>, transport: Arc<dyn MailTransport>, deadline: Duration) -> Self {
-        let worker = WorkerId(shell.ids.ulid(shell.clock.now()).to_bytes());
-        let (shell, figures, begun) = (Arc::clone(shell), Figures::new(), Instant::now());
+    pub fn new(services: &Arc<Services>, transport: Arc<dyn MailTransport>, deadline: Duration) -> Self {
+        let worker = WorkerId(services.ids.ulid(services.clock.now()).to_bytes());
+        let (services, metrics, begun) = (Arc::clone(services), Metrics::new(), Instant::now());
         Self {
-            parts: Arc::new(Parts { shell, transport, worker, deadline, figures, begun }),
+            parts: Arc::new(Parts { services, transport, worker, deadline, metrics, begun }),
             outbox: Outbox::new(worker, deadline),
             attempts: FuturesUnordered::new(),
             calls: FuturesUnordered::new(),
@@ -88,7 +88,7 @@ impl Mailer {
         self.outbox.look_and_ask();
         let mut ended = 0;
         loop {
-            self.begin_what_may();
+            self.start_ready_attempts();
             tokio::select! {
                 Some(attempted) = self.attempts.next() => {
                     ended += 1;
@@ -104,12 +104,12 @@ impl Mailer {
         let (parts, mut stop) = (Arc::clone(&self.parts), pin!(stop));
         let (mut is_stopping, mut cut_at) = (false, None);
         while !self.outbox.is_over() {
-            self.begin_what_may();
+            self.start_ready_attempts();
             let wait = self.outbox.ask_again_at(parts.now()).map(|it| parts.begun + it);
             tokio::select! {
                 Some(attempted) = self.attempts.next() => self.take_attempted(attempted),
                 Some(called) = self.calls.next() => self.take_called(called),
-                () = parts.shell.mail_queued.notified() => self.outbox.look(),
+                () = parts.services.mail_queued.notified() => self.outbox.look(),
                 () = until(wait) => {}
                 () = &mut stop, if !is_stopping => {
                     is_stopping = true;
@@ -124,7 +124,7 @@ impl Mailer {
         }
     }
 
-    fn begin_what_may(&mut self) {
+    fn start_ready_attempts(&mut self) {
         let now = self.parts.now();
         if let Some(batch) = self.outbox.next_batch(now) {
             let parts = Arc::clone(&self.parts);
@@ -147,7 +147,7 @@ impl Mailer {
                 Called::Rested
             }));
         }
-        self.parts.figures.in_flight(self.outbox.sending());
+        self.parts.metrics.in_flight(self.outbox.sending());
     }
 
     fn take_attempted(&mut self, (mail, ending): Attempted) {
@@ -177,7 +177,7 @@ impl Mailer {
 
 impl Parts {
     fn now(&self) -> Now {
-        Now { wall: self.shell.clock.now(), steady: self.begun.elapsed() }
+        Now { wall: self.services.clock.now(), steady: self.begun.elapsed() }
     }
 
     /// Makes an attempt. One that panics ends alone: nothing is known of it, and its lease runs out.
@@ -187,7 +187,7 @@ impl Parts {
     }
 
     async fn claim(&self, claim: MailClaim) -> Read<Vec<MailKey>> {
-        self.shell.store.claim_mails(claim.lease, self.shell.clock.now(), claim.most).await
+        self.services.store.claim_mails(claim.lease, self.services.clock.now(), claim.most).await
     }
 }
 
@@ -201,9 +201,9 @@ async fn until(at: Option<Instant>) {
 
 async fn measure_until_over(parts: &Parts, mut over: watch::Receiver<bool>) {
     loop {
-        let now = parts.shell.clock.now();
-        match parts.shell.store.replica().mail_queue_state(now).await {
-            Ok(state) => parts.figures.queue(state, now),
+        let now = parts.services.clock.now();
+        match parts.services.store.replica().mail_queue_state(now).await {
+            Ok(state) => parts.metrics.queue(state, now),
             Err(error) => tracing::debug!(%error, "could not measure the queue of mails"),
         }
         if timeout(MEASURE, over.wait_for(|it| *it)).await.is_ok() {

@@ -8,8 +8,8 @@
 
 mod attempt;
 mod expire;
-mod figures;
 mod mailer;
+mod metrics;
 mod record;
 
 pub use expire::give_up_expired;

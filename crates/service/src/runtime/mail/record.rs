@@ -31,7 +31,7 @@ impl Parts {
     }
 
     async fn try_to(&self, batch: &Batch) -> Read<()> {
-        let lost = self.shell.store.record_mails(self.worker, batch.clone()).await?;
+        let lost = self.services.store.record_mails(self.worker, batch.clone()).await?;
         if lost.is_empty() {
             return Ok(());
         }
@@ -43,16 +43,16 @@ impl Parts {
         for (key, result) in batch.iter().filter(|(key, result)| lost.contains(key) && is_sent(result)) {
             anew.extend(self.sent_all_the_same(*key, result).await?.map(|it| (*key, it)));
         }
-        let still_lost = self.shell.store.record_mails(self.worker, anew).await?;
-        self.figures.lost.increment(u64::try_from(still_lost.len()).unwrap_or_default());
+        let still_lost = self.services.store.record_mails(self.worker, anew).await?;
+        self.metrics.lost.increment(u64::try_from(still_lost.len()).unwrap_or_default());
         Ok(())
     }
 
     /// What is recorded of a mail that was sent while its invitation was accepted or revoked.
     async fn sent_all_the_same(&self, (tenant, id): MailKey, result: &MailResult) -> Read<Option<MailResult>> {
         let MailResult::Changed(sent) = result else { return Ok(None) };
-        let at = sent.value.mail.as_ref().and_then(|it| it.attempted_at).unwrap_or_else(|| self.shell.clock.now());
-        let stored = self.shell.store.row::<Invitation>(tenant, id).await?;
+        let at = sent.value.mail.as_ref().and_then(|it| it.attempted_at).unwrap_or_else(|| self.services.clock.now());
+        let stored = self.services.store.row::<Invitation>(tenant, id).await?;
         Ok(stored.map(|Versioned { value, version }| {
             MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(Ok(()), at), version }))
         }))

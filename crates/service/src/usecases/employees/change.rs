@@ -12,11 +12,11 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 use crate::usecases::invitations;
 
 /// `POST /employees`
@@ -24,9 +24,10 @@ use crate::usecases::invitations;
 /// # Errors
 /// Invalid fields, a caller who may not write to people, references that do not hold, an address that is taken;
 /// see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
+        let draft = context.validate_create(|| draft.clone())?;
         let wanted = Wanted {
             person: None,
             manager: draft.manager.as_ref(),
@@ -34,18 +35,21 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
             email: Some(&draft.email),
             external_id: draft.external_id.as_deref(),
         };
-        let known = wanted.load(shell, call.caller.tenant).await?.references;
+        let known = wanted.load(services, context.caller.tenant).await?.references;
         let invited = draft.send_invite;
-        let decision = Employee::create(shell.id(at), draft, &known, at)?;
+        let decision = Employee::create(services.id(at), draft, &known, at)?;
         let person = &decision.state;
         let lines = person.manager_id.map(|_| Lines { seen: None });
         let requires = person.department_id.map(Require::open::<Department>);
-        let invitation =
-            if invited { Some(invitations::with_employee(shell, call.caller.tenant, person, at).await?) } else { None };
+        let invitation = if invited {
+            Some(invitations::with_employee(services, context.caller.tenant, person, at).await?)
+        } else {
+            None
+        };
         let invitation = invitation.map(|it| Write::put(&Row::new(it)));
-        Ok(Planned::of(decision).with_lines(lines).requiring(requires).writing(invitation))
+        Ok(PendingChange::new(decision).with_lines(lines).requiring(requires).writing(invitation))
     };
-    shell.create(call, "/employees", decide).await
+    services.create(context, decide).await
 }
 
 /// `PATCH /employees/{id}`
@@ -53,17 +57,22 @@ pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, E
 /// # Errors
 /// Not found, invalid fields, a caller who may not write to people, references that do not hold, an address that
 /// is taken; see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
-    let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: EmployeeId,
+    body: Object,
+) -> Result<Reply, Error> {
+    let _turn = if moves(&body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Employee>(call, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
-        let known = wanted_by(&patch, &stored.value).load(shell, call.caller.tenant).await?;
+        let stored = services.stored::<Employee>(context, id).await?;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let known = wanted_by(&patch, &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.update(&patch, &known.references, at)?;
         let planned = decision.map(|it| planned(&stored.value, it, known.tree));
         Ok((stored, planned))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }
 
 /// `POST /employees/{id}/rehire`
@@ -71,17 +80,22 @@ pub async fn update(shell: &Shell, call: &Call, id: EmployeeId, body: Object) ->
 /// # Errors
 /// Not found, invalid fields, a caller who may not write to people, not deactivated, references that do not hold;
 /// see [`Error`].
-pub async fn rehire(shell: &Shell, call: &Call, id: EmployeeId, body: Object) -> Result<Reply, Error> {
-    let _turn = if moves(&body) { Some(shell.move_lock(call.caller.tenant).await) } else { None };
+pub async fn rehire(
+    services: &Services,
+    context: &RequestContext,
+    id: EmployeeId,
+    body: Object,
+) -> Result<Reply, Error> {
+    let _turn = if moves(&body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Employee>(call, id).await?;
-        let rehire = call.admit(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
-        let known = wanted_by(rehire.patch(), &stored.value).load(shell, call.caller.tenant).await?;
+        let stored = services.stored::<Employee>(context, id).await?;
+        let rehire = context.validate_update(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
+        let known = wanted_by(rehire.patch(), &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
         let planned = planned(&stored.value, decision, known.tree);
         Ok((stored, planned))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// Whether a body may change a reporting line.
@@ -93,41 +107,41 @@ fn moves(body: &Object) -> bool {
 ///
 /// # Errors
 /// Not found, a caller who may not write to people, deactivated already; see [`Error`].
-pub async fn deactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
+pub async fn deactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Employee>(call, id).await?;
-        call.admit_act(stored.version)?;
+        let stored = services.stored::<Employee>(context, id).await?;
+        context.validate_action(stored.version)?;
         let decision = stored.value.deactivate(at)?;
         let invitation = match stored.value.status {
-            Status::PendingInvite => shell.store.first(call.caller.tenant, rows::invitations::newest(id)).await?,
+            Status::PendingInvite => services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?,
             Status::Active | Status::Deactivated => None,
         };
         let revoked = invitation.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
-        Ok((stored, Planned::of(decision).writing(revoked)))
+        Ok((stored, PendingChange::new(decision).writing(revoked)))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// `POST /employees/{id}/reactivate`
 ///
 /// # Errors
 /// Not found, a caller who may not write to people, not deactivated; see [`Error`].
-pub async fn reactivate(shell: &Shell, call: &Call, id: EmployeeId) -> Result<Reply, Error> {
+pub async fn reactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Employee>(call, id).await?;
-        call.admit_act(stored.version)?;
+        let stored = services.stored::<Employee>(context, id).await?;
+        context.validate_action(stored.version)?;
         let planned = planned(&stored.value, stored.value.reactivate(at)?, None);
         Ok((stored, planned))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// A changed record, with what its references rely upon.
-fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> Planned<Employee> {
+fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> PendingChange<Employee> {
     let after = &decision.state;
     let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
     let joined = after.department_id.filter(|it| before.department_id != Some(*it));
-    Planned::of(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
+    PendingChange::new(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
 }
 
 /// What a body refers to, or may collide with.
@@ -157,8 +171,8 @@ fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> Wanted<'a> {
 
 impl Wanted<'_> {
     /// Reads everything side by side.
-    async fn load(&self, shell: &Shell, tenant: Tenant) -> Result<Known, Error> {
-        let store = &shell.store;
+    async fn load(&self, services: &Services, tenant: Tenant) -> Result<Known, Error> {
+        let store = &services.store;
         let manager = async {
             let Some(id) = self.manager.and_then(|it| it.id) else { return Ok((None, None)) };
             let ids = [id];

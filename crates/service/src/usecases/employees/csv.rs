@@ -21,10 +21,10 @@ use candor_port_storage::{CommitError, StorageExt};
 use tokio::sync::MutexGuard;
 use tokio::time::{Instant, sleep};
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::shell::{Shell, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, render};
 use load::Loaded;
 
 /// Rows saved in one commit: few enough that no other writer waits for long behind one. Where subscriptions want their
@@ -45,34 +45,34 @@ const TWIN_PAUSE: Duration = Duration::from_millis(100);
 /// # Errors
 /// A file that cannot be read, wrong parameters, a caller who may not write to people, a connector that is unknown
 /// or not the caller's to act as; see [`Error`]. Rows that fail are no error: the answer names them.
-pub async fn upsert(shell: &Shell, call: Call, params: Params, body: Bytes) -> Result<Reply, Error> {
-    let call = &call;
-    if let Some(reply) = shell.kept(call).await? {
+pub async fn upsert(services: &Services, context: RequestContext, params: Params, body: Bytes) -> Result<Reply, Error> {
+    let context = &context;
+    if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
-    let file = match off_thread(shell, call, move || File::read(&body)).await? {
+    let file = match off_thread(services, context, move || File::read(&body)).await? {
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
-                sync::refused(shell, call, request.connector.as_deref(), &why).await;
+                sync::refused(services, context, request.connector.as_deref(), &why).await;
             }
             return Err(refused(why));
         }
     };
     if request.connector.is_some() {
-        call.caller.require_admin(AdminContext::Settings)?;
+        context.caller.require_admin(AdminContext::Settings)?;
     }
-    call.authorize()?;
-    let connector = connector(shell, call, request.connector.as_deref()).await?;
+    context.authorize()?;
+    let connector = connector(services, context, request.connector.as_deref()).await?;
     let asked = Asked {
         file,
         connector,
         clear_empty: request.clear_empty,
-        is_admin: call.caller.is_data_admin(),
-        shows_stored: call.caller.scopes.has(Permission::EmployeesRead),
+        is_admin: context.caller.is_data_admin(),
+        shows_stored: context.caller.scopes.has(Permission::EmployeesRead),
     };
-    let upload = Upload { shell, call, asked: Arc::new(asked) };
+    let upload = Upload { services, context, asked: Arc::new(asked) };
     if request.dry_run { upload.preview().await } else { upload.carry_out().await }
 }
 
@@ -90,18 +90,22 @@ fn refused_later(it: &Rejection) -> Error {
 
 /// Does what takes long in the tenant's turn, away from the threads that answer requests.
 async fn off_thread<T: Send + 'static>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
-    Ok(shell.large_work.run(call.caller.tenant, work).await?)
+    Ok(services.large_work.run(context.caller.tenant, work).await?)
 }
 
-async fn connector(shell: &Shell, call: &Call, text: Option<&str>) -> Result<Option<Connector>, Error> {
+async fn connector(
+    services: &Services,
+    context: &RequestContext,
+    text: Option<&str>,
+) -> Result<Option<Connector>, Error> {
     let Some(text) = text else { return Ok(None) };
     let wanted: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
     let found = match wanted.id {
-        Some(id) => shell.store.row::<Connector>(call.caller.tenant, id).await?,
+        Some(id) => services.store.row::<Connector>(context.caller.tenant, id).await?,
         None => None,
     };
     let unknown = || Refusal::unprocessable("connector_id", wanted.not_found());
@@ -127,8 +131,8 @@ impl Asked {
 
 /// One upload under way.
 struct Upload<'a> {
-    shell: &'a Shell,
-    call: &'a Call,
+    services: &'a Services,
+    context: &'a RequestContext,
     asked: Arc<Asked>,
 }
 
@@ -138,7 +142,7 @@ impl<'a> Upload<'a> {
         let (mut stalls, mut stalled_at) = (0, Instant::now());
         loop {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
-            let at = self.shell.clock.now();
+            let at = self.services.clock.now();
             let (loaded, plan) = self.plan(ends.keys().copied().collect(), at).await?;
             let before = ends.len();
             if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, at).await? {
@@ -150,7 +154,7 @@ impl<'a> Upload<'a> {
             }
             stalls += 1;
             self.after_stall(stalls, stalled_at).await?;
-            if let Some(reply) = self.shell.kept(self.call).await? {
+            if let Some(reply) = self.services.stored_reply(self.context).await? {
                 return Ok(reply);
             }
         }
@@ -164,7 +168,7 @@ impl<'a> Upload<'a> {
         if stalls < STALLS {
             return Ok(());
         }
-        if self.call.idempotency.is_none() || stalled_at.elapsed() >= TWIN_WAIT {
+        if self.context.idempotency.is_none() || stalled_at.elapsed() >= TWIN_WAIT {
             return Err(Error::Contended);
         }
         sleep(TWIN_PAUSE).await;
@@ -172,25 +176,25 @@ impl<'a> Upload<'a> {
     }
 
     async fn turn(&self) -> MutexGuard<'a, ()> {
-        self.shell.move_lock(self.call.caller.tenant).await
+        self.services.move_lock(self.context.caller.tenant).await
     }
 
     /// Loads what the file names, and plans on it all rows but those that are `applied`.
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<Loaded>, Plan), Error> {
-        let loaded = Arc::new(load::load(self.shell, self.call.caller.tenant, &self.asked.file).await?);
-        let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.shell.ids));
+        let loaded = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
+        let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.services.ids));
         let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
-        let plan = off_thread(self.shell, self.call, plan).await?;
+        let plan = off_thread(self.services, self.context, plan).await?;
         Ok((loaded, plan))
     }
 
     /// The answer of a dry run.
     async fn preview(&self) -> Result<Reply, Error> {
-        let at = self.shell.clock.now();
+        let at = self.services.clock.now();
         let (loaded, plan) = self.plan(HashSet::new(), at).await?;
-        let names = load::names(self.shell, self.call.caller.tenant, &loaded.known).await?;
+        let names = load::names(self.services, self.context.caller.tenant, &loaded.known).await?;
         let asked = Arc::clone(&self.asked);
-        let report = off_thread(self.shell, self.call, move || {
+        let report = off_thread(self.services, self.context, move || {
             let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
             Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
         });
@@ -222,7 +226,7 @@ impl<'a> Upload<'a> {
         let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {
-                piece.change.replay = self.shell.replay_of(self.call, &reply, at)?;
+                piece.change.replay = self.services.replay_of(self.context, &reply, at)?;
                 if let Some(synced) = self.synced(&report, at).await? {
                     synced.add_to(&mut piece.change);
                 }
@@ -231,13 +235,13 @@ impl<'a> Upload<'a> {
                 None if piece.moves => Some(self.turn().await),
                 held => held,
             };
-            let commit = self.shell.commit(self.call.caller.tenant, piece.change);
+            let commit = self.services.commit(self.context.caller.tenant, piece.change);
             // One piece is made while the one before it is saved.
             let (saved, made) = tokio::join!(commit, pieces.next());
             match saved {
                 Ok(()) => {}
                 Err(CommitError::Replayed) => {
-                    return self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some);
+                    return self.services.replay_or(self.context, Err(Error::Contended)).await.map(Some);
                 }
                 Err(CommitError::Storage(error)) => return Err(error.into()),
                 Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {

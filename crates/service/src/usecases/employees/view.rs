@@ -9,12 +9,12 @@ use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
 use candor_tables::rows;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 
 /// For how many people at a time their direct reports are read. A page may have 100 people, each of them 100 reports of
 /// up to 140 KB: a gigabyte, of which 8 MB are shown.
@@ -40,15 +40,24 @@ impl Expandable for Employee {
         if paths.contains(&Expand::DirectReports) { WITH_REPORTS_AT_A_TIME } else { usize::MAX }
     }
 
-    async fn find(shell: &Shell, call: &Call, paths: &[Expand], items: &[Self]) -> Result<Found, Error> {
+    async fn find(
+        services: &Services,
+        context: &RequestContext,
+        paths: &[Expand],
+        items: &[Self],
+    ) -> Result<Found, Error> {
         let managers = items.iter().filter_map(|it| it.manager_id);
         let departments = items.iter().filter_map(|it| it.department_id);
         let reports = async {
-            if paths.contains(&Expand::DirectReports) { reports(shell, call, items).await.map(Some) } else { Ok(None) }
+            if paths.contains(&Expand::DirectReports) {
+                reports(services, context, items).await.map(Some)
+            } else {
+                Ok(None)
+            }
         };
         let (managers, departments, reports) = tokio::try_join!(
-            expand::found(shell, call, paths.contains(&Expand::Manager), managers),
-            expand::found(shell, call, paths.contains(&Expand::Department), departments),
+            expand::found(services, context, paths.contains(&Expand::Manager), managers),
+            expand::found(services, context, paths.contains(&Expand::Department), departments),
             reports,
         )?;
         Ok(Found { managers, departments, reports })
@@ -66,13 +75,13 @@ impl Expandable for Employee {
 
 /// The direct reports of these people, by their manager.
 async fn reports(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     managers: &[Employee],
 ) -> Result<BTreeMap<EmployeeId, Vec<Employee>>, Error> {
     let ids: Vec<_> = managers.iter().map(|it| it.id).collect();
     let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for it in shell.store.direct_reports(call.caller.tenant, &ids, MAX_DIRECT_REPORTS).await? {
+    for it in services.store.direct_reports(context.caller.tenant, &ids, MAX_DIRECT_REPORTS).await? {
         if let Some(manager) = it.manager_id {
             reports.entry(manager).or_default().push(it);
         }
@@ -84,16 +93,21 @@ async fn reports(
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     let listing = rows::employees::list(&request.filter, request.sort, &request.page);
-    expand::page(shell, call, &request, listing).await
+    expand::page(services, context, &request, listing).await
 }
 
 /// `GET /employees/{id}`
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: EmployeeId, params: Params) -> Result<Reply, Error> {
-    expand::one::<Employee>(shell, call, params, shell.stored(call, id)).await
+pub async fn get(
+    services: &Services,
+    context: &RequestContext,
+    id: EmployeeId,
+    params: Params,
+) -> Result<Reply, Error> {
+    expand::one::<Employee>(services, context, params, services.stored(context, id)).await
 }

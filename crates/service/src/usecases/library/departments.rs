@@ -10,78 +10,84 @@ use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 
 use super::holder;
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 
 /// `GET /departments`
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     let listing = rows::departments::list(&request.filter, request.sort, &request.page);
-    expand::plain_page(shell, call, &request, listing).await
+    expand::plain_page(services, context, &request, listing).await
 }
 
 /// `GET /departments/{id}`
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    expand::plain(shell, call, &shell.stored::<Department>(call, id).await?).await
+pub async fn get(services: &Services, context: &RequestContext, id: DepartmentId) -> Result<Reply, Error> {
+    expand::plain(services, context, &services.stored::<Department>(context, id).await?).await
 }
 
 /// `POST /departments`
 ///
 /// # Errors
 /// Invalid fields, not an admin, a name that is taken; see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let name = parse_new(body);
     let decide = async |at: Timestamp| {
-        let name = call.admit_new(|| parse_new(body.clone()))?;
-        let holder = holder(shell, call, rows::departments::BY_NAME, Some(&name)).await?;
-        Ok(Planned::of(Department::create(shell.id(at), name, holder, at)?))
+        let name = context.validate_create(|| name.clone())?;
+        let holder = holder(services, context, rows::departments::BY_NAME, Some(&name)).await?;
+        Ok(PendingChange::new(Department::create(services.id(at), name, holder, at)?))
     };
-    shell.create(call, "/departments", decide).await
+    services.create(context, decide).await
 }
 
 /// `PATCH /departments/{id}`
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, id: DepartmentId, body: Object) -> Result<Reply, Error> {
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: DepartmentId,
+    body: Object,
+) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Department>(call, id).await?;
-        let name = call.admit(stored.version, || stored.value.parse_patch(body.clone()))?;
-        let holder = holder(shell, call, rows::departments::BY_NAME, name.as_deref()).await?;
+        let stored = services.stored::<Department>(context, id).await?;
+        let name = context.validate_update(stored.version, || stored.value.parse_patch(body.clone()))?;
+        let holder = holder(services, context, rows::departments::BY_NAME, name.as_deref()).await?;
         let decision = stored.value.rename(name, holder, at)?;
-        Ok((stored, decision.map(Planned::of)))
+        Ok((stored, decision.map(PendingChange::new)))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }
 
 /// `POST /departments/{id}/archive`
 ///
 /// # Errors
 /// Not found, not an admin, archived already, has members; see [`Error`].
-pub async fn archive(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
+pub async fn archive(services: &Services, context: &RequestContext, id: DepartmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Department>(call, id).await?;
-        call.admit_act(stored.version)?;
-        let member = shell.store.first(call.caller.tenant, rows::employees::members_of(id, 1)).await?;
+        let stored = services.stored::<Department>(context, id).await?;
+        context.validate_action(stored.version)?;
+        let member = services.store.first(context.caller.tenant, rows::employees::members_of(id, 1)).await?;
         let decision = stored.value.archive(member.is_some(), at)?;
-        Ok((stored, Planned::of(decision).requiring([Require::DepartmentVacant(id)])))
+        Ok((stored, PendingChange::new(decision).requiring([Require::DepartmentVacant(id)])))
     };
-    shell.act(call, decide).await
+    services.act(context, decide).await
 }
 
 /// `POST /departments/{id}/restore`
 ///
 /// # Errors
 /// Not found, not an admin, not archived; see [`Error`].
-pub async fn restore(shell: &Shell, call: &Call, id: DepartmentId) -> Result<Reply, Error> {
-    shell.act_on(call, id, Department::restore).await
+pub async fn restore(services: &Services, context: &RequestContext, id: DepartmentId) -> Result<Reply, Error> {
+    services.act_on(context, id, Department::restore).await
 }

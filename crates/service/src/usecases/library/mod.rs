@@ -9,17 +9,17 @@ use candor_port_storage::StorageExt;
 use candor_tables::flat::Stored;
 use candor_tables::read::By;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 
 /// What has a name that is compared without case.
 async fn holder<T: Stored>(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     by_name: By<T>,
     name: Option<&str>,
 ) -> Result<Option<Id<T::Kind>>, Error> {
     let Some(name) = name else { return Ok(None) };
-    Ok(shell.store.id_by(call.caller.tenant, by_name, folded(name)).await?)
+    Ok(services.store.id_by(context.caller.tenant, by_name, folded(name)).await?)
 }

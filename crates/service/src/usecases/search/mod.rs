@@ -22,11 +22,11 @@ use candor_tables::listing::TypedListing;
 use candor_tables::rows::search as rows;
 use tokio::time::timeout;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
 use crate::context::search_index::{MOST_WAITING, table};
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 use crate::context::{list, visible};
 use candidates::{Blocks, Candidates, Index};
 
@@ -34,18 +34,20 @@ use candidates::{Blocks, Candidates, Index};
 ///
 /// # Errors
 /// A type that the key may not read, invalid parameters, texts that are not indexed yet; see [`Error`].
-pub async fn search(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn search(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     for permission in required_permissions(&params) {
-        call.caller.require(permission)?;
+        context.caller.require(permission)?;
     }
     let request = SearchRequest::parse(params)?;
-    call.authorize()?;
-    shell.search_index.require_complete(shell, call.caller.tenant, &request.types).await?;
+    context.authorize()?;
+    services.search_index.require_complete(services, context.caller.tenant, &request.types).await?;
     let query = Arc::new(request.query.clone());
-    let hits = timeout(shell.settings.search_deadline, Search { shell, call, request: &request, query }.hits())
+    let hits =
+        timeout(services.settings.search_deadline, Search { services, context, request: &request, query }.hits())
+            .await
+            .map_err(|_| too_slow())??;
+    list::page_by(services, context, &request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it)
         .await
-        .map_err(|_| too_slow())??;
-    list::page_by(shell, call, &request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it).await
 }
 
 fn too_slow() -> Error {
@@ -87,8 +89,8 @@ fn pieces<T>(rows: Vec<(usize, T)>) -> Vec<Vec<T>> {
 }
 
 struct Search<'a> {
-    shell: &'a Shell,
-    call: &'a Call,
+    services: &'a Services,
+    context: &'a RequestContext,
     request: &'a SearchRequest,
     /// The query of the request, for pieces of work on other threads.
     query: Arc<SearchQuery>,
@@ -143,11 +145,11 @@ impl Search<'_> {
 
     /// The documents that the caller may see, unless that is all of them. A filter by one person needs no other.
     async fn visible(&self) -> Result<Option<VisibleTerms>, Error> {
-        let Some(person) = self.call.caller.viewer().person() else { return Ok(None) };
+        let Some(person) = self.context.caller.viewer().person() else { return Ok(None) };
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
             return Ok(None);
         }
-        let (store, tenant) = (&self.shell.store, self.call.caller.tenant);
+        let (store, tenant) = (&self.services.store, self.context.caller.tenant);
         let team = match self.request.list.filter.employee_id {
             None => store.people_below(tenant, person).await?,
             Some(subject) if subject == person => vec![],
@@ -170,7 +172,7 @@ impl Search<'_> {
     }
 
     async fn part(&self, kind: Type) -> Result<Part, Error> {
-        let state = self.shell.store.index_state(self.call.caller.tenant, table(kind), MOST_WAITING).await?;
+        let state = self.services.store.index_state(self.context.caller.tenant, table(kind), MOST_WAITING).await?;
         if state.pending.len() >= MOST_WAITING.into() {
             return Err(Error::NotIndexed);
         }
@@ -191,8 +193,8 @@ impl Search<'_> {
         let limit = usize::from(self.request.list.page.limit) + 1;
         let is_wanted = |it: &SearchHit| it.score == tier.score && tier.behind.is_none_or(|behind| place(it) < behind);
         let query = IndexQuery::of(&tier.words, filter.employee_id);
-        let (store, tenant) = (&*self.shell.store, self.call.caller.tenant);
-        let index = Index { store, tenant, cache: &self.shell.search_index.cache };
+        let (store, tenant) = (&*self.services.store, self.context.caller.tenant);
+        let index = Index { store, tenant, cache: &self.services.search_index.cache };
         let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
         let mut candidates = candidates.visible(visible).behind(tier.behind).within(filter.created_at);
         let (mut hits, mut count) = (vec![], limit);
@@ -223,7 +225,7 @@ impl Search<'_> {
     }
 
     async fn matching_of_few(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Matched, Error> {
-        let (filter, caller) = (&self.request.list.filter, &self.call.caller);
+        let (filter, caller) = (&self.request.list.filter, &self.context.caller);
         match kind {
             Type::Observations => self.read(rows::observations(filter, ids, caller.viewer())).await,
             Type::Objectives => self.read(rows::objectives(filter, ids, caller.viewer())).await,
@@ -235,10 +237,10 @@ impl Search<'_> {
     /// Reads some rows and matches them. Long texts are matched on other threads in the tenant's turn, a few at a time:
     /// requests are answered meanwhile, and the deadline ends the search between two pieces.
     async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Matched, Error> {
-        let tenant = self.call.caller.tenant;
-        let rows = self.shell.store.entries(tenant, list).await?;
+        let tenant = self.context.caller.tenant;
+        let rows = self.services.store.entries(tenant, list).await?;
         let mut found: Vec<_> = rows.into_iter().map(|row| row.value).collect();
-        visible::narrow(self.shell, self.call, &mut found).await?;
+        visible::narrow(self.services, self.context, &mut found).await?;
         let rows: Vec<_> = found.into_iter().map(|row| (text_bytes(&row), row)).collect();
         let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
         if bytes <= PIECE_BYTES {
@@ -249,7 +251,7 @@ impl Search<'_> {
         for piece in pieces(rows) {
             let query = Arc::clone(&self.query);
             let matching = move || piece.into_iter().filter_map(|row| SearchHit::of(&query, row)).collect::<Vec<_>>();
-            hits.extend(self.shell.large_work.run(tenant, matching).await?);
+            hits.extend(self.services.large_work.run(tenant, matching).await?);
         }
         Ok(Matched { hits, bytes })
     }

@@ -13,13 +13,12 @@ use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
 use candor_tables::rows;
 use tokio::sync::OnceCell;
 
-use crate::context::call::Call;
-use crate::context::change::Planned;
+use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
-use crate::context::webhook_secrets;
-use crate::context::{expand, list};
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, or_not_found, render};
+use crate::context::{expand, list, webhook_secrets};
 
 pub use redelivery::{redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
@@ -30,8 +29,8 @@ pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 struct Judgement(OnceCell<Verdict>);
 
 impl Judgement {
-    async fn of(&self, shell: &Shell, url: &ReceiverUrl) -> Verdict {
-        *self.0.get_or_init(|| shell.receivers.judge(url)).await
+    async fn of(&self, services: &Services, url: &ReceiverUrl) -> Verdict {
+        *self.0.get_or_init(|| services.webhook_transport.judge(url)).await
     }
 }
 
@@ -39,68 +38,74 @@ impl Judgement {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(shell: &Shell, call: &Call, params: Params) -> Result<Reply, Error> {
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
     let listing = rows::webhooks::list(&request.filter, request.sort, &request.page);
-    expand::plain_page(shell, call, &request, listing).await
+    expand::plain_page(services, context, &request, listing).await
 }
 
 /// `GET /webhooks/{id}`
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn get(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
-    expand::plain(shell, call, &shell.stored::<Subscription>(call, id).await?).await
+pub async fn get(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
+    expand::plain(services, context, &services.stored::<Subscription>(context, id).await?).await
 }
 
 /// `POST /webhooks`: the answer is one of two that carry the secret.
 ///
 /// # Errors
 /// Invalid fields, a URL that may not be called, as many subscriptions as there may be; see [`Error`].
-pub async fn create(shell: &Shell, call: &Call, body: Object) -> Result<Reply, Error> {
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
+    let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
-        let draft = call.admit_new(|| Draft::parse(body.clone()))?;
-        let most = shell.settings.max_subscriptions;
-        shell.store.subscribers(call.caller.tenant).await?.admit(most)?;
-        let verdict = judgement.of(shell, &draft.url).await;
-        let id = shell.id(at);
-        let (secret, sealed) = new_secret(shell, (call.caller.tenant, id))?;
+        let draft = context.validate_create(|| draft.clone())?;
+        let most = services.settings.max_subscriptions;
+        services.store.subscribers(context.caller.tenant).await?.admit(most)?;
+        let verdict = judgement.of(services, &draft.url).await;
+        let id = services.id(at);
+        let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
         let decision = Subscription::create(id, draft, verdict, sealed, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
-        Ok(Planned::of(decision).requiring([Require::SubscriptionsBelow(most)]).answering(answer))
+        Ok(PendingChange::new(decision).requiring([Require::SubscriptionsBelow(most)]).answering(answer))
     };
-    shell.create(call, "/webhooks", decide).await
+    services.create(context, decide).await
 }
 
 /// `PATCH /webhooks/{id}`: the answer carries the new secret, if one was asked for.
 ///
 /// # Errors
 /// Not found, invalid fields, a new URL that may not be called; see [`Error`].
-pub async fn update(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    body: Object,
+) -> Result<Reply, Error> {
     let judgement = Judgement::default();
     let decide = async |at: Timestamp| {
-        let stored = shell.stored::<Subscription>(call, id).await?;
-        let patch = call.admit(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let stored = services.stored::<Subscription>(context, id).await?;
+        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let verdict = match &patch.url {
-            Some(url) => Some(judgement.of(shell, url).await),
+            Some(url) => Some(judgement.of(services, url).await),
             None => None,
         };
-        let owner = (call.caller.tenant, id);
-        let (secret, sealed) = if patch.rotate_secret { Some(new_secret(shell, owner)?) } else { None }.unzip();
+        let owner = (context.caller.tenant, id);
+        let (secret, sealed) = if patch.rotate_secret { Some(new_secret(services, owner)?) } else { None }.unzip();
         let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else { return Ok((stored, None)) };
         let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
         let answer = secret.map(|it| render(&decision.state.with_secret(&it))).transpose()?;
-        let planned = Planned::of(decision).writing(reset);
-        Ok((stored, Some(answer.into_iter().fold(planned, Planned::answering))))
+        let planned = PendingChange::new(decision).writing(reset);
+        Ok((stored, Some(answer.into_iter().fold(planned, PendingChange::answering))))
     };
-    shell.update(call, decide).await
+    services.update(context, decide).await
 }
 
 /// A new secret, and what is stored of it.
-fn new_secret(shell: &Shell, owner: webhook_secrets::Owner) -> Result<(Secret, Vec<u8>), Error> {
-    let secret = webhook_secrets::make(&*shell.ids)?;
-    let sealed = webhook_secrets::seal(&shell.vault, &*shell.ids, owner, &secret)?;
+fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Secret, Vec<u8>), Error> {
+    let secret = webhook_secrets::make(&*services.ids)?;
+    let sealed = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret)?;
     Ok((secret, sealed))
 }
 
@@ -108,26 +113,31 @@ fn new_secret(shell: &Shell, owner: webhook_secrets::Owner) -> Result<(Secret, V
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn remove(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
+pub async fn remove(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = shell.stored::<Subscription>(call, id).await?;
-        call.check(stored.version)?;
+        let stored = services.stored::<Subscription>(context, id).await?;
+        context.check_preconditions(stored.version)?;
         let happened = at.strictly_after(stored.value.updated_at);
-        let mut change = ChangeSet::new(call.audit(shell.id(at), stored.value.removed(), happened));
+        let mut change = ChangeSet::new(context.audit(services.id(at), stored.value.removed(), happened));
         change.writes = vec![Write::WebhookRemoved(id, stored.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::removed()))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 /// `GET /webhooks/{id}/deliveries/{delivery_id}`
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
-    let tenant = call.caller.tenant;
-    shell.stored::<Subscription>(call, id).await?;
-    let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
+pub async fn delivery(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    delivery: DeliveryId,
+) -> Result<Reply, Error> {
+    let tenant = context.caller.tenant;
+    services.stored::<Subscription>(context, id).await?;
+    let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
     // An attempt never changes.
     Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
 }
@@ -136,11 +146,16 @@ pub async fn delivery(shell: &Shell, call: &Call, id: WebhookId, delivery: Deliv
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
-pub async fn deliveries(shell: &Shell, call: &Call, id: WebhookId, params: Params) -> Result<Reply, Error> {
-    let tenant = call.caller.tenant;
-    shell.stored::<Subscription>(call, id).await?;
+pub async fn deliveries(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    params: Params,
+) -> Result<Reply, Error> {
+    let tenant = context.caller.tenant;
+    services.stored::<Subscription>(context, id).await?;
     let request = DeliveryFilter::parse(id, params)?;
     let page =
-        shell.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;
-    list::page_by(shell, call, &request, &page, |it| it.id.to_bytes(), |it| it).await
+        services.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;
+    list::page_by(services, context, &request, &page, |it| it.id.to_bytes(), |it| it).await
 }

@@ -14,10 +14,10 @@ use candor_port_storage::queue::{Again, Resend};
 use candor_port_storage::{ChangeSet, CommitError, Sooner, Write};
 use serde::Serialize;
 
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::shell::{ChangePlan, Shell, or_not_found, render};
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, or_not_found, render};
 use crate::context::webhook_secrets;
 
 /// Events queued in one commit: few enough that no other writer waits for long behind one.
@@ -49,94 +49,100 @@ struct Replayed {
 ///
 /// # Errors
 /// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
-pub async fn test(shell: &Shell, call: &Call, id: WebhookId) -> Result<Reply, Error> {
+pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = shell.stored::<Subscription>(call, id).await?;
-        call.check(stored.version)?;
-        webhook_secrets::check(&shell.vault, call.caller.tenant, &stored.value, at)?;
-        let event = (shell.id(at), EventType::TestPing);
-        let (change, body) = promise(shell, call, &stored.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
+        let stored = services.stored::<Subscription>(context, id).await?;
+        context.check_preconditions(stored.version)?;
+        webhook_secrets::check(&services.vault, context.caller.tenant, &stored.value, at)?;
+        let event = (services.id(at), EventType::TestPing);
+        let (change, body) =
+            promise(services, context, &stored.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 /// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`
 ///
 /// # Errors
 /// Not found; a subscription that is not active, a test, an event that is no longer kept; see [`Error`].
-pub async fn redeliver(shell: &Shell, call: &Call, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
-    let tenant = call.caller.tenant;
+pub async fn redeliver(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    delivery: DeliveryId,
+) -> Result<Reply, Error> {
+    let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = shell.stored::<Subscription>(call, id).await?;
-        let attempt = or_not_found(shell.store.delivery(tenant, id, delivery).await?)?;
-        call.check(stored.version)?;
+        let stored = services.stored::<Subscription>(context, id).await?;
+        let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
+        context.check_preconditions(stored.version)?;
         stored.value.sends("redeliver")?;
-        let (change, body) = match attempt.again(whereabouts(shell, tenant, &attempt).await?)? {
-            Some(queued) => sooner(shell, call, &stored.value, &queued, at)?,
+        let (change, body) = match attempt.again(whereabouts(services, tenant, &attempt).await?)? {
+            Some(queued) => sooner(services, context, &stored.value, &queued, at)?,
             None => {
                 let event = (attempt.event_id, attempt.event_type);
-                promise(shell, call, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
+                promise(services, context, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
             }
         };
         Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
     };
-    shell.change(call, plan).await
+    services.change(context, plan).await
 }
 
 /// Queues one delivery under an id that is told beforehand.
 fn promise(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     subscription: &Subscription,
     action: &'static str,
     (event, kind): (EventId, EventType),
     origin: DeliveryOrigin,
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
-    let delivery_id = shell.id(at);
-    let job = Job::new(call.caller.tenant, subscription.id, (event, kind), at, origin).promised(delivery_id);
-    let change = enqueueing(shell, call, subscription, action, vec![job], at);
+    let delivery_id = services.id(at);
+    let job = Job::new(context.caller.tenant, subscription.id, (event, kind), at, origin).promised(delivery_id);
+    let change = enqueueing(services, context, subscription, action, vec![job], at);
     Ok((change, render(&Promised { delivery_id, event_id: public_id(kind, event) })?))
 }
 
 /// Brings the next attempt of a queued delivery forward, under an id that is told beforehand. One that has an id already
 /// keeps it: somebody was told it.
 fn sooner(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     subscription: &Subscription,
     queued: &Job,
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
-    let delivery_id = queued.delivery_id.unwrap_or_else(|| shell.id(at));
+    let delivery_id = queued.delivery_id.unwrap_or_else(|| services.id(at));
     let promised = Some((queued.attempt, delivery_id));
     let sooner = Sooner { webhook_id: subscription.id, event_id: queued.event_id, promised };
-    let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(subscription, REDELIVER), at));
+    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::of(subscription, REDELIVER), at));
     change.writes = vec![Write::BringForward(vec![sooner], at)];
     Ok((change, render(&Promised { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?))
 }
 
 fn enqueueing(
-    shell: &Shell,
-    call: &Call,
+    services: &Services,
+    context: &RequestContext,
     subscription: &Subscription,
     action: &'static str,
     jobs: Vec<Job>,
     at: Timestamp,
 ) -> ChangeSet {
-    let mut change = ChangeSet::new(call.audit(shell.id(at), AuditDraft::of(subscription, action), at));
+    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::of(subscription, action), at));
     change.writes = vec![Write::Enqueue(jobs)];
     change
 }
 
 /// Where the event of an attempt is by now.
-async fn whereabouts(shell: &Shell, tenant: Tenant, attempt: &Delivery) -> Result<Whereabouts, Error> {
-    let kept = shell.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
+async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) -> Result<Whereabouts, Error> {
+    let kept = services.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
     if kept.is_empty() {
         return Ok(Whereabouts::Removed);
     }
-    let queued = shell.store.queued(tenant, attempt.subscription_id, attempt.event_id).await?;
+    let queued = services.store.queued(tenant, attempt.subscription_id, attempt.event_id).await?;
     Ok(queued.map_or(Whereabouts::Kept, Whereabouts::Queued))
 }
 
@@ -147,13 +153,18 @@ async fn whereabouts(shell: &Shell, tenant: Tenant, attempt: &Delivery) -> Resul
 ///
 /// # Errors
 /// Not found, invalid fields, a subscription that is not active; see [`Error`].
-pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> Result<Reply, Error> {
-    if let Some(reply) = shell.kept(call).await? {
+pub async fn replay(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    body: Object,
+) -> Result<Reply, Error> {
+    if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
     }
-    let begun = shell.clock.now();
-    let stored = shell.stored::<Subscription>(call, id).await?;
-    call.check(stored.version)?;
+    let begun = services.clock.now();
+    let stored = services.stored::<Subscription>(context, id).await?;
+    context.check_preconditions(stored.version)?;
     let order = ReplayOrder::parse(body, begun)?;
     stored.value.sends("replay")?;
     let which = Again {
@@ -164,13 +175,13 @@ pub async fn replay(shell: &Shell, call: &Call, id: WebhookId, body: Object) -> 
         only_failed: order.only == Only::Failed,
         now: begun,
     };
-    Rerun { shell, call, subscription: &stored.value, which, begun }.carry_out().await
+    Rerun { services, context, subscription: &stored.value, which, begun }.carry_out().await
 }
 
 /// A replay under way.
 struct Rerun<'a> {
-    shell: &'a Shell,
-    call: &'a Call,
+    services: &'a Services,
+    context: &'a RequestContext,
     subscription: &'a Subscription,
     which: Again,
     begun: Timestamp,
@@ -202,13 +213,13 @@ impl Rerun<'_> {
             if place.since >= self.which.until {
                 break None;
             }
-            let late = self.shell.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
+            let late = self.services.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
             if late || full && enqueued + PIECE > MAX_REPLAYED {
                 break Some(self.next(place, 1).await?.first().map_or(self.end_of(place), |it| time_of(it.event_id)));
             }
             if full {
-                let change = self.change_set(&piece, self.shell.clock.now());
-                self.shell.commit(self.call.caller.tenant, change).await.map_err(failed)?;
+                let change = self.change_set(&piece, self.services.clock.now());
+                self.services.commit(self.context.caller.tenant, change).await.map_err(failed)?;
                 piece.clear();
             }
         };
@@ -216,7 +227,7 @@ impl Rerun<'_> {
         let plan = async |at: Timestamp| {
             Ok(ChangePlan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
         };
-        self.shell.change(self.call, plan).await
+        self.services.change(self.context, plan).await
     }
 
     /// The end of the slice of time that a place is in.
@@ -229,18 +240,18 @@ impl Rerun<'_> {
         if slice.types.is_empty() {
             return Ok(vec![]);
         }
-        let (tenant, most) = (self.call.caller.tenant, u16::try_from(most).unwrap_or(u16::MAX));
-        Ok(self.shell.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
+        let (tenant, most) = (self.context.caller.tenant, u16::try_from(most).unwrap_or(u16::MAX));
+        Ok(self.services.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
     }
 
     /// What is queued is brought forward, and the rest is queued.
     fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
-        let (tenant, id) = (self.call.caller.tenant, self.subscription.id);
+        let (tenant, id) = (self.context.caller.tenant, self.subscription.id);
         let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|it| it.is_queued);
         let job = |it: Resend| Job::new(tenant, id, (it.event_id, it.event_type), at, DeliveryOrigin::Replay);
         let sooner = |it: Resend| Sooner { webhook_id: id, event_id: it.event_id, promised: None };
         let jobs = rest.into_iter().map(job).collect();
-        let mut change = enqueueing(self.shell, self.call, self.subscription, "webhook.replay", jobs, at);
+        let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
         if !queued.is_empty() {
             change.writes.push(Write::BringForward(queued.into_iter().map(sooner).collect(), at));
         }

@@ -6,7 +6,7 @@ use candor_domain::webhook::{SealedSecret, Subscription};
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 use crate::context::vault::CannotOpen;
 use crate::context::{master_key, webhook_secrets};
 
@@ -46,15 +46,15 @@ pub enum Unsealable {
 ///
 /// # Errors
 /// [`Unsealable`]; what was sealed until then stays so.
-pub async fn rekey(shell: &Shell) -> Result<Rekeyed, Unsealable> {
-    reseal(shell, Err).await
+pub async fn rekey(services: &Services) -> Result<Rekeyed, Unsealable> {
+    reseal(services, Err).await
 }
 
 /// The same after a key was lost: what no key of the ring opens is passed over and counted.
 ///
 /// # Errors
 /// [`Unsealable::Failed`].
-pub async fn rekey_accepting_loss(shell: &Shell) -> Result<Rekeyed, Unsealable> {
+pub async fn rekey_accepting_loss(services: &Services) -> Result<Rekeyed, Unsealable> {
     let pass_over = |error| match error {
         Unsealable::NoKey(webhook) => {
             tracing::warn!(%webhook, "no key of the ring opens a secret of this webhook: it needs a new one");
@@ -62,20 +62,23 @@ pub async fn rekey_accepting_loss(shell: &Shell) -> Result<Rekeyed, Unsealable> 
         }
         failed @ Unsealable::Failed(_) => Err(failed),
     };
-    reseal(shell, pass_over).await
+    reseal(services, pass_over).await
 }
 
-async fn reseal(shell: &Shell, lost: impl Fn(Unsealable) -> Result<(), Unsealable>) -> Result<Rekeyed, Unsealable> {
+async fn reseal(
+    services: &Services,
+    lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
+) -> Result<Rekeyed, Unsealable> {
     let (mut done, mut after) = (Rekeyed::default(), None);
     loop {
-        let some = shell.store.every_webhook(after, READ).await.map_err(Error::from)?;
+        let some = services.store.every_webhook(after, READ).await.map_err(Error::from)?;
         let Some((tenant, last)) = some.last() else {
-            master_key::adopt(shell).await?;
+            master_key::adopt(services).await?;
             return Ok(done);
         };
         after = Some((*tenant, last.value.id));
         for (tenant, stored) in some {
-            match one(shell, tenant, stored).await {
+            match one(services, tenant, stored).await {
                 Ok(Some(true)) => done.rekeyed += 1,
                 Ok(Some(false)) => done.unchanged += 1,
                 Ok(None) => {}
@@ -89,17 +92,21 @@ async fn reseal(shell: &Shell, lost: impl Fn(Unsealable) -> Result<(), Unsealabl
 }
 
 /// Whether a subscription had to be sealed anew; `None` if it is gone.
-async fn one(shell: &Shell, tenant: Tenant, mut stored: Versioned<Subscription>) -> Result<Option<bool>, Unsealable> {
+async fn one(
+    services: &Services,
+    tenant: Tenant,
+    mut stored: Versioned<Subscription>,
+) -> Result<Option<bool>, Unsealable> {
     let id = stored.value.id;
     for _ in 0..ATTEMPTS {
-        let Some(secrets) = resealed(shell, tenant, &stored.value)? else { return Ok(Some(false)) };
-        match save(shell, tenant, &stored, secrets).await {
+        let Some(secrets) = resealed(services, tenant, &stored.value)? else { return Ok(Some(false)) };
+        match save(services, tenant, &stored, secrets).await {
             Ok(()) => return Ok(Some(true)),
             Err(CommitError::Stale) => {}
             Err(CommitError::Storage(error)) => return Err(Error::from(error).into()),
             Err(other) => return Err(Error::Bug(other.to_string()).into()),
         }
-        let Some(now) = shell.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
+        let Some(now) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
             return Ok(None);
         };
         stored = now;
@@ -110,7 +117,7 @@ async fn one(shell: &Shell, tenant: Tenant, mut stored: Versioned<Subscription>)
 /// The secrets that still sign, sealed anew; `None` if that is not needed. All of them are opened, so that a ring that
 /// lacks a key is found out here and not by the next delivery.
 fn resealed(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     subscription: &Subscription,
 ) -> Result<Option<Vec<SealedSecret>>, Unsealable> {
@@ -118,24 +125,24 @@ fn resealed(
     let owner = (tenant, subscription.id);
     let mut before = false;
     let mut anew = Vec::new();
-    for it in subscription.signing(shell.clock.now()) {
-        let secret = webhook_secrets::open(&shell.vault, owner, &it.sealed).map_err(no_key)?;
-        before |= !shell.vault.is_current(&it.sealed);
-        let sealed = webhook_secrets::seal(&shell.vault, &*shell.ids, owner, &secret).map_err(Error::from)?;
+    for it in subscription.signing(services.clock.now()) {
+        let secret = webhook_secrets::open(&services.vault, owner, &it.sealed).map_err(no_key)?;
+        before |= !services.vault.is_current(&it.sealed);
+        let sealed = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
         anew.push(SealedSecret { sealed, ends_at: it.ends_at });
     }
     Ok(before.then_some(anew))
 }
 
 async fn save(
-    shell: &Shell,
+    services: &Services,
     tenant: Tenant,
     stored: &Versioned<Subscription>,
     secrets: Vec<SealedSecret>,
 ) -> Result<(), CommitError> {
-    let at = shell.clock.now();
+    let at = services.clock.now();
     let decision = stored.value.resealed(secrets);
-    let mut change = ChangeSet::new(shell.entry_of_system(REKEY, decision.audit, at));
+    let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
     change.writes = vec![Write::put(&Row::seen(decision.state, stored.version))];
-    shell.commit(tenant, change).await
+    services.commit(tenant, change).await
 }

@@ -10,7 +10,7 @@ use candor_domain::id::{EmployeeId, KeyId};
 use candor_port_clock::SeededIds;
 use candor_service::context::vault::Vault;
 use candor_service::usecases::employees::csv::{PIECE, upsert};
-use candor_service::{Call, Shell, ShellSettings};
+use candor_service::{RequestContext, ServiceSettings, Services};
 use candor_store_testkit::{Fault, Faulty, FaultyCall};
 use ulid::Ulid;
 
@@ -71,13 +71,14 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
     let store = Arc::new(Faulty::over(Arc::clone(&world.store)));
     store.set_outrun(true);
     let (ids, vault) = (Arc::new(SeededIds::new(8)), Vault::parse(KEY).unwrap());
-    let settings = ShellSettings::at("http://localhost:8080".to_owned());
-    let shell = Shell::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
+    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
+    let services =
+        Services::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
     let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
-    let lesser = Call { idempotency: world.once("key", "file").idempotency, ..world.call(caller) };
+    let lesser = RequestContext { idempotency: world.once("key", "file").idempotency, ..world.call(caller) };
     let body = Bytes::copy_from_slice(file.as_bytes());
-    let upload = tokio::spawn(async move { upsert(&shell, lesser, params(&[]), body).await });
+    let upload = tokio::spawn(async move { upsert(&services, lesser, params(&[]), body).await });
     let gives_up_without_a_key_after = 8;
     let outrun = async {
         while store.calls(FaultyCall::Commit) < gives_up_without_a_key_after {
@@ -154,7 +155,7 @@ async fn an_upload_goes_on_while_others_move_the_same_people() {
                 let (person, manager) = (ids[step * 5 % ids.len()], ids[step * 3 % ids.len()]);
                 let body = crate::support::body(&format!(r#"{{"manager_id":"{manager}"}}"#));
                 let moved =
-                    candor_service::usecases::employees::update(&world.shell, &world.admin(), person, body).await;
+                    candor_service::usecases::employees::update(&world.services, &world.admin(), person, body).await;
                 assert!(["done", "unprocessable"].contains(&kind(moved)));
             }
         })

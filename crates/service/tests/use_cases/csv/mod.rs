@@ -15,7 +15,7 @@ use candor_domain::text::folded;
 use candor_port_storage::StorageExt;
 use candor_port_storage::store::People;
 use candor_service::usecases::employees::csv::upsert;
-use candor_service::{Call, Error, Reply};
+use candor_service::{Error, Reply, RequestContext};
 use candor_tables::rows;
 use serde_json::Value;
 
@@ -30,12 +30,12 @@ async fn upload_with(world: &World, query: &[(&str, &str)], file: &str) -> Value
     json(&send(world, world.admin(), query, file).await.unwrap())
 }
 
-async fn send(world: &World, call: Call, query: &[(&str, &str)], file: &str) -> Result<Reply, Error> {
-    upsert(&world.shell, call, params(query), Bytes::copy_from_slice(file.as_bytes())).await
+async fn send(world: &World, context: RequestContext, query: &[(&str, &str)], file: &str) -> Result<Reply, Error> {
+    upsert(&world.services, context, params(query), Bytes::copy_from_slice(file.as_bytes())).await
 }
 
 /// A caller who is no admin.
-fn standard(world: &World) -> Call {
+fn standard(world: &World) -> RequestContext {
     let admin = world.admin();
     let caller = Caller { level: AccessLevel::Standard, ..(*admin.caller).clone() };
     world.call(caller)

@@ -109,7 +109,7 @@ async fn statuses_come_with_the_events_of_single_writes() {
     let world = World::new().await;
     world.hire("a", None).await;
     let text = r#"{"email":"p@example.com","first_name":"P","last_name":"Example","send_invite":true}"#;
-    employees::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let before = events(&world).await.len();
     let file = "email,first_name,last_name,status\n\
         a@example.com,Ada,,deactivated\np@example.com,,,active\nn@example.com,N,Example,deactivated\n\
@@ -129,8 +129,8 @@ async fn statuses_come_with_the_events_of_single_writes() {
 #[tokio::test]
 async fn departments_are_created_for_an_admin_only_and_an_archived_one_is_not_found() {
     let world = World::new().await;
-    let made = departments::create(&world.shell, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
-    departments::archive(&world.shell, &world.admin(), member(&made, "id").parse().unwrap()).await.unwrap();
+    let made = departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
+    departments::archive(&world.services, &world.admin(), member(&made, "id").parse().unwrap()).await.unwrap();
     let file = "email,first_name,last_name,department_name\n\
         a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
     let answer = json(&send(&world, standard(&world), &[], file).await.unwrap());
@@ -152,7 +152,7 @@ async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
     let world = World::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"Example","external_id":"x",
         "custom_fields":{"grade":7,"remote":true,"desk":"1"}}"#;
-    employees::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let file = "email,external_id,custom.grade,custom.remote,custom.desk\na@example.com,,8,FALSE,\n";
     assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 0, vec![]));
     let it = person(&world, "a@example.com").await;
@@ -185,7 +185,7 @@ async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
     let world = World::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme","mapped_custom_field_keys":["grade"]}"#;
-    let connector = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let query = [("connector_id", &*member(&connector, "id"))];
     let file = "email,first_name,last_name,custom.grade\na@example.com,Ada,Example,7\nb@example.com,B,Example,8\n";
     assert_eq!(counts(&upload_with(&world, &query, file).await), (1, 1, 0, 0, vec![]));
@@ -205,7 +205,7 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
     let world = World::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
-    let connector = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let query = [("connector_id", &*member(&connector, "id"))];
     upload_with(&world, &query, "email,first_name\na@example.com,Ada\n").await;
     let file = "email,first_name,role,manager_email\na@example.com,Eva,boss,gone@example.com\n";
@@ -239,7 +239,7 @@ async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside
     let world = World::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
-    let connector = connectors::create(&world.shell, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let query = [("connector_id", &*member(&connector, "id"))];
     let file = "email,first_name,last_name\na@example.com,Ada,Example\n";
     for query in [&query[..], &[("connector_id", "con_nonsense")]] {
@@ -248,7 +248,7 @@ async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside
     assert_eq!(person(&world, "a@example.com").await.first_name, "a");
     assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 1, 0, 0, vec![]));
     assert_eq!(counts(&upload(&world, "email,custom.desk\na@example.com,7\n").await), (0, 1, 0, 0, vec![]));
-    let log = audit_log::list(&world.shell, &world.admin(), params(&[("limit", "3")])).await.unwrap();
+    let log = audit_log::list(&world.services, &world.admin(), params(&[("limit", "3")])).await.unwrap();
     let log = json(&log)["data"].clone();
     let key = world.admin().caller.key.to_string();
     let by = |entry: &serde_json::Value| (entry["actor"].clone(), entry["context"].clone());
@@ -299,6 +299,6 @@ async fn parameters_and_files_that_cannot_be_read_are_refused_whole() {
         assert_eq!(kind(send(&world, world.admin(), query, file).await), wanted, "{query:?} {file}");
     }
     assert!(everybody(&world).await.is_empty());
-    let reply = employees::list(&world.shell, &world.admin(), params(&[])).await.unwrap();
+    let reply = employees::list(&world.services, &world.admin(), params(&[])).await.unwrap();
     assert_eq!(json(&reply)["data"], serde_json::json!([]));
 }

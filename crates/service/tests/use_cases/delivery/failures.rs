@@ -57,7 +57,7 @@ async fn failing(failures: usize) -> (Desk, candor_domain::id::WebhookId) {
         let text = json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "X", "role": role,
         });
-        employees::create(&desk.world.shell, &desk.world.admin(), body(&text.to_string())).await.unwrap();
+        employees::create(&desk.world.services, &desk.world.admin(), body(&text.to_string())).await.unwrap();
     }
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, Manner::Status(500));
@@ -72,7 +72,7 @@ async fn fails_once_more(desk: &Desk) {
 }
 
 async fn notified(desk: &Desk) -> Vec<serde_json::Value> {
-    let list = notifications::list(&desk.world.shell, &desk.world.admin(), Params::new(vec![])).await.unwrap();
+    let list = notifications::list(&desk.world.services, &desk.world.admin(), Params::new(vec![])).await.unwrap();
     json_of(&list)["data"].as_array().unwrap().clone()
 }
 

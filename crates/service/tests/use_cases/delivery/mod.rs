@@ -23,7 +23,7 @@ use candor_domain::webhook::{FailureReason, ReceiverUrl, Schedule, Subscription,
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{ChangeSet, Storage, StorageExt};
-use candor_service::Shell;
+use candor_service::Services;
 use candor_service::context::vault::Vault;
 use candor_service::runtime::delivery::{Engine, Settings};
 use candor_service::usecases::webhooks;
@@ -150,22 +150,22 @@ impl Desk {
             made
         });
         let world = world.await;
-        let engine = Engine::new(&world.shell, Settings { schedule, ..Settings::default() });
+        let engine = Engine::new(&world.services, Settings { schedule, ..Settings::default() });
         Self { world, script: script.unwrap(), engine, made: AtomicU64::new(0) }
     }
 
     /// Another process on the same store.
-    pub(super) fn process(&self, seed: u64) -> Arc<Shell> {
+    pub(super) fn process(&self, seed: u64) -> Arc<Services> {
         process(&self.world.clock, &self.world.store, Arc::clone(&self.script) as _, seed)
     }
 
     /// Another process on the same store, with another ring of keys.
-    pub(super) fn process_with(&self, ring: &str, seed: u64) -> Arc<Shell> {
+    pub(super) fn process_with(&self, ring: &str, seed: u64) -> Arc<Services> {
         let vault = Vault::parse(ring).unwrap();
         let (store, clock) = (Arc::clone(&self.world.store) as _, Arc::clone(&self.world.clock) as _);
-        let settings = candor_service::ShellSettings::at("http://localhost:8080".to_owned());
+        let settings = candor_service::ServiceSettings::at("http://localhost:8080".to_owned());
         let receivers = Arc::clone(&self.script) as _;
-        Arc::new(Shell::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
+        Arc::new(Services::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
     }
 
     /// An engine of another process.
@@ -180,17 +180,17 @@ impl Desk {
     /// A subscription to new people; its secret is the second.
     pub(super) async fn subscribe(&self, url: &str) -> (WebhookId, String) {
         let text = json!({"url": url, "event_types": ["employee.created"]}).to_string();
-        let reply = webhooks::create(&self.world.shell, &self.world.admin(), body(&text)).await.unwrap();
+        let reply = webhooks::create(&self.world.services, &self.world.admin(), body(&text)).await.unwrap();
         (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
     }
 
     pub(super) async fn update(&self, id: WebhookId, change: Value) -> Value {
         let body = body(&change.to_string());
-        json_of(&webhooks::update(&self.world.shell, &self.world.admin(), id, body).await.unwrap())
+        json_of(&webhooks::update(&self.world.services, &self.world.admin(), id, body).await.unwrap())
     }
 
     pub(super) async fn subscription(&self, id: WebhookId) -> Value {
-        json_of(&webhooks::get(&self.world.shell, &self.world.admin(), id).await.unwrap())
+        json_of(&webhooks::get(&self.world.services, &self.world.admin(), id).await.unwrap())
     }
 
     /// The subscription as it is stored.
@@ -204,7 +204,8 @@ impl Desk {
         loop {
             let mut query = vec![("limit", "100")];
             query.extend(cursor.as_deref().map(|it| ("cursor", it)));
-            let page = webhooks::deliveries(&self.world.shell, &self.world.admin(), id, params(&query)).await.unwrap();
+            let page =
+                webhooks::deliveries(&self.world.services, &self.world.admin(), id, params(&query)).await.unwrap();
             let page = json_of(&page);
             entries.extend(page["data"].as_array().unwrap().iter().cloned());
             cursor = page["next_cursor"].as_str().map(str::to_owned);
@@ -225,7 +226,7 @@ impl Desk {
     pub(super) async fn queue(&self, count: usize) {
         let at = self.world.clock.now();
         let mut change = ChangeSet::new(AuditEntry {
-            id: self.world.shell.id(at),
+            id: self.world.services.id(at),
             occurred_at: at,
             action: "employee.create".to_owned(),
             actor: Actor::system("test"),
@@ -236,7 +237,7 @@ impl Desk {
             context: Origin::default(),
         });
         let event = || Event {
-            id: self.world.shell.id(at),
+            id: self.world.services.id(at),
             kind: EventType::EmployeeCreated,
             created_at: at,
             data: "{}".to_owned(),

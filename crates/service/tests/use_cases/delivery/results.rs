@@ -85,7 +85,7 @@ async fn what_is_queued_for_a_removed_subscription_dies() {
     desk.hire().await;
     desk.run_once().await;
     desk.hire().await;
-    webhooks::remove(&desk.world.shell, &desk.world.admin(), id).await.unwrap();
+    webhooks::remove(&desk.world.services, &desk.world.admin(), id).await.unwrap();
     desk.run_once().await;
     desk.run_once_after(30).await;
     assert_eq!(desk.script.take().len(), 1);
@@ -100,13 +100,13 @@ async fn what_cannot_be_looked_up_now_is_delivered_soon() {
     desk.queue(1).await;
     desk.run_once().await;
     assert_eq!(desk.script.take().len(), 1, "an event that was not read with its claim is read for its attempt");
-    for (call, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
+    for (context, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
         desk.world.clock.advance_seconds(2);
-        (1..=faults).for_each(|it| desk.world.store.fail(call, it, Fault::Before));
+        (1..=faults).for_each(|it| desk.world.store.fail(context, it, Fault::Before));
         desk.queue(1).await;
-        assert_eq!((desk.run_once().await, desk.script.take().len()), (1, 0), "{call:?}");
+        assert_eq!((desk.run_once().await, desk.script.take().len()), (1, 0), "{context:?}");
         assert_eq!(desk.run_once_after(5).await, 1);
-        assert_eq!(desk.script.take().len(), 1, "{call:?}");
+        assert_eq!(desk.script.take().len(), 1, "{context:?}");
     }
 }
 
@@ -117,7 +117,7 @@ async fn a_test_goes_out_at_once_under_the_id_that_was_told() {
     desk.update(id, json!({"active": false})).await;
     for status in [200, 500] {
         desk.script.answer(URL, Manner::Status(status));
-        let told = webhooks::test(&desk.world.shell, &desk.world.admin(), id).await.unwrap();
+        let told = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
         assert_eq!(desk.run_once().await, 1);
         assert_eq!(desk.run_once_after(100_000).await, 0, "it is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
@@ -137,7 +137,7 @@ async fn what_is_sent_again_says_so_and_keeps_its_event() {
     desk.run_once().await;
     let [first] = desk.script.take().try_into().unwrap();
     let delivery = first.headers["X-Service-Delivery-Id"].parse().unwrap();
-    let told = webhooks::redeliver(&desk.world.shell, &desk.world.admin(), id, delivery).await.unwrap();
+    let told = webhooks::redeliver(&desk.world.services, &desk.world.admin(), id, delivery).await.unwrap();
     assert_eq!(desk.run_once().await, 1);
     let [again] = desk.script.take().try_into().unwrap();
     assert_eq!((&again.raw, again.headers["X-Service-Replay"].as_str()), (&first.raw, "true"));

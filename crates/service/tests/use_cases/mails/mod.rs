@@ -12,7 +12,7 @@ use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::id::RequestId;
 use candor_domain::people::invitation::{MailFailure, VALID_SECONDS};
 use candor_port_clock::Clock;
-use candor_service::Call;
+use candor_service::RequestContext;
 use candor_service::runtime::mail;
 use candor_service::usecases::{employees, invitations};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
     let stage = Stage::new().await;
     let person = stage.invite("ada").await;
     let admin = stage.world.admin();
-    let shown = || invitations::get(&stage.world.shell, &admin, person);
+    let shown = || invitations::get(&stage.world.services, &admin, person);
     let before = shown().await.unwrap();
     assert_eq!(parsed(&before)["mail"]["status"], "queued");
     assert_eq!(stage.mailer().run_once().await, 1);
@@ -42,7 +42,7 @@ async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
     assert_eq!(stage.stored_tokens().await, 0);
     let accepted = format!(r#"{{"token":"{}"}}"#, token_of(&mail));
     let request = RequestId::from_ulid(Ulid(3));
-    let answer = invitations::accept(&stage.world.shell, request, Default::default(), body(&accepted)).await;
+    let answer = invitations::accept(&stage.world.services, request, Default::default(), body(&accepted)).await;
     assert_eq!(kind(answer), "done");
     assert_eq!(stage.mailer().run_once().await, 0, "nothing more is sent");
 }
@@ -52,7 +52,7 @@ async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
     let stage = Stage::new().await;
     let person = stage.invite("ada").await;
     stage.world.clock.advance_seconds(60);
-    let again = invitations::invite(&stage.world.shell, &stage.world.admin(), person).await.unwrap();
+    let again = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
     let again = parsed(&again);
     assert_eq!((again.get("accept_url"), again["mail"]["status"].as_str()), (None, Some("queued")));
     assert_eq!(stage.mailer().run_once().await, 1, "the one before was canceled");
@@ -103,7 +103,7 @@ async fn a_mail_that_is_refused_is_not_sent_again() {
 async fn whoever_has_nothing_to_accept_gets_no_mail() {
     let stage = Stage::new().await;
     let (left, late) = (stage.invite("left").await, stage.invite("late").await);
-    employees::deactivate(&stage.world.shell, &stage.world.admin(), left).await.unwrap();
+    employees::deactivate(&stage.world.services, &stage.world.admin(), left).await.unwrap();
     assert_eq!(stage.mail_of(left).await["status"], "canceled");
     stage.world.clock.advance_millis(VALID_SECONDS * 1000);
     stage.mailer().run_once().await;
@@ -120,10 +120,10 @@ async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
     let stage = Stage::new().await;
     let people = [stage.invite("a").await, stage.invite("b").await];
     stage.world.clock.advance_millis(VALID_SECONDS * 1000 - 1);
-    assert_eq!(mail::give_up_expired(&stage.world.shell).await.unwrap(), 0);
+    assert_eq!(mail::give_up_expired(&stage.world.services).await.unwrap(), 0);
     assert_eq!(stage.mail_of(people[0]).await["status"], "queued");
     stage.world.clock.advance_millis(1_000);
-    assert_eq!(mail::give_up_expired(&stage.world.shell).await.unwrap(), 2);
+    assert_eq!(mail::give_up_expired(&stage.world.services).await.unwrap(), 2);
     for person in people {
         assert_eq!(stage.mail_of(person).await["failure"], "expired");
     }
@@ -133,13 +133,13 @@ async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
 #[tokio::test]
 async fn test_data_send_no_mail_and_show_the_link() {
     let stage = Stage::new().await;
-    let Call { caller, .. } = stage.world.admin();
+    let RequestContext { caller, .. } = stage.world.admin();
     let tenant = Tenant { environment: Environment::Test, ..caller.tenant };
-    let call = stage.world.call(Caller { tenant, ..(*caller).clone() });
+    let context = stage.world.call(Caller { tenant, ..(*caller).clone() });
     let text = r#"{"email":"t@example.com","first_name":"T","last_name":"T","send_invite":true}"#;
-    let made = employees::create(&stage.world.shell, &call, body(text)).await.unwrap();
+    let made = employees::create(&stage.world.services, &context, body(text)).await.unwrap();
     let person = parsed(&made)["id"].as_str().unwrap().parse().unwrap();
-    let sent = parsed(&invitations::invite(&stage.world.shell, &call, person).await.unwrap());
+    let sent = parsed(&invitations::invite(&stage.world.services, &context, person).await.unwrap());
     assert!(sent["mail"].is_null() && sent["accept_url"].is_string(), "{sent}");
     assert_eq!((stage.mailer().run_once().await, stage.post.all().len()), (0, 0));
 }
@@ -201,12 +201,12 @@ async fn many_mails_go_out_eight_at_a_time() {
 async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
     let stage = Stage::new().await;
     let person = stage.invite("ada").await;
-    let shell = Arc::clone(&stage.world.shell);
+    let services = Arc::clone(&stage.world.services);
     stage.post.meanwhile(move |mail| {
-        let (shell, text) = (Arc::clone(&shell), format!(r#"{{"token":"{}"}}"#, token_of(&mail)));
+        let (services, text) = (Arc::clone(&services), format!(r#"{{"token":"{}"}}"#, token_of(&mail)));
         Box::pin(async move {
             let request = RequestId::from_ulid(Ulid(3));
-            invitations::accept(&shell, request, Default::default(), body(&text)).await.unwrap();
+            invitations::accept(&services, request, Default::default(), body(&text)).await.unwrap();
         })
     });
     assert_eq!(stage.mailer().run_once().await, 1);

@@ -12,7 +12,7 @@ use candor_port_events::{Mail, MailFailure, MailTransport};
 use candor_port_storage::StorageExt;
 use candor_service::runtime::mail::Mailer;
 use candor_service::usecases::{employees, invitations};
-use candor_service::{Shell, ShellSettings};
+use candor_service::{ServiceSettings, Services};
 use candor_tables::rows;
 use serde_json::Value;
 
@@ -107,22 +107,22 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) async fn new() -> Self {
         let mut world = World::new().await;
-        world.shell = sending(&world, KEY, 11);
+        world.services = sending(&world, KEY, 11);
         let state = State { mails: vec![], answer: Ok(()), meanwhile: None, under_way: 0, most: 0 };
         Self { world, post: Arc::new(Post(Mutex::new(state))), invited: Mutex::default() }
     }
 
     /// Another process on the same store, with this master key.
-    pub(super) fn process_with(&self, key: &str) -> Arc<Shell> {
+    pub(super) fn process_with(&self, key: &str) -> Arc<Services> {
         sending(&self.world, key, 12)
     }
 
     pub(super) fn mailer(&self) -> Mailer {
-        self.mailer_of(&self.world.shell)
+        self.mailer_of(&self.world.services)
     }
 
-    pub(super) fn mailer_of(&self, shell: &Arc<Shell>) -> Mailer {
-        Mailer::new(shell, Arc::clone(&self.post) as Arc<dyn MailTransport>, DEADLINE)
+    pub(super) fn mailer_of(&self, services: &Arc<Services>) -> Mailer {
+        Mailer::new(services, Arc::clone(&self.post) as Arc<dyn MailTransport>, DEADLINE)
     }
 
     /// Somebody new, who is invited.
@@ -130,14 +130,15 @@ impl Stage {
         let text = serde_json::json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "send_invite": true,
         });
-        let reply = employees::create(&self.world.shell, &self.world.admin(), body(&text.to_string())).await.unwrap();
+        let reply =
+            employees::create(&self.world.services, &self.world.admin(), body(&text.to_string())).await.unwrap();
         let id = member(&reply, "id").parse().unwrap();
         self.invited.lock().unwrap().push(id);
         id
     }
 
     pub(super) async fn invitation_of(&self, person: EmployeeId) -> Value {
-        json(&invitations::get(&self.world.shell, &self.world.admin(), person).await.unwrap())
+        json(&invitations::get(&self.world.services, &self.world.admin(), person).await.unwrap())
     }
 
     pub(super) async fn mail_of(&self, person: EmployeeId) -> Value {
@@ -154,7 +155,7 @@ impl Stage {
     }
 }
 
-fn sending(world: &World, key: &str, seed: u64) -> Arc<Shell> {
-    let settings = ShellSettings { sends_mail: true, ..ShellSettings::at("https://candor.example".to_owned()) };
+fn sending(world: &World, key: &str, seed: u64) -> Arc<Services> {
+    let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::at("https://candor.example".to_owned()) };
     process_with(&world.clock, &world.store, Arc::new(Receivers), (key, seed), settings)
 }

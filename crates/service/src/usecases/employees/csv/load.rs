@@ -13,7 +13,7 @@ use candor_tables::rows;
 use tokio::task::yield_now;
 
 use crate::context::error::Error;
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 
 /// What is stored of what a file names, with versions.
 pub(super) struct Loaded {
@@ -27,8 +27,8 @@ pub(super) struct Loaded {
 
 /// Reads it. People come before the lines between them: a line that changes in between makes the tree's version, or
 /// the person's, stale.
-pub(super) async fn load(shell: &Shell, tenant: Tenant, file: &File) -> Result<Loaded, Error> {
-    let store = &shell.store;
+pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Result<Loaded, Error> {
+    let store = &services.store;
     let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
     let (by_email, by_external_id, departments) = tokio::try_join!(
         store.rows_by(tenant, rows::employees::BY_EMAIL, &emails),
@@ -72,12 +72,12 @@ fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invi
 }
 
 /// What the managers and departments that people have now are called; only a dry run wants to know.
-pub(super) async fn names(shell: &Shell, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
+pub(super) async fn names(services: &Services, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
     let managers: Vec<_> = known.people.iter().filter_map(|it| it.manager_id).collect();
     let departments: Vec<_> = known.people.iter().filter_map(|it| it.department_id).collect();
     let (managers, departments) = tokio::try_join!(
-        shell.store.rows::<Employee>(tenant, &managers),
-        shell.store.rows::<Department>(tenant, &departments)
+        services.store.rows::<Employee>(tenant, &managers),
+        services.store.rows::<Department>(tenant, &departments)
     )?;
     Ok(PersonNames {
         people: managers.into_iter().map(|it| (it.value.id, it.value.email)).collect(),

@@ -17,7 +17,7 @@ use super::load::Loaded;
 use super::{PIECE, Upload, refused_later};
 use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
-use crate::context::shell::render;
+use crate::context::services::render;
 
 /// Makes change sets of a plan, piece after piece.
 pub(super) struct Pieces<'a> {
@@ -60,7 +60,7 @@ impl Parts<'_> {
     /// Adds the events and the audit entry of a decision, and answers its state.
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let rendered = render(&decision.state)?;
-        let (mut one, state) = upload.shell.change_set(upload.call, decision, &rendered, at);
+        let (mut one, state) = upload.services.change_set(upload.context, decision, &rendered, at);
         if let Some(connector) = &upload.asked.connector {
             let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
             let key = mem::replace(&mut one.audit.actor, Actor { kind: ActorKind::Connector, id, name });
@@ -89,8 +89,8 @@ impl<'a> Pieces<'a> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        let Upload { shell, call, .. } = self.upload;
-        let subscribers = shell.store.subscribers(call.caller.tenant).await?;
+        let Upload { services, context, .. } = self.upload;
+        let subscribers = services.store.subscribers(context.caller.tenant).await?;
         let (change, count) = self.change_set(&subscribers)?;
         let (steps, rest) = self.rest.split_at(count);
         self.rest = rest;

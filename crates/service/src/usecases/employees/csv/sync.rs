@@ -11,11 +11,11 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Write};
 
 use super::Upload;
-use crate::context::call::Call;
 use crate::context::error::Error;
 use crate::context::notices::addressed;
 use crate::context::reply::Reply;
-use crate::context::shell::Shell;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
 
 /// How often it is noted anew when another change came first.
 const ATTEMPTS: usize = 8;
@@ -30,11 +30,17 @@ pub(super) struct Synced {
 
 impl Synced {
     /// `None` if the connector is not there.
-    async fn of(shell: &Shell, call: &Call, id: ConnectorId, sync: Sync, at: Timestamp) -> Result<Option<Self>, Error> {
-        let Some(stored) = shell.store.row::<Connector>(call.caller.tenant, id).await? else { return Ok(None) };
+    async fn of(
+        services: &Services,
+        context: &RequestContext,
+        id: ConnectorId,
+        sync: Sync,
+        at: Timestamp,
+    ) -> Result<Option<Self>, Error> {
+        let Some(stored) = services.store.row::<Connector>(context.caller.tenant, id).await? else { return Ok(None) };
         let decision = stored.value.synced(sync, at);
-        let notices = addressed(shell, call.caller.tenant, &decision.notices, at).await?;
-        let entry = call.audit(shell.id(at), decision.audit, at);
+        let notices = addressed(services, context.caller.tenant, &decision.notices, at).await?;
+        let entry = context.audit(services.id(at), decision.audit, at);
         Ok(Some(Self { connector: decision.state, seen: stored.version, entry, notices }))
     }
 
@@ -57,7 +63,7 @@ impl Upload<'_> {
     /// What the connector is told of a report; `None` without a connector.
     pub(super) async fn synced(&self, report: &Report, at: Timestamp) -> Result<Option<Synced>, Error> {
         let Some(connector) = &self.asked.connector else { return Ok(None) };
-        Synced::of(self.shell, self.call, connector.id, report.sync(at), at).await
+        Synced::of(self.services, self.context, connector.id, report.sync(at), at).await
     }
 
     /// Answers a file by which nobody changes; `None` if others came first.
@@ -68,13 +74,13 @@ impl Upload<'_> {
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let Some(synced) = self.synced(report, at).await? else {
-            return self.shell.keep(self.call, reply, at).await.map(Some);
+            return self.services.store_reply(self.context, reply, at).await.map(Some);
         };
         let mut change = synced.alone();
-        change.replay = self.shell.replay_of(self.call, &reply, at)?;
-        match self.shell.commit(self.call.caller.tenant, change).await {
+        change.replay = self.services.replay_of(self.context, &reply, at)?;
+        match self.services.commit(self.context.caller.tenant, change).await {
             Ok(()) => Ok(Some(reply)),
-            Err(CommitError::Replayed) => self.shell.kept_or(self.call, Err(Error::Contended)).await.map(Some),
+            Err(CommitError::Replayed) => self.services.replay_or(self.context, Err(Error::Contended)).await.map(Some),
             Err(CommitError::Storage(error)) => Err(error.into()),
             Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
         }
@@ -83,19 +89,29 @@ impl Upload<'_> {
 
 /// Notes that a file for a connector could not be read. The request fails all the same, so what goes wrong here is
 /// only logged.
-pub(super) async fn refused(shell: &Shell, call: &Call, connector: Option<&str>, why: &UnreadableFile) {
-    let may_act = call.caller.require_admin(AdminContext::Settings).is_ok() && call.authorize().is_ok();
+pub(super) async fn refused(
+    services: &Services,
+    context: &RequestContext,
+    connector: Option<&str>,
+    why: &UnreadableFile,
+) {
+    let may_act = context.caller.require_admin(AdminContext::Settings).is_ok() && context.authorize().is_ok();
     let Some(id) = connector.and_then(|text| text.parse().ok()).filter(|_| may_act) else { return };
-    if let Err(error) = try_to_note(shell, call, id, why).await {
+    if let Err(error) = try_to_note(services, context, id, why).await {
         tracing::warn!(connector = %id, %error, "could not note that a file for a connector was refused");
     }
 }
 
-async fn try_to_note(shell: &Shell, call: &Call, id: ConnectorId, why: &UnreadableFile) -> Result<(), Error> {
+async fn try_to_note(
+    services: &Services,
+    context: &RequestContext,
+    id: ConnectorId,
+    why: &UnreadableFile,
+) -> Result<(), Error> {
     for _ in 0..ATTEMPTS {
-        let at = shell.clock.now();
-        let Some(synced) = Synced::of(shell, call, id, why.sync(at), at).await? else { return Ok(()) };
-        match shell.commit(call.caller.tenant, synced.alone()).await {
+        let at = services.clock.now();
+        let Some(synced) = Synced::of(services, context, id, why.sync(at), at).await? else { return Ok(()) };
+        match services.commit(context.caller.tenant, synced.alone()).await {
             Ok(()) => return Ok(()),
             Err(CommitError::Stale) => {}
             Err(CommitError::Storage(error)) => return Err(error.into()),

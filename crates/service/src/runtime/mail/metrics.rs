@@ -9,7 +9,7 @@ use candor_port_storage::queue::QueueState;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 /// Handles of the metrics, looked up once.
-pub(super) struct Figures {
+pub(super) struct Metrics {
     sent: Counter,
     failed: Vec<(MailFailure, Counter)>,
     attempt_seconds: Histogram,
@@ -20,7 +20,7 @@ pub(super) struct Figures {
     pub(super) lost: Counter,
 }
 
-impl Figures {
+impl Metrics {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_mail_attempts_total", "outcome" => outcome);
         // These two end a mail before it is attempted.

@@ -1,4 +1,4 @@
-//! Who asks for something, and under which conditions.
+//! The context of a request: the caller, and the conditions under which the request is carried out.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::context::error::Error;
 
 /// A request, without its body.
 #[derive(Debug, Clone)]
-pub struct Call {
-    /// Who asks.
+pub struct RequestContext {
+    /// The caller, as its API key identifies it.
     pub caller: Arc<Caller>,
     /// The request's id.
     pub request: RequestId,
-    /// Where it came from.
+    /// Client address and user agent, for the audit log.
     pub origin: Origin,
     /// The client's key for exactly one effect, on a POST.
     pub idempotency: Option<Idempotency>,
     /// `If-Match`.
     pub precondition: Option<Precondition>,
-    /// What the request says where nothing is to be said: the members of a body that its route does not take.
-    pub surplus: Option<Problems>,
+    /// Problems with members of a body that the route does not take; `None` if there are none.
+    pub unexpected_fields: Option<Problems>,
     /// Admin context that its route needs beside the scope.
     pub admin_context: Option<AdminContext>,
 }
@@ -37,7 +37,7 @@ pub struct Call {
 pub struct Idempotency {
     /// The client's key.
     pub key: IdempotencyKey,
-    /// What is asked.
+    /// Digest of the request, so that another one with the same key is recognized.
     pub fingerprint: Fingerprint,
 }
 
@@ -50,46 +50,49 @@ pub enum Precondition {
     OneOf(Vec<Version>),
 }
 
-impl Call {
-    /// Checks, once the resource is known to be there, the client's precondition against the version that is stored,
-    /// and that the request says no more than it may. Fields come behind the resource and before its state
-    /// (decision A13).
+impl RequestContext {
+    /// Checks the client's precondition against the stored version, then that the body has no unexpected fields. Called
+    /// once the resource is known to exist: fields come after the resource and before its state (decision A13).
     ///
     /// # Errors
-    /// [`Error::PreconditionFailed`]; [`Refusal::Invalid`] for surplus members.
-    pub fn check(&self, version: Version) -> Result<(), Error> {
+    /// [`Error::PreconditionFailed`]; [`Refusal::Invalid`] for unexpected fields.
+    pub fn check_preconditions(&self, version: Version) -> Result<(), Error> {
         if let Some(Precondition::OneOf(versions)) = &self.precondition
             && !versions.contains(&version)
         {
             return Err(Error::PreconditionFailed);
         }
-        self.surplus.clone().map_or(Ok(()), |it| Err(Refusal::Invalid(it).into()))
+        self.unexpected_fields.clone().map_or(Ok(()), |it| Err(Refusal::Invalid(it).into()))
     }
 
-    /// Checks what may be checked before a change of a resource that is there, in the order of decision A13: `If-Match`,
-    /// the fields, admin context where the route wants it. Answers what the fields say.
+    /// Validates a request that changes an existing resource, in the order of decision A13: `If-Match`, the fields, admin
+    /// context where the route needs it. Returns the parsed fields.
     ///
     /// # Errors
-    /// Those of [`Call::check`], of `parse` and of [`Call::authorize`].
-    pub fn admit<D, E: Into<Error>>(&self, version: Version, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
-        self.check(version)?;
-        self.admit_new(parse)
+    /// Those of [`RequestContext::check_preconditions`], of `parse` and of [`RequestContext::authorize`].
+    pub fn validate_update<D, E: Into<Error>>(
+        &self,
+        version: Version,
+        parse: impl FnOnce() -> Result<D, E>,
+    ) -> Result<D, Error> {
+        self.check_preconditions(version)?;
+        self.validate_create(parse)
     }
 
-    /// [`Call::admit`] for a request whose body says nothing.
+    /// Validates a request without fields that acts on an existing resource.
     ///
     /// # Errors
-    /// Those of [`Call::check`] and [`Call::authorize`].
-    pub fn admit_act(&self, version: Version) -> Result<(), Error> {
-        self.check(version)?;
+    /// Those of [`RequestContext::check_preconditions`] and [`RequestContext::authorize`].
+    pub fn validate_action(&self, version: Version) -> Result<(), Error> {
+        self.check_preconditions(version)?;
         self.authorize()
     }
 
-    /// [`Call::admit`] for what is not there yet.
+    /// Validates a request that creates a resource. Returns the parsed fields.
     ///
     /// # Errors
-    /// Those of `parse` and of [`Call::authorize`].
-    pub fn admit_new<D, E: Into<Error>>(&self, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
+    /// Those of `parse` and of [`RequestContext::authorize`].
+    pub fn validate_create<D, E: Into<Error>>(&self, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
         let parsed = parse().map_err(Into::into)?;
         self.authorize()?;
         Ok(parsed)
@@ -103,7 +106,7 @@ impl Call {
         self.admin_context.map_or(Ok(()), |context| Ok(self.caller.require_admin(context)?))
     }
 
-    /// The audit entry of a decision that this call asked for.
+    /// The audit entry of a decision that this request asked for.
     #[must_use]
     pub fn audit(&self, id: AuditId, draft: AuditDraft, at: Timestamp) -> AuditEntry {
         AuditEntry {

@@ -13,7 +13,7 @@ use candor_port_storage::error::Read;
 use candor_port_storage::queue::QueueKey;
 use tokio::sync::OnceCell;
 
-use crate::context::shell::Shell;
+use crate::context::services::Services;
 use crate::context::vault::Vault;
 use crate::context::webhook_secrets;
 
@@ -52,7 +52,7 @@ impl Receiver {
 
 /// The subscriptions that were looked up lately.
 #[derive(Default)]
-pub(super) struct Receivers(Mutex<HashMap<QueueKey, Arc<Known>>>);
+pub(super) struct SubscriptionCache(Mutex<HashMap<QueueKey, Arc<Known>>>);
 
 struct Known {
     since: Now,
@@ -69,17 +69,17 @@ impl Known {
     }
 }
 
-impl Receivers {
+impl SubscriptionCache {
     /// A subscription's receiver; none if it is not there.
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) async fn get(&self, shell: &Shell, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
+    pub(super) async fn get(&self, services: &Services, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
         let known = self.known(queue, now);
         let look = || async {
             let (tenant, webhook) = queue;
-            let stored = shell.store.row::<Subscription>(tenant, webhook).await?;
-            Ok(stored.map(|it| Arc::new(Receiver::of(queue, it.value, &shell.vault))))
+            let stored = services.store.row::<Subscription>(tenant, webhook).await?;
+            Ok(stored.map(|it| Arc::new(Receiver::of(queue, it.value, &services.vault))))
         };
         known.found.get_or_try_init(look).await.cloned()
     }

@@ -1,4 +1,4 @@
-//! What every change needs besides its decision: deciding anew, the commit, events and audit.
+//! The services that use cases and background workers share, and the commit loop of every change.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 
 use crate::context::auth::Authenticator;
-use crate::context::call::Call;
 use crate::context::clocks::Clocks;
 use crate::context::error::Error;
 use crate::context::handover::Deliveries;
 use crate::context::limits::Limits;
 use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
 use crate::context::search_index::SearchIndex;
 use crate::context::striped_locks::StripedLocks;
 use crate::context::tenant_sizes::TenantSizes;
@@ -39,9 +39,9 @@ use crate::context::vault::Vault;
 /// checks `If-Match` itself, each time against what it has just read.
 const ATTEMPTS: usize = 8;
 
-/// What an operator sets and use cases need.
+/// Settings of the operator that use cases need.
 #[derive(Debug, Clone)]
-pub struct ShellSettings {
+pub struct ServiceSettings {
     /// The base of links, ending before `/v1`.
     pub public_url: String,
     /// The most subscriptions of a data set (decision F10).
@@ -59,7 +59,7 @@ const SEARCH_DEADLINE: Duration = Duration::from_secs(2);
 /// How long a notification is kept unless the operator says otherwise.
 const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 * 86_400);
 
-impl ShellSettings {
+impl ServiceSettings {
     /// The usual ones, with this base of links.
     #[must_use]
     pub const fn at(public_url: String) -> Self {
@@ -78,31 +78,31 @@ impl ShellSettings {
     }
 }
 
-/// Everything a use case needs, besides the call.
-pub struct Shell {
+/// The store, the clocks, the vault and the other parts that a use case needs beside its request.
+pub struct Services {
     /// The store.
     pub store: Arc<dyn Storage>,
-    /// The time.
+    /// Wall clock and steady clock.
     pub clock: Arc<dyn Clock>,
-    /// Identity and randomness.
+    /// Source of new ids and of randomness.
     pub ids: Arc<dyn Ids>,
-    /// Seals what must not be read in the store.
+    /// Seals secrets before they are stored.
     pub vault: Vault,
-    /// Where webhooks go.
-    pub receivers: Arc<dyn WebhookTransport>,
-    /// Who is calling.
+    /// Transport that sends webhook requests.
+    pub webhook_transport: Arc<dyn WebhookTransport>,
+    /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
-    /// How often.
+    /// Per-key and per-address rate limiter.
     pub limits: Limits,
-    /// What the operator set.
-    pub settings: ShellSettings,
+    /// Settings of the operator.
+    pub settings: ServiceSettings,
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
-    /// Told when a mail may be due.
+    /// Notified when a mail may be due.
     pub(crate) mail_queued: Notify,
-    /// What was seen of the clocks that retention goes by.
+    /// Comparison of the clocks that retention relies on.
     pub(crate) clocks: Clocks,
-    /// What is known of the index of words.
+    /// State of the search index, as far as this process knows it.
     pub(crate) search_index: SearchIndex,
     /// The largest organizations, as the last round of measuring found them.
     pub tenant_sizes: TenantSizes,
@@ -112,24 +112,24 @@ pub struct Shell {
     submission_locks: StripedLocks,
 }
 
-/// What a use case wants: to leave everything as it is, or to save something.
+/// The result of planning a change: nothing to save, or a change set with its reply.
 pub enum ChangePlan {
-    /// Nothing changes; this is the answer.
+    /// Saves nothing and answers this.
     Unchanged(Reply),
-    /// Save this, then answer this.
+    /// Saves the change set, then answers this.
     Commit(Box<ChangeSet>, Reply),
 }
 
-impl Shell {
-    /// Puts the parts together.
+impl Services {
+    /// Creates services with default limits and empty caches.
     #[must_use]
     pub fn new(
         store: Arc<dyn Storage>,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
         vault: Vault,
-        receivers: Arc<dyn WebhookTransport>,
-        settings: ShellSettings,
+        webhook_transport: Arc<dyn WebhookTransport>,
+        settings: ServiceSettings,
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
@@ -139,7 +139,7 @@ impl Shell {
             clock,
             ids,
             vault,
-            receivers,
+            webhook_transport,
             auth,
             limits,
             settings,
@@ -180,7 +180,7 @@ impl Shell {
     ///
     /// # Errors
     /// Those of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
-    pub async fn change<F, Fut>(&self, call: &Call, plan: F) -> Result<Reply, Error>
+    pub async fn change<F, Fut>(&self, context: &RequestContext, plan: F) -> Result<Reply, Error>
     where
         F: Fn(Timestamp) -> Fut,
         Fut: Future<Output = Result<ChangePlan, Error>>,
@@ -188,30 +188,30 @@ impl Shell {
         for _ in 0..ATTEMPTS {
             let at = self.clock.now();
             let planned = plan(at).await;
-            if let Some(reply) = self.settle(call, planned, at).await? {
+            if let Some(reply) = self.commit_or_replay(context, planned, at).await? {
                 return Ok(reply);
             }
         }
         Err(Error::Contended)
     }
 
-    /// Saves what was planned and answers; nothing if another change came first. It is the part of every change that knows
-    /// nothing of what is changed, and so is compiled once.
-    async fn settle(
+    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same key. Returns `None` if
+    /// another change came first. Not generic, so that it is compiled once.
+    async fn commit_or_replay(
         &self,
-        call: &Call,
+        context: &RequestContext,
         planned: Result<ChangePlan, Error>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let (mut change, reply) = match planned {
-            Ok(ChangePlan::Unchanged(reply)) => return self.keep(call, reply, at).await.map(Some),
+            Ok(ChangePlan::Unchanged(reply)) => return self.store_reply(context, reply, at).await.map(Some),
             Ok(ChangePlan::Commit(change, reply)) => (change, reply),
-            Err(error) => return self.kept_or(call, Err(error)).await.map(Some),
+            Err(error) => return self.replay_or(context, Err(error)).await.map(Some),
         };
-        change.replay = self.replay_of(call, &reply, at)?;
-        match self.commit(call.caller.tenant, *change).await {
+        change.replay = self.replay_of(context, &reply, at)?;
+        match self.commit(context.caller.tenant, *change).await {
             Ok(()) => Ok(Some(reply)),
-            Err(CommitError::Replayed) => self.kept_or(call, Err(Error::Contended)).await.map(Some),
+            Err(CommitError::Replayed) => self.replay_or(context, Err(Error::Contended)).await.map(Some),
             Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
             Err(CommitError::Storage(error)) => Err(error.into()),
         }
@@ -247,13 +247,13 @@ impl Shell {
     /// (decision D8): whoever reads its history reads it in the order in which it happened.
     pub fn change_set<T: Resource>(
         &self,
-        call: &Call,
+        context: &RequestContext,
         decision: Decision<T>,
         rendered: &Bytes,
         at: Timestamp,
     ) -> (ChangeSet, T) {
         let happened = at.max(decision.state.updated_at());
-        let mut change = ChangeSet::new(call.audit(self.id(at), decision.audit, happened));
+        let mut change = ChangeSet::new(context.audit(self.id(at), decision.audit, happened));
         let data = String::from_utf8_lossy(rendered).into_owned();
         let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };
         change.events = decision.events.into_iter().map(event).collect();
@@ -281,14 +281,14 @@ impl Shell {
     /// [`Error::Bug`] if the resource cannot be rendered.
     pub fn plan<T: Resource>(
         &self,
-        call: &Call,
+        context: &RequestContext,
         decision: Decision<T>,
         seen: Option<Version>,
         at: Timestamp,
         write: impl FnOnce(T) -> Vec<Write>,
     ) -> Result<(Box<ChangeSet>, Bytes, Version), Error> {
         let body = render(&decision.state)?;
-        let (mut change, state) = self.change_set(call, decision, &body, at);
+        let (mut change, state) = self.change_set(context, decision, &body, at);
         change.writes = write(state);
         Ok((Box::new(change), body, seen.map_or(Version::FIRST, Version::next)))
     }

@@ -8,7 +8,7 @@ use candor_port_storage::queue::QueueState;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 /// Handles of the metrics, looked up once.
-pub(super) struct Figures {
+pub(super) struct Metrics {
     acknowledged: Counter,
     failed: Vec<(FailureReason, Counter)>,
     /// Not attempted, because no key of this process opens a secret that signs.
@@ -28,7 +28,7 @@ pub(super) struct Figures {
     pub(super) too_late: Counter,
 }
 
-impl Figures {
+impl Metrics {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_webhook_attempts_total", "outcome" => outcome);
         let unsent = |reason: &'static str| counter!("candor_webhook_unsent_total", "reason" => reason);
