@@ -1,7 +1,7 @@
--- Every key, unique constraint, foreign key and index starts with the tenant, so that a reference from one tenant
--- to another cannot be written. Ids and times are made by the application: no sequences, no triggers, no now().
+-- Every key, unique constraint, foreign key and index starts with the tenant, so that no row can refer to
+-- another tenant. The application creates ids and times: no sequences, no triggers, no now().
 
--- What an organization has set, per data set.
+-- Settings of an organization for each data set.
 CREATE TABLE organizations (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -100,7 +100,7 @@ CREATE INDEX employees_by_manager ON employees (tenant_id, manager_id, status, l
 CREATE INDEX employees_by_department ON employees (tenant_id, department_id, status, last_name_key, id);
 CREATE INDEX employees_by_connector ON employees (tenant_id, connector_id, id);
 
--- Which people have a certain custom value, by a digest of key and value.
+-- People by a digest of key and value of a custom field.
 CREATE TABLE employee_custom_values (
     tenant_id uuid NOT NULL,
     digest uuid NOT NULL,
@@ -110,8 +110,8 @@ CREATE TABLE employee_custom_values (
 );
 CREATE INDEX employee_custom_values_by_employee ON employee_custom_values (tenant_id, employee_id, digest);
 
--- Counts what changes a tenant's reporting lines: `version` the moves of people, `changes` whatever else adds or takes a
--- line as well. Whoever changes a line holds this row.
+-- Change counters of a tenant's reporting lines: `version` counts moves of people, `changes` counts all
+-- changes. A transaction that changes a line locks this row.
 CREATE TABLE reporting_trees (
     tenant_id uuid NOT NULL,
     version bigint NOT NULL,
@@ -119,7 +119,8 @@ CREATE TABLE reporting_trees (
     PRIMARY KEY (tenant_id)
 ) WITH (fillfactor = 50);
 
--- The closure of the reporting lines: everyone below everyone, at any depth (1 = directly).
+-- Closure of the reporting lines: a row for each person and each manager above, at any depth (1 = direct
+-- report).
 CREATE TABLE reporting_lines (
     tenant_id uuid NOT NULL,
     ancestor_id uuid NOT NULL,
@@ -129,7 +130,7 @@ CREATE TABLE reporting_lines (
     CONSTRAINT reporting_lines_ancestor FOREIGN KEY (tenant_id, ancestor_id) REFERENCES employees (tenant_id, id),
     CONSTRAINT reporting_lines_descendant FOREIGN KEY (tenant_id, descendant_id) REFERENCES employees (tenant_id, id)
 );
--- Without the ancestor: a look at one line must go to the primary key, where a subtree stands together.
+-- Without the ancestor: a lookup of one line must use the primary key, which keeps a subtree together.
 CREATE INDEX reporting_lines_by_descendant ON reporting_lines (tenant_id, descendant_id);
 
 CREATE TABLE invitations (
@@ -147,7 +148,7 @@ CREATE TABLE invitations (
 CREATE INDEX invitations_by_employee ON invitations (tenant_id, employee_id, created_at, id);
 CREATE UNIQUE INDEX invitations_by_token ON invitations (token_hash);
 
--- Keys belong to the organization and stand under its live tenant.
+-- Keys belong to the organization and are stored under its live tenant.
 CREATE TABLE api_keys (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -196,14 +197,14 @@ CREATE TABLE observations (
     CONSTRAINT observations_employee FOREIGN KEY (tenant_id, employee_id) REFERENCES employees (tenant_id, id),
     CONSTRAINT observations_author FOREIGN KEY (tenant_id, author_id) REFERENCES employees (tenant_id, id)
 );
--- The person stands behind the order, so that a list of a subtree's observations is read from the index alone.
+-- The person follows the sort column, so that a list of a team's observations is an index-only scan.
 CREATE INDEX observations_by_date ON observations (tenant_id, archived, observation_date, id, employee_id);
 CREATE INDEX observations_by_created_at ON observations (tenant_id, archived, created_at, id, employee_id);
 CREATE INDEX observations_by_updated_at ON observations (tenant_id, archived, updated_at, id, employee_id);
 CREATE INDEX observations_by_employee ON observations (tenant_id, employee_id, archived, observation_date, id);
 
--- Which observations have a certain attribute. Attributes are never deleted, and a commit looks at those that it newly uses:
--- a foreign key to them would have every writer lock the same few rows.
+-- Observations by attribute. Without a foreign key to the attributes, because every writer would lock the same
+-- few rows. Attributes are never deleted, and a commit checks newly used ones.
 CREATE TABLE observation_attributes (
     tenant_id uuid NOT NULL,
     attribute_id uuid NOT NULL,
@@ -213,11 +214,11 @@ CREATE TABLE observation_attributes (
 );
 CREATE INDEX observation_attributes_by_observation ON observation_attributes (tenant_id, observation_id, attribute_id);
 
--- Added to the id of a transaction it makes the position of its events. It is raised when a database was restored into a
--- cluster whose transactions have lower ids than the restored events.
+-- Offset that is added to a transaction id to get the position of its events. It is raised after a restore into
+-- a server whose transaction ids are lower than those of the restored events.
 CREATE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT 0::bigint';
 
--- What happened, in commit order by `position`.
+-- Events in commit order by `position`.
 CREATE TABLE events (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -230,7 +231,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_position ON events (tenant_id, position, id);
 CREATE INDEX events_by_created_at ON events (created_at);
 
--- Append-only.
+-- Append-only audit log.
 CREATE TABLE audit_entries (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -251,7 +252,7 @@ CREATE TABLE audit_entries (
 CREATE INDEX audit_entries_by_time ON audit_entries (tenant_id, occurred_at, id);
 CREATE INDEX audit_entries_by_target ON audit_entries (tenant_id, target_id, occurred_at, id);
 
--- Answers kept for retries with the same idempotency key.
+-- Stored responses for retries with the same idempotency key.
 CREATE TABLE replays (
     tenant_id uuid NOT NULL,
     key text COLLATE "C" NOT NULL,

@@ -1,5 +1,5 @@
--- The default list of a family is one run of its `shelf`; every other one is a run per scope and status. `due_on` is
--- the day on which an objective starts by itself.
+-- The default list of a family is one index range by `shelf`; every other list has a range for each scope and
+-- status. `due_on` is the day on which an objective starts automatically.
 CREATE TABLE objectives (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -53,5 +53,5 @@ CREATE TABLE notifications (
 CREATE INDEX notifications_by_recipient ON notifications (tenant_id, recipient_id, unread, created_at, id);
 CREATE INDEX notifications_by_created_at ON notifications (tenant_id, unread, created_at, id);
 
--- Who is told when nobody else is responsible.
+-- Org admins, who are notified if there is no manager.
 CREATE INDEX employees_by_role ON employees (tenant_id, role, status, id);

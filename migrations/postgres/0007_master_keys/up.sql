@@ -1,5 +1,5 @@
--- The master keys that have sealed something in this database: a value that only the same key opens, and a fingerprint
--- to tell keys apart by. They belong to the database as a whole and to no tenant.
+-- Master keys that have encrypted values in this database: a test value that only the same key decrypts, and a
+-- fingerprint. They belong to the database and not to a tenant.
 CREATE TABLE master_keys (
     key_id text NOT NULL,
     fingerprint text NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE master_keys (
     PRIMARY KEY (key_id)
 );
 
--- One row that is written to prove that a write is possible.
+-- Single row that health checks write to verify that writes are possible.
 CREATE TABLE write_probes (
     id bigint NOT NULL,
     probed_at timestamptz NOT NULL,

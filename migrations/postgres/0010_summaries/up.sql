@@ -1,4 +1,5 @@
--- `stage` is the status, told apart by whether the person sees the summary for no other reason than that it was shared.
+-- `stage` is the status, with separate values for summaries that their person sees only because they were
+-- shared.
 CREATE TABLE summaries (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -27,10 +28,11 @@ CREATE TABLE summaries (
     CONSTRAINT summaries_employee FOREIGN KEY (tenant_id, employee_id) REFERENCES employees (tenant_id, id),
     CONSTRAINT summaries_author FOREIGN KEY (tenant_id, author_id) REFERENCES employees (tenant_id, id)
 );
--- Everything that is not archived is one run; the person stands behind the order, for the lists of a team.
+-- All rows that are not archived are one range. The person follows the sort column, for the lists of a team.
 CREATE INDEX summaries_by_created_at ON summaries (tenant_id, archived, created_at, id, employee_id);
 CREATE INDEX summaries_by_updated_at ON summaries (tenant_id, archived, updated_at, id, employee_id);
--- `filter[status]`: a run for each stage. So are the lists of one person, and what somebody was shown.
+-- `filter[status]` has a range for each stage. So have the lists of one person, and the summaries shared with a
+-- person.
 CREATE INDEX summaries_by_stage_and_created_at ON summaries (tenant_id, stage, created_at, id);
 CREATE INDEX summaries_by_stage_and_updated_at ON summaries (tenant_id, stage, updated_at, id);
 CREATE INDEX summaries_by_employee_and_created_at ON summaries (tenant_id, employee_id, stage, created_at, id);
@@ -38,8 +40,8 @@ CREATE INDEX summaries_by_employee_and_updated_at ON summaries (tenant_id, emplo
 CREATE INDEX summaries_by_author_and_created_at ON summaries (tenant_id, author_id, stage, created_at, id);
 CREATE INDEX summaries_by_author_and_updated_at ON summaries (tenant_id, author_id, stage, updated_at, id);
 
--- Which summaries rest on an objective or an observation, which are never deleted. It answers what an objective is linked
--- to, so nothing is written with the objective.
+-- Summaries by included objective or observation, which are never deleted. Links of an objective are read from
+-- here, so the objective itself is not written.
 CREATE TABLE summary_includes (
     tenant_id uuid NOT NULL,
     included_id uuid NOT NULL,

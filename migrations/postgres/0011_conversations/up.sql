@@ -1,5 +1,5 @@
--- Messages record `last_message_at` and count no version. `active_at`, by which conversations are listed, follows from
--- it, so that a change of the rest cannot set it back.
+-- Messages update `last_message_at` without a new version. `active_at`, the sort column of lists, is derived
+-- from it, so that another change cannot set it back.
 CREATE TABLE conversations (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -21,7 +21,7 @@ CREATE INDEX conversations_by_created_at ON conversations (tenant_id, archived, 
 CREATE INDEX conversations_by_updated_at ON conversations (tenant_id, archived, updated_at, id);
 CREATE INDEX conversations_by_about ON conversations (tenant_id, about_id, about_type, archived, active_at, id);
 
--- Which conversations somebody takes part in, and so sees.
+-- Conversations by participant, who sees them.
 CREATE TABLE conversation_participants (
     tenant_id uuid NOT NULL,
     participant_id uuid NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE conversation_participants (
 );
 CREATE INDEX conversation_participants_by_conversation ON conversation_participants (tenant_id, conversation_id, participant_id);
 
--- Messages never change.
+-- Messages are immutable.
 CREATE TABLE messages (
     tenant_id uuid NOT NULL,
     id uuid NOT NULL,

@@ -1,2 +1,2 @@
--- The default list, whatever the status.
+-- For the default list of all statuses.
 CREATE INDEX assignments_by_age ON assignments (tenant_id, created_at, id);

@@ -1,10 +1,10 @@
--- Whether the person whom an observation is about sees it, and the requester of the assignment that it was submitted to,
--- who sees it as well. Observations from before are shown to their person.
+-- Visibility to the person an observation is about, and the requester of its assignment, who also sees it.
+-- Older observations are visible to their person.
 ALTER TABLE observations ADD COLUMN visibility text NOT NULL DEFAULT 'person';
 ALTER TABLE observations ADD COLUMN requester_id uuid;
 
--- The ids of what was submitted are texts: the prefix obs_, then 26 digits of five bits each, of which the first two have
--- one byte and every eight that follow have five bytes.
+-- Submitted ids are texts: the prefix obs_, then 26 digits of five bits each. The first two digits are one
+-- byte, and each following group of eight digits is five bytes.
 UPDATE observations SET requester_id = d.requester_id FROM (
     SELECT a.tenant_id, a.requester_id, (
         lpad(to_hex((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(o.id, 5, 1)) - 1) * 32
@@ -22,7 +22,7 @@ UPDATE observations SET requester_id = d.requester_id FROM (
     WHERE a.requester_id IS NOT NULL
 ) AS d WHERE observations.tenant_id = d.tenant_id AND observations.id = d.id;
 
--- What a person wrote, and what was submitted to their assignments: parts of the list that the person sees.
+-- Observations by author and by requester: two parts of the list that a person sees.
 CREATE INDEX observations_by_author ON observations (tenant_id, author_id, archived, observation_date, id)
     WHERE author_id IS NOT NULL;
 CREATE INDEX observations_by_requester ON observations (tenant_id, requester_id, archived, observation_date, id)

@@ -1,8 +1,8 @@
--- Every key, unique constraint, foreign key and index starts with the tenant, so that a reference from one tenant
--- to another cannot be written. Ids and times are made by the application: no sequences, no triggers, no now().
--- Ids are BLOBs of 16 bytes, instants are milliseconds and days are days since 1970-01-01.
+-- Every key, unique constraint, foreign key and index starts with the tenant, so that no row can refer to
+-- another tenant. The application creates ids and times: no sequences, no triggers, no now(). Ids are BLOBs of
+-- 16 bytes, instants are milliseconds and days are days since 1970-01-01.
 
--- What an organization has set, per data set.
+-- Settings of an organization for each data set.
 CREATE TABLE organizations (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -101,7 +101,7 @@ CREATE INDEX employees_by_manager ON employees (tenant_id, manager_id, status, l
 CREATE INDEX employees_by_department ON employees (tenant_id, department_id, status, last_name_key, id);
 CREATE INDEX employees_by_connector ON employees (tenant_id, connector_id, id);
 
--- Which people have a certain custom value, by a digest of key and value.
+-- People by a digest of key and value of a custom field.
 CREATE TABLE employee_custom_values (
     tenant_id BLOB NOT NULL,
     digest BLOB NOT NULL,
@@ -111,8 +111,8 @@ CREATE TABLE employee_custom_values (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX employee_custom_values_by_employee ON employee_custom_values (tenant_id, employee_id, digest);
 
--- Counts what changes a tenant's reporting lines: `version` the moves of people, `changes` whatever else adds or takes a
--- line as well. Whoever changes a line holds this row.
+-- Change counters of a tenant's reporting lines: `version` counts moves of people, `changes` counts all
+-- changes. A transaction that changes a line locks this row.
 CREATE TABLE reporting_trees (
     tenant_id BLOB NOT NULL,
     version INTEGER NOT NULL,
@@ -120,7 +120,8 @@ CREATE TABLE reporting_trees (
     PRIMARY KEY (tenant_id)
 ) STRICT, WITHOUT ROWID;
 
--- The closure of the reporting lines: everyone below everyone, at any depth (1 = directly).
+-- Closure of the reporting lines: a row for each person and each manager above, at any depth (1 = direct
+-- report).
 CREATE TABLE reporting_lines (
     tenant_id BLOB NOT NULL,
     ancestor_id BLOB NOT NULL,
@@ -147,7 +148,7 @@ CREATE TABLE invitations (
 CREATE INDEX invitations_by_employee ON invitations (tenant_id, employee_id, created_at, id);
 CREATE UNIQUE INDEX invitations_by_token ON invitations (token_hash);
 
--- Keys belong to the organization and stand under its live tenant.
+-- Keys belong to the organization and are stored under its live tenant.
 CREATE TABLE api_keys (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -196,14 +197,14 @@ CREATE TABLE observations (
     CONSTRAINT observations_employee FOREIGN KEY (tenant_id, employee_id) REFERENCES employees (tenant_id, id),
     CONSTRAINT observations_author FOREIGN KEY (tenant_id, author_id) REFERENCES employees (tenant_id, id)
 ) STRICT;
--- The person comes last, so that a walk in order for the people below a manager needs the index alone.
+-- The person comes last, so that an ordered scan for the team of a manager needs only the index.
 CREATE INDEX observations_by_date ON observations (tenant_id, archived, observation_date, id, employee_id);
 CREATE INDEX observations_by_created_at ON observations (tenant_id, archived, created_at, id, employee_id);
 CREATE INDEX observations_by_updated_at ON observations (tenant_id, archived, updated_at, id, employee_id);
 CREATE INDEX observations_by_employee ON observations (tenant_id, employee_id, archived, observation_date, id);
 
--- Which observations have a certain attribute. Attributes are never deleted, and a commit looks at those that it newly uses:
--- a foreign key to them would have every writer lock the same few rows.
+-- Observations by attribute. Without a foreign key to the attributes, because every writer would lock the same
+-- few rows. Attributes are never deleted, and a commit checks newly used ones.
 CREATE TABLE observation_attributes (
     tenant_id BLOB NOT NULL,
     attribute_id BLOB NOT NULL,
@@ -213,7 +214,7 @@ CREATE TABLE observation_attributes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX observation_attributes_by_observation ON observation_attributes (tenant_id, observation_id, attribute_id);
 
--- What happened, in commit order by `position`, which is never used again, even when all events are gone.
+-- Events in commit order by `position`. A position is never reused, even after all events are deleted.
 CREATE TABLE events (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant_id BLOB NOT NULL,
@@ -226,7 +227,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_position ON events (tenant_id, position, id);
 CREATE INDEX events_by_created_at ON events (created_at);
 
--- Append-only.
+-- Append-only audit log.
 CREATE TABLE audit_entries (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -247,7 +248,7 @@ CREATE TABLE audit_entries (
 CREATE INDEX audit_entries_by_time ON audit_entries (tenant_id, occurred_at, id);
 CREATE INDEX audit_entries_by_target ON audit_entries (tenant_id, target_id, occurred_at, id);
 
--- Answers kept for retries with the same idempotency key.
+-- Stored responses for retries with the same idempotency key.
 CREATE TABLE replays (
     tenant_id BLOB NOT NULL,
     key TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- `wanted` has a bit for every event type that is wanted, and none while the subscription is not active; what stands
--- behind the version is recorded with the attempts, and does not count it up.
+-- `wanted` has a bit for every subscribed event type, and no bits while the subscription is inactive. Attempts
+-- update the columns after the version without a new version.
 CREATE TABLE webhooks (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -20,11 +20,12 @@ CREATE TABLE webhooks (
 ) STRICT;
 CREATE INDEX webhooks_by_created_at ON webhooks (tenant_id, created_at, id);
 CREATE INDEX webhooks_by_updated_at ON webhooks (tenant_id, updated_at, id);
--- What every event is matched with.
+-- Subscriptions to match with each event.
 CREATE INDEX webhooks_active ON webhooks (tenant_id, id, wanted) WHERE wanted <> 0;
 
--- The queue: narrow, and apart from the log. `due_at` is null while the subscription is not active, and the end of the
--- lease while `worker` has it. Nothing refers to the subscription, so that removing one does not wait for its queue.
+-- Delivery queue: narrow, and separate from the log. `due_at` is null while the subscription is inactive, and
+-- the end of the lease while `worker` has one. Without a foreign key to the subscription, so that its deletion
+-- does not wait for its queue.
 CREATE TABLE delivery_jobs (
     tenant_id BLOB NOT NULL,
     webhook_id BLOB NOT NULL,
@@ -39,12 +40,12 @@ CREATE TABLE delivery_jobs (
     PRIMARY KEY (tenant_id, webhook_id, event_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivery_jobs_by_due_time ON delivery_jobs (due_at) WHERE due_at IS NOT NULL;
--- What a walk along the subscriptions takes of each; one that is not active is not met on the way.
+-- For claims, which take some deliveries of each subscription and skip inactive ones.
 CREATE INDEX delivery_jobs_by_lane ON delivery_jobs (tenant_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
--- What waits for its subscription to be active again, in the order in which it happened.
+-- Deliveries of inactive subscriptions, in the order of their events.
 CREATE INDEX delivery_jobs_parked ON delivery_jobs (tenant_id, webhook_id, event_id) WHERE due_at IS NULL;
 
--- The log of attempts.
+-- Log of attempts.
 CREATE TABLE deliveries (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -61,8 +62,8 @@ CREATE TABLE deliveries (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, webhook_id, status, created_at, id)
 ) STRICT;
--- A list is a run for each status, and so is the key. By event, the log also says which of them were never delivered.
+-- Lists and the key have a range for each status. The index by event also finds undelivered events.
 CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, status, event_type, created_at, id);
 CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, status, event_id, created_at, id);
--- What is over for long enough.
+-- For the deletion of expired rows.
 CREATE INDEX deliveries_by_time ON deliveries (created_at);

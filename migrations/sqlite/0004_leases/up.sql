@@ -1,3 +1,3 @@
--- A lease is no part of the due time, which indexes lead along: a claim writes the row and no index. Whoever claims
--- passes over what is leased, which is never more than workers hold in memory.
+-- Leases are separate from the due time, which is indexed: a claim writes the row and no index. Claims skip
+-- leased rows, which are never more than workers hold in memory.
 ALTER TABLE delivery_jobs ADD COLUMN leased_until INTEGER;

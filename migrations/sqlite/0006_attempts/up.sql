@@ -1,4 +1,4 @@
--- When an attempt was begun, and why it was not acknowledged. Both stay null in rows from before: the time inside the
--- id stands in for the first, and the second is not known.
+-- Start of an attempt, and the reason of its failure. Both are null in older rows: the time inside the id
+-- replaces the first, and the second is unknown.
 ALTER TABLE deliveries ADD COLUMN attempted_at INTEGER;
 ALTER TABLE deliveries ADD COLUMN failure TEXT;

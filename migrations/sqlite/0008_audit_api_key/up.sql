@@ -1,3 +1,3 @@
--- The API key behind an entry whose actor is the connector that the key uploaded for.
+-- API key of an upload whose audit entry has the connector as its actor.
 ALTER TABLE audit_entries ADD COLUMN api_key_id TEXT;
 ALTER TABLE audit_entries ADD COLUMN api_key_name TEXT;

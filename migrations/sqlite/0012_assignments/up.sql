@@ -1,5 +1,5 @@
--- `due_by` is the due date, or the last day there is, so that what has none stands at the end. `submissions` has those
--- who have submitted.
+-- `due_by` is the due date, or the last possible day, so that assignments without one come last. `submissions`
+-- has the reviewers who have submitted.
 CREATE TABLE assignments (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -26,8 +26,8 @@ CREATE INDEX assignments_by_updated_at ON assignments (tenant_id, status, update
 CREATE INDEX assignments_by_employee ON assignments (tenant_id, employee_id, status, created_at, id);
 CREATE INDEX assignments_by_requester ON assignments (tenant_id, requester_id, status, created_at, id);
 
--- Who has to do with an assignment, and so sees it. A person who asked for it has the highest bit of the id set, which is
--- clear in an id, and so has no foreign key.
+-- Requester and reviewers of an assignment, who see it. The id of the requester has its highest bit set, which
+-- is clear in ids. The column therefore has no foreign key.
 CREATE TABLE assignment_people (
     tenant_id BLOB NOT NULL,
     person BLOB NOT NULL,

@@ -1,5 +1,5 @@
--- The index of words. What a row is found by is put into it later: until then the row waits here, named by whoever wrote
--- it, in the same transaction. A search looks at these rows one by one.
+-- Rows that wait for the full-text index. The transaction that writes a row adds it here, and workers index it
+-- later. Searches read these rows one by one.
 CREATE TABLE search_pending (
     tenant_id BLOB NOT NULL,
     table_name TEXT NOT NULL,
@@ -8,8 +8,8 @@ CREATE TABLE search_pending (
     PRIMARY KEY (tenant_id, table_name, id)
 ) STRICT, WITHOUT ROWID;
 
--- Documents that were indexed together. Segments never change: `replaced_at` says since when others have what one had, and
--- it is removed once no search can be reading it any more.
+-- Segments of the full-text index: documents that were indexed together. Segments are immutable. `replaced_at`
+-- is the time at which a merge replaced the segment, which is deleted when no search can read it any more.
 CREATE TABLE search_segments (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -21,10 +21,10 @@ CREATE TABLE search_segments (
     replaced_at INTEGER,
     PRIMARY KEY (tenant_id, id)
 ) STRICT;
--- Removal, over all tenants.
+-- For the deletion of replaced segments of all tenants.
 CREATE INDEX search_segments_by_replaced_at ON search_segments (replaced_at) WHERE replaced_at IS NOT NULL;
 
--- The terms of a segment in their order, some in each block, with the numbers of the documents that have them.
+-- Blocks of a segment: terms in sorted order with the numbers of their documents.
 CREATE TABLE search_blocks (
     tenant_id BLOB NOT NULL,
     segment_id BLOB NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE search_blocks (
     PRIMARY KEY (tenant_id, segment_id, first_key)
 ) STRICT;
 
--- The documents of a segment by their numbers, some in each chunk.
+-- Chunks of a segment: the keys of its documents, by document number.
 CREATE TABLE search_chunks (
     tenant_id BLOB NOT NULL,
     segment_id BLOB NOT NULL,
@@ -42,7 +42,7 @@ CREATE TABLE search_chunks (
     PRIMARY KEY (tenant_id, segment_id, number)
 ) STRICT;
 
--- Tables with rows from before, which the service indexes piece by piece: those up to this id are.
+-- Tables with old rows that the service indexes in batches. Rows up to this id are indexed.
 CREATE TABLE search_backlog (
     tenant_id BLOB NOT NULL,
     table_name TEXT NOT NULL,

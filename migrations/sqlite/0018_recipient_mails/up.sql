@@ -1,5 +1,6 @@
--- Invitation mails to one address on one day (UTC), over all tenants. The address is a SHA-256 of its lower-case form.
--- Counting a mail removes the rows of days before the day before, hence the order of the key.
+-- Number of invitation mails to one address on one day (UTC), over all tenants. The address is the SHA-256 of
+-- its lower-case form. Counting a mail deletes rows older than the previous day, so the key starts with the
+-- day.
 CREATE TABLE recipient_mails (
     day INTEGER NOT NULL,
     recipient BLOB NOT NULL,

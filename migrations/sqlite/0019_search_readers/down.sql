@@ -1,1 +1,1 @@
--- The index with the additional terms serves the version before as well, so nothing is taken back.
+-- The previous version also works with the additional terms, so nothing is reverted.
