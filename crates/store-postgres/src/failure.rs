@@ -8,7 +8,7 @@ use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 
 /// Our own checks fail by casting such a word to a number: the server then quotes it back.
-pub(crate) const MARK: &str = "candor:";
+pub(crate) const CHECK_PREFIX: &str = "candor:";
 
 /// Why a statement failed. The text is for the log.
 #[derive(Debug)]
@@ -33,6 +33,18 @@ pub(crate) enum Failure {
     Corrupt(StorageError),
     /// Anything else.
     Other(String),
+}
+
+impl From<Corrupt> for Failure {
+    fn from(error: Corrupt) -> Self {
+        Self::Corrupt(error.into())
+    }
+}
+
+impl From<StorageError> for Failure {
+    fn from(error: StorageError) -> Self {
+        Self::Corrupt(error)
+    }
 }
 
 /// How the server begins a message about what has no kind of its own; diesel does not tell its code. The language is set to
@@ -74,12 +86,6 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<Corrupt> for Failure {
-    fn from(error: Corrupt) -> Self {
-        Self::Corrupt(error.into())
-    }
-}
-
 impl Failure {
     fn from_database(kind: &DatabaseErrorKind, info: &dyn DatabaseErrorInformation) -> Self {
         let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
@@ -104,7 +110,7 @@ impl Failure {
 
     /// Tells failures apart by the message alone; `text` is what is logged.
     fn from_message(message: &str, text: String) -> Self {
-        if let Some((_, behind)) = message.split_once(MARK) {
+        if let Some((_, behind)) = message.split_once(CHECK_PREFIX) {
             let word = |it: &char| it.is_ascii_alphanumeric() || *it == ':';
             return Self::Check(behind.chars().take_while(word).collect());
         }

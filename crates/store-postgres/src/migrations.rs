@@ -6,36 +6,20 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use candor_port_storage::upkeep::MasterKey;
 use candor_tables::flat::Cell;
 
-use crate::connection::session::{Session, run};
-use crate::distribute::lacking;
+use crate::cluster::LAYOUT;
+use crate::cluster::distribute::{self, is_distribution, lacking};
 use crate::failure::Failure;
-use crate::layout::LAYOUT;
-use crate::pooler::{expect_own_session, explained};
-use crate::reads::upkeep;
+use crate::options::PostgresOptions;
+use crate::schema::session::{SchemaError, connect, failed, locked, one, text};
 use crate::sql::Sql;
-use crate::{ConnectError, PostgresOptions};
+use crate::sql::row::flag;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// Whoever changes the schema holds this advisory lock, so that instances started together do it one after another.
-const LOCK: i64 = 0x0063_616e_646f_7201;
-
 /// What [`pending`] calls the step that a restored database needs, see [`rebase_feed`].
 pub(crate) const FEED_STEP: &str = "the event feed must be carried on behind the restored events";
-
-/// Why the schema could not be changed or judged.
-#[derive(Debug, thiserror::Error)]
-pub enum SchemaError {
-    /// There is no connection.
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    /// A step failed; the steps before it stay done, this one is undone.
-    #[error("the schema could not be brought up to date: {0}")]
-    Failed(String),
-}
 
 type Blocking = AsyncConnectionWrapper<AsyncPgConnection>;
 
@@ -83,6 +67,28 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
     Ok(steps)
 }
 
+/// Spreads what is not spread yet over the nodes of a Citus cluster, and answers what it did. Nothing may use the database
+/// meanwhile. What a run that failed has done stays done; another one carries on.
+///
+/// # Errors
+/// [`SchemaError`], also where the schema is not up to date, or the server is no coordinator of a cluster.
+pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<String>, SchemaError> {
+    let lacking = pending(options).await?;
+    if lacking.iter().any(|it| !is_distribution(it)) {
+        return Err(SchemaError::Failed(format!("it lacks {}; run `candor migrate` first", lacking.join(", "))));
+    }
+    distribute::distribute(&locked(options).await?, shards).await
+}
+
+/// Makes the layout on any server, with every table on it: for tests of what reads and writes it.
+///
+/// # Errors
+/// [`SchemaError`].
+#[doc(hidden)]
+pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaError> {
+    distribute::lay_out(&locked(options).await?).await
+}
+
 /// The newest migration, and a question for whether a database has it.
 ///
 /// # Errors
@@ -94,18 +100,6 @@ pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
     let version = sql.bind(Cell::Text(newest.clone()));
     sql.push(&format!("SELECT EXISTS (SELECT 1 FROM __diesel_schema_migrations WHERE version = {version})"));
     Ok((sql, newest))
-}
-
-/// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.
-///
-/// # Errors
-/// [`SchemaError`].
-pub async fn master_keys(options: &PostgresOptions) -> Result<Vec<MasterKey>, SchemaError> {
-    let connection = connect(options).await?;
-    if !one(&connection, "SELECT to_regclass('master_keys') IS NOT NULL", flag).await? {
-        return Ok(vec![]);
-    }
-    run(&connection, &Sql::plain(upkeep::MASTER_KEYS), upkeep::master_key).await.map_err(failed)
 }
 
 /// Undoes every migration, the newest first, and answers their names. Everything stored is lost.
@@ -122,36 +116,6 @@ pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaErro
     Ok(names)
 }
 
-fn text(error: impl std::fmt::Display) -> SchemaError {
-    SchemaError::Failed(explained(error.to_string()))
-}
-
-pub(crate) fn failed(failure: Failure) -> SchemaError {
-    SchemaError::Failed(explained(failure.text()))
-}
-
-pub(crate) fn flag(row: &mut dyn candor_tables::flat::Fetch) -> Result<bool, Failure> {
-    row.flag().map(|it| it == Some(true)).map_err(Failure::Other)
-}
-
-pub(crate) async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
-    let session = Session::new(&options.url, &options.application_name)?;
-    session.connect().await.map_err(|it| ConnectError::Unreachable(explained(it.text())).into())
-}
-
-/// Waits for its turn without a limit, and lets a step take its time, but never makes the service wait long for a lock
-/// that a step waits for.
-pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
-    let mut connection = connect(options).await?;
-    expect_own_session(options, &connection).await?;
-    let lock = format!(
-        "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0; \
-         SELECT pg_advisory_lock({LOCK}); SET lock_timeout = '10s'"
-    );
-    connection.batch_execute(&lock).await.map_err(|it| failed(it.into()))?;
-    Ok(connection)
-}
-
 /// Migrations run through a blocking interface, which must not be entered on a thread that drives a runtime.
 async fn blocking<T: Send + 'static>(
     connection: AsyncPgConnection,
@@ -163,15 +127,6 @@ async fn blocking<T: Send + 'static>(
         Ok((harness.into_inner(), done))
     });
     done.await.map_err(text)?
-}
-
-pub(crate) async fn one<T: Send>(
-    connection: &AsyncPgConnection,
-    sql: &str,
-    read: impl Fn(&mut dyn candor_tables::flat::Fetch) -> Result<T, Failure> + Send,
-) -> Result<T, SchemaError> {
-    let rows = run(connection, &Sql::plain(sql), read).await.map_err(failed)?;
-    rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("no answer to {sql}")))
 }
 
 /// Whether events were written under later transactions than this cluster has reached. Only the newest are looked at,
@@ -205,4 +160,63 @@ pub(crate) fn raise_feed(offset: i64) -> String {
     format!(
         "CREATE OR REPLACE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT {offset}::bigint'"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use candor_test_postgres::TestDatabase;
+
+    use super::*;
+    use crate::cluster::tables::{by_tenant, on_coordinator, on_every_node};
+    use crate::connection::session::run;
+    use crate::failure::Failure;
+
+    async fn rows(options: &PostgresOptions, text: &str) -> Vec<String> {
+        let read = |row: &mut dyn candor_tables::flat::Fetch| row.text().map_err(Failure::Other);
+        let connection = connect(options).await.unwrap();
+        run(&connection, &Sql::plain(text), read).await.unwrap().into_iter().flatten().collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn every_table_is_in_one_list_and_every_unique_index_of_tenants_begins_with_them() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let options = PostgresOptions::new(database.url(), 1);
+        migrate(&options).await.unwrap();
+        lay_out_by_tenant(&options).await.unwrap();
+        let mut lists: BTreeMap<&str, u32> = BTreeMap::new();
+        for table in by_tenant().chain(on_every_node()).chain(on_coordinator()) {
+            *lists.entry(table).or_default() += 1;
+        }
+        let tables = "SELECT c.relname::text FROM pg_class AS c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition \
+                      AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname";
+        let tables = rows(&options, tables).await;
+        for table in &tables {
+            assert_eq!(lists.get(table.as_str()), Some(&1), "{table} is listed once, by its scope");
+        }
+        assert_eq!(lists.len(), tables.len(), "{lists:?}");
+        let unique = "SELECT t.relname || ' ' || i.relname FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid \
+                      JOIN pg_class AS t ON t.oid = x.indrelid JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = x.indkey[0] \
+                      WHERE x.indisunique AND a.attname <> 'tenant_id' AND t.relnamespace = 'public'::regnamespace";
+        for index in rows(&options, unique).await {
+            let table = index.split(' ').next().unwrap();
+            assert!(!by_tenant().any(|name| name == table), "{index} does not begin with the tenant");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_server_without_citus_is_told_from_a_cluster() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let options = PostgresOptions::new(database.url(), 1);
+        let early = distribute(&options, 4).await.unwrap_err().to_string();
+        assert!(early.contains("candor migrate"), "{early}");
+        migrate(&options).await.unwrap();
+        if rows(&options, "SELECT extname::text FROM pg_extension").await.iter().any(|it| it == "citus") {
+            return;
+        }
+        let refused = distribute(&options, 4).await.unwrap_err().to_string();
+        assert!(refused.contains("no Citus"), "{refused}");
+        assert_eq!(pending(&options).await.unwrap(), [""; 0]);
+    }
 }

@@ -10,12 +10,12 @@ use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, Sea
 use candor_search_index::{Block, Segment, SegmentContents};
 use candor_tables::flat::{Cell, Fetch, Type};
 
-use crate::PostgresStore;
-use crate::commit::raise;
-use crate::connection::transaction::{Transaction, send};
 use crate::failure::Failure;
-use crate::select::{id, int, owner};
+use crate::layout::statement::assert_sql;
+use crate::nodes::transaction::{Transaction, send};
 use crate::sql::Sql;
+use crate::sql::row::{id, int, owner};
+use crate::store::PostgresStore;
 
 /// Somebody else did what a change of the index was to do.
 const OVERTAKEN: &str = "overtaken";
@@ -168,7 +168,7 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
     let ids = sql.ids(rows.iter().map(|it| it.id));
     let versions = sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.version.0)));
-    let some = raise("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
+    let some = assert_sql("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
     // Each is looked up by its key, whatever the planner thinks of a table that is mostly empty: who writes these rows waits.
     sql.push(&format!(
         "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) CROSS JOIN LATERAL \
@@ -185,7 +185,7 @@ fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
     let (tenant, at) = (sql.tenant(tenant), sql.bind(Cell::Time(change.at)));
     let ids = sql.ids(change.replaced.iter().copied());
     let count = sql.bind(Cell::Int(i64::try_from(change.replaced.len()).unwrap_or(i64::MAX)));
-    let all = raise(&format!("(SELECT count(*) FROM gone) = {count}"), OVERTAKEN);
+    let all = assert_sql(&format!("(SELECT count(*) FROM gone) = {count}"), OVERTAKEN);
     sql.push(&format!(
         "WITH gone AS (UPDATE search_segments SET replaced_at = {at} WHERE tenant_id = {tenant} AND id = ANY({ids}) \
          AND replaced_at IS NULL RETURNING 1) SELECT {all}"
@@ -201,7 +201,7 @@ fn gone_on(backlog: &Backlog, up_to: Option<[u8; 16]>) -> Sql {
         Some(id) => format!("UPDATE search_backlog SET after_id = {}", sql.id(id)),
         None => "DELETE FROM search_backlog".to_owned(),
     };
-    let mine = raise("(SELECT count(*) FROM gone) = 1", OVERTAKEN);
+    let mine = assert_sql("(SELECT count(*) FROM gone) = 1", OVERTAKEN);
     sql.push(&format!(
         "WITH gone AS ({change} WHERE tenant_id = {tenant} AND table_name = {name} AND after_id = {after} RETURNING 1) \
          SELECT {mine}"

@@ -16,23 +16,23 @@ use crate::sql::Sql;
 /// Rows from which on it is worth asking.
 const MANY: usize = 50;
 
-/// What has more than a page, and so few rows when it was looked at last that it may not have been looked at.
+/// Tables over one page with fewer than 100 estimated rows, which were probably never analyzed.
 const UNKNOWN: &str = "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
     AND relkind = 'r' AND reltuples < 100 AND pg_relation_size(oid) > 8192";
 
 /// How much this process has written. Clones count together.
 #[derive(Clone, Default)]
-pub(super) struct Growth(Arc<AtomicUsize>);
+pub(super) struct AnalyzeTrigger(Arc<AtomicUsize>);
 
-impl Growth {
+impl AnalyzeTrigger {
     /// Counts rows that were written together, and has the server look at the tables that it does not know: whenever these are
     /// many, and whenever there are twice as many as before. What fails here changes nothing but the speed.
-    pub(super) async fn wrote(&self, rows: usize, nodes: &Nodes) {
+    pub(super) async fn record_writes(&self, rows: usize, nodes: &Nodes) {
         if !self.is_worth_asking(rows) {
             return;
         }
         let Ok(held) = nodes.connection(None).await.map(Held::new) else { return };
-        match look(&held).await {
+        match analyze_stale_tables(&held).await {
             Ok(()) => held.give_back(),
             Err(failure) => tracing::debug!(reason = failure.text(), "the server did not look at its tables"),
         }
@@ -45,7 +45,7 @@ impl Growth {
     }
 }
 
-async fn look(held: &Held) -> Result<(), Failure> {
+async fn analyze_stale_tables(held: &Held) -> Result<(), Failure> {
     let connection = held.get()?;
     let unknown = run(connection, &Sql::plain(UNKNOWN), |row| row.text().map_err(Failure::Other)).await?;
     let tables = unknown.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn it_is_asked_when_there_is_twice_as_much_and_for_each_large_change_set() {
-        let growth = Growth::default();
+        let growth = AnalyzeTrigger::default();
         let asked = (1..=1_000).filter(|_| growth.is_worth_asking(1)).count();
         assert_eq!(asked, 5, "at 50, 100, 200, 400 and 800");
         assert!(growth.is_worth_asking(MANY));

@@ -18,11 +18,12 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::statement::{REPLAYED, answered_of, is_key_known};
-use super::{Target, alone, changes, took, webhooks};
-use crate::connection::transaction::{Transaction, TransactionOutcome, send_once};
+use super::execute::{Executor, record_duration};
+use super::interpret::is_replayed;
 use crate::failure::Failure;
-use crate::layout::Layout;
+use crate::layout::SharedLayout;
+use crate::layout::statement::LeasedDelivery;
+use crate::nodes::transaction::TransactionOutcome;
 
 /// Transactions at a time for each server, as long as they are short: enough for one to be under way while the next one is made,
 /// few enough that they are shared where there is much to do.
@@ -36,8 +37,8 @@ const PATIENCE: Duration = Duration::from_micros(1500);
 /// Where change sets wait. Clones are the same place.
 #[derive(Clone)]
 pub(super) struct Batcher {
-    target: Target,
-    home: Handle,
+    executor: Executor,
+    runtime: Handle,
     queue: Arc<Mutex<CommitQueue>>,
 }
 
@@ -79,12 +80,12 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
 }
 
 impl Batcher {
-    pub(super) fn new(target: Target, home: Handle) -> Self {
-        Self { target, home, queue: Arc::default() }
+    pub(super) fn new(executor: Executor, runtime: Handle) -> Self {
+        Self { executor, runtime, queue: Arc::default() }
     }
 
     /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
-    pub(super) async fn wait_for_one(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
+    pub(super) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let (answer, answered) = oneshot::channel();
         self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
         self.open_slot();
@@ -99,13 +100,13 @@ impl Batcher {
     /// Opens a slot, if somebody waits and one is free.
     fn open_slot(&self) {
         let mut queue = self.queue();
-        if queue.waiting.is_empty() || queue.slots >= SLOTS * self.target.nodes.count() {
+        if queue.waiting.is_empty() || queue.slots >= SLOTS * self.executor.servers() {
             return;
         }
         queue.slots += 1;
         drop(queue);
         let slot = Slot { batcher: self.clone(), is_left: false };
-        self.home.spawn(async move { slot.run().await });
+        self.runtime.spawn(async move { slot.run().await });
     }
 }
 
@@ -130,7 +131,7 @@ impl Slot {
     /// Sends transactions as long as anything waits.
     async fn run(self) {
         loop {
-            let group = self.batcher.queue().next_batch(self.batcher.target.layout);
+            let group = self.batcher.queue().next_batch(self.batcher.executor.layout);
             if group.is_empty() {
                 return self.leave();
             }
@@ -154,12 +155,12 @@ impl Slot {
 
 impl CommitQueue {
     /// Those who go next. Twins never go together, nor do those whose rows are on different nodes.
-    fn next_batch(&mut self, layout: Layout) -> Vec<PendingCommit> {
+    fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let mut group: Vec<PendingCommit> = vec![];
         let mut at = 0;
         while group.len() < MOST {
             let Some(next) = self.waiting.get(at) else { break };
-            let is_apart = |it: &PendingCommit| layout.is_by_tenant() && it.statement() != next.statement();
+            let is_apart = |it: &PendingCommit| !layout.spans_tenants() && it.statement() != next.statement();
             if group.iter().any(|it| it.is_twin_of(next) || is_apart(it)) {
                 at += 1;
             } else {
@@ -195,95 +196,82 @@ impl PendingCommit {
 impl Batcher {
     async fn carry_out(&self, group: Vec<PendingCommit>) {
         let group = match <[PendingCommit; 1]>::try_from(group) {
-            Ok([it]) => return self.carry_out_alone(it).await,
+            Ok([pending]) => return self.carry_out_alone(pending).await,
             Err(group) => group,
         };
         match self.send_all(&group).await {
-            TransactionOutcome::Done(leased) => {
-                let rows = group.iter().map(|it| it.change.writes.len()).sum();
-                for it in group {
-                    took(it.since);
-                    let committed = Committed { leased: it.leased_of(&leased) };
-                    it.answer(Ok(committed));
-                }
-                self.target.wrote(rows).await;
-            }
-            TransactionOutcome::Undone(failure) => {
-                if webhooks::is_somebody_there(&failure) {
-                    group.iter().for_each(|it| self.target.audiences.found(it.tenant));
-                }
-                let is_replay = matches!(&failure, Failure::Check(word) if word == REPLAYED) || is_key_known(&failure);
-                let answered = if is_replay { self.answered(&group).await } else { BTreeSet::new() };
-                if answered.is_empty() {
-                    tracing::debug!(
-                        reason = failure.text(),
-                        "a transaction of several change sets failed; each goes alone"
-                    );
-                    for it in group {
-                        let this = self.clone();
-                        self.home.spawn(async move { this.carry_out_alone(it).await });
-                    }
-                    return;
-                }
-                let (retries, others): (Vec<_>, Vec<_>) =
-                    group.into_iter().partition(|it| it.place_of_key().is_some_and(|it| answered.contains(&it)));
-                retries.into_iter().for_each(|it| it.answer(Err(CommitError::Replayed)));
-                if !others.is_empty() {
-                    Box::pin(self.carry_out(others)).await;
-                }
-            }
+            TransactionOutcome::Done(leased) => self.answer_all(group, &leased).await,
+            TransactionOutcome::Undone(failure) => self.divide(group, failure).await,
             TransactionOutcome::Unknown(failure) => {
                 let text = failure.text();
-                for it in group {
-                    it.answer(Err(StorageError::Unavailable(text.clone()).into()));
+                for pending in group {
+                    pending.answer(Err(StorageError::Unavailable(text.clone()).into()));
                 }
             }
         }
     }
 
-    /// The idempotency keys of a group that have an answer already; none where that cannot be told.
+    async fn send_all(&self, group: &[PendingCommit]) -> TransactionOutcome<LeasedDelivery> {
+        let mut statements: BTreeMap<_, Vec<&ChangeSet>> = BTreeMap::new();
+        for pending in group {
+            statements.entry(pending.statement()).or_default().push(&pending.change);
+        }
+        let statements = statements.into_iter().map(|((tenant, _), changes)| (tenant, changes));
+        self.executor.send_batch(statements.collect()).await
+    }
+
+    async fn answer_all(&self, group: Vec<PendingCommit>, leased: &[LeasedDelivery]) {
+        let rows = group.iter().map(|pending| pending.change.writes.len()).sum();
+        for pending in group {
+            record_duration(pending.since);
+            let committed = Committed { leased: pending.leased_of(leased) };
+            pending.answer(Ok(committed));
+        }
+        self.executor.record_writes(rows).await;
+    }
+
+    /// Answers the retries of a group that failed, and commits the others once more. Without a retry each goes alone.
+    async fn divide(&self, group: Vec<PendingCommit>, failure: Failure) {
+        self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
+        let answered = if is_replayed(&failure) { self.answered(&group).await } else { BTreeSet::new() };
+        if answered.is_empty() {
+            tracing::debug!(reason = failure.text(), "a transaction of several change sets failed; each goes alone");
+            for pending in group {
+                let this = self.clone();
+                self.runtime.spawn(async move { this.carry_out_alone(pending).await });
+            }
+            return;
+        }
+        let is_retry = |pending: &PendingCommit| pending.place_of_key().is_some_and(|key| answered.contains(&key));
+        let (retries, others): (Vec<_>, Vec<_>) = group.into_iter().partition(is_retry);
+        retries.into_iter().for_each(|pending| pending.answer(Err(CommitError::Replayed)));
+        if !others.is_empty() {
+            Box::pin(self.carry_out(others)).await;
+        }
+    }
+
+    /// The idempotency keys of a group that have an answer already; none where they cannot be read.
     async fn answered(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
         let mut wanted: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
-        for it in group {
-            wanted.entry(it.tenant).or_default().extend(&it.change.replay);
+        for pending in group {
+            wanted.entry(pending.tenant).or_default().extend(&pending.change.replay);
         }
         let mut answered = BTreeSet::new();
         for (tenant, keys) in wanted.into_iter().filter(|(_, keys)| !keys.is_empty()) {
-            let asked = Transaction::alone(answered_of(tenant, &keys));
-            let found = send_once(&self.target.nodes, &asked, |row| row.text().map_err(Failure::Other)).await;
-            let TransactionOutcome::Done(found) = found else { return BTreeSet::new() };
-            answered.extend(found.into_iter().flatten().map(|key| (tenant, key)));
+            let Some(found) = self.executor.answered_keys(tenant, &keys).await else { return BTreeSet::new() };
+            answered.extend(found.into_iter().map(|key| (tenant, key)));
         }
         answered
     }
 
-    async fn carry_out_alone(&self, it: PendingCommit) {
-        let done = alone(&self.target, it.tenant, &it.change, it.since).await;
-        it.answer(done);
-    }
-
-    async fn send_all(&self, group: &[PendingCommit]) -> TransactionOutcome<Option<(WebhookId, EventId)>> {
-        let mut statements: BTreeMap<_, Vec<&ChangeSet>> = BTreeMap::new();
-        for it in group {
-            statements.entry(it.statement()).or_default().push(&it.change);
-        }
-        let Target { nodes, layout, audiences, .. } = &self.target;
-        let statements = statements.into_iter().map(|((tenant, _), changes)| {
-            changes::together((*layout, audiences.of(*layout, tenant)), tenant, &changes)
-        });
-        match statements.collect::<Result<Vec<_>, _>>() {
-            Ok(statements) => {
-                let all = Transaction::of_some(statements.into_iter().flatten().collect());
-                send_once(nodes, &all, webhooks::leased).await
-            }
-            // Only one of them cannot be written.
-            Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),
-        }
+    async fn carry_out_alone(&self, pending: PendingCommit) {
+        let done = self.executor.commit_single(pending.tenant, &pending.change, pending.since).await;
+        pending.answer(done);
     }
 }
 
 impl PendingCommit {
-    fn leased_of(&self, all: &[Option<(WebhookId, EventId)>]) -> Vec<(WebhookId, EventId)> {
+    fn leased_of(&self, all: &[LeasedDelivery]) -> Vec<(WebhookId, EventId)> {
         let own = |event: EventId| self.change.lease.is_some() && self.change.events.iter().any(|it| it.id == event);
         all.iter().flatten().filter(|(_, event)| own(*event)).copied().collect()
     }
@@ -292,6 +280,8 @@ impl PendingCommit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::Cluster;
+    use crate::layout::OneServer;
     use candor_domain::event::EventType;
     use candor_port_storage::Row;
     use candor_store_testkit::Fixtures;
@@ -320,18 +310,18 @@ mod tests {
         let mut queue = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
         queue.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
         assert_eq!(
-            keys(&queue.next_batch(Layout::OneServer)),
+            keys(&queue.next_batch(&OneServer)),
             ["a", "b", "", "", "c", "a"],
             "without a key there are no twins"
         );
         assert_eq!(keys(&queue.waiting), ["a", "b", "a", "a"]);
         assert_eq!(
-            keys(&queue.next_batch(Layout::OneServer)),
+            keys(&queue.next_batch(&OneServer)),
             ["a", "b", "a"],
             "the same key of another tenant is another key"
         );
-        assert_eq!(keys(&queue.next_batch(Layout::OneServer)), ["a"]);
-        assert!(queue.next_batch(Layout::OneServer).is_empty());
+        assert_eq!(keys(&queue.next_batch(&OneServer)), ["a"]);
+        assert!(queue.next_batch(&OneServer).is_empty());
     }
 
     #[test]
@@ -341,15 +331,15 @@ mod tests {
         let mut queue = waiting(&make, one, &["a"]);
         queue.waiting.extend(waiting(&make, other, &["b"]).waiting);
         queue.waiting.extend(waiting(&make, one, &["c"]).waiting);
-        assert_eq!(keys(&queue.next_batch(Layout::ByTenant)), ["a", "c"]);
-        assert_eq!(keys(&queue.next_batch(Layout::ByTenant)), ["b"]);
+        assert_eq!(keys(&queue.next_batch(&Cluster)), ["a", "c"]);
+        assert_eq!(keys(&queue.next_batch(&Cluster)), ["b"]);
     }
 
     #[test]
     fn no_more_than_the_most_go_together() {
         let make = Fixtures::new(2);
         let mut queue = waiting(&make, make.tenant(), &[""; MOST + 3]);
-        assert_eq!((queue.next_batch(Layout::OneServer).len(), queue.next_batch(Layout::OneServer).len()), (MOST, 3));
+        assert_eq!((queue.next_batch(&OneServer).len(), queue.next_batch(&OneServer).len()), (MOST, 3));
     }
 
     #[test]

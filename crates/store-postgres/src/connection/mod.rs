@@ -5,6 +5,5 @@ pub(crate) mod pool;
 pub(crate) mod rows;
 pub(crate) mod session;
 pub(crate) mod shared_connections;
+pub(crate) mod standby;
 pub(crate) mod tls;
-pub(crate) mod transaction;
-pub(crate) mod wire;

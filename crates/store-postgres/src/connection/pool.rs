@@ -11,9 +11,9 @@ use futures_util::FutureExt;
 use metrics::gauge;
 use tokio::time::timeout;
 
-use crate::ConnectError;
 use crate::connection::session::Session;
 use crate::failure::{Failure, with_causes};
+use crate::options::ConnectError;
 
 /// The longest wait for a free connection. Clients give up soon after, and a queue that is longer only grows.
 const WAIT: Duration = Duration::from_secs(5);

@@ -4,8 +4,8 @@
 use candor_tables::flat::Fetch;
 use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
 
-use crate::connection::wire::Columns;
 use crate::failure::Failure;
+use crate::sql::wire::Columns;
 
 /// A row as the server sent it.
 pub(crate) type RawRow = <AsyncPgConnection as AsyncConnectionCore>::Row<'static, 'static>;

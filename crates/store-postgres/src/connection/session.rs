@@ -13,14 +13,14 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::ConnectError;
 use crate::connection::hosts;
 use crate::connection::rows::{RawRow, RowSink, Values};
+use crate::connection::standby::StandbyOf;
 use crate::connection::tls;
-use crate::connection::wire::Columns;
 use crate::failure::{Failure, unconnected, with_causes};
-use crate::replica::Identity;
+use crate::options::ConnectError;
 use crate::sql::Sql;
+use crate::sql::wire::Columns;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_tables::flat::Fetch;
 
@@ -66,7 +66,7 @@ pub(crate) struct Session {
     home: Handle,
     statement_timeout: Duration,
     /// Every connection leads to a standby of this.
-    standby_of: Option<Identity>,
+    standby_of: Option<StandbyOf>,
 }
 
 impl Session {
@@ -98,8 +98,8 @@ impl Session {
     }
 
     /// The same, for connections to a standby of a database alone.
-    pub(crate) fn with_standby_of(&self, identity: Identity) -> Self {
-        Self { standby_of: Some(identity), ..self.clone() }
+    pub(crate) fn with_standby_of(&self, standby_of: StandbyOf) -> Self {
+        Self { standby_of: Some(standby_of), ..self.clone() }
     }
 
     /// The same for each host of the URL alone, with what it is called.
@@ -167,8 +167,8 @@ impl Session {
         let mut connection = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         connection.batch_execute(&self.settings()).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;
-        if let Some(identity) = self.standby_of {
-            identity.check(&connection).await.map_err(ConnectionError::BadConnection)?;
+        if let Some(standby_of) = &self.standby_of {
+            standby_of.check(&connection).await.map_err(ConnectionError::BadConnection)?;
         }
         Ok(connection)
     }

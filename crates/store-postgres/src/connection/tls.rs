@@ -21,7 +21,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_postgres::config::SslMode;
 
-use crate::ConnectError;
+use crate::options::ConnectError;
 
 /// How much of a server is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

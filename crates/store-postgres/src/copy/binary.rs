@@ -6,7 +6,7 @@ use candor_tables::flat::{Cell, Fetch, Type};
 use tokio_postgres::binary_copy::BinaryCopyOutRow;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_checked};
 
-use crate::connection::wire::{self, Decoded};
+use crate::sql::wire::{self, Decoded};
 
 /// Returns the types of so many columns. Only their number counts: values are read and written by the types of the table.
 pub(super) fn untyped(columns: usize) -> Vec<SqlType> {

@@ -7,8 +7,7 @@ use candor_port_storage::error::Read;
 use tokio_postgres::{Client, Transaction};
 
 use super::failed;
-use crate::distribute::{TENANTS, TENANTS_OF_SECRETS};
-use crate::layout::{CREDENTIAL_TENANTS, FEED_POSITIONS, Layout, tell_all_wanted};
+use crate::layout::SharedLayout;
 use crate::migrations::raise_feed;
 
 /// In front of the name of a foreign key, under which the statement is written down that makes it again.
@@ -100,29 +99,15 @@ pub(super) async fn carry_feed_on(client: &Client, feed_end: i64) -> Read<()> {
     if wanted > now { client.batch_execute(&raise_feed(wanted)).await.map_err(failed) } else { Ok(()) }
 }
 
-/// The same where tenants are spread over nodes, and whose the secrets are: two tables that say what others have.
-pub(super) async fn lay_out_by_tenant(client: &Client, feed_end: i64) -> Read<()> {
-    let last: Option<i64> = client.query_one("SELECT max(position) FROM events", &[]).await.map_err(failed)?.get(0);
-    let last = feed_end.max(last.unwrap_or_default());
-    let text = format!(
-        "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
-         INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint FROM ({TENANTS}) AS t \
-         ON CONFLICT (tenant_id) DO NOTHING; {}",
-        tell_all_wanted()
-    );
-    client.batch_execute(&text).await.map_err(failed)
+/// The last position in the feed that an event here can have.
+pub(super) async fn feed_end(client: &Client, layout: SharedLayout) -> Read<i64> {
+    Ok(client.query_one(layout.feed_end(), &[]).await.map_err(failed)?.get(0))
 }
 
-/// The last position that an event here can have had.
-pub(super) async fn feed_end(client: &Client, layout: Layout) -> Read<i64> {
-    let text = match layout {
-        Layout::OneServer => {
-            "SELECT greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() - 1, \
-             (SELECT max(position) FROM events))"
-        }
-        Layout::ByTenant => "SELECT coalesce(max(position), 0) FROM feed_positions",
-    };
-    Ok(client.query_one(text, &[]).await.map_err(failed)?.get(0))
+/// The last position of the source or of an event that is there, whichever is later.
+pub(super) async fn last_position(client: &Client, feed_end: i64) -> Read<i64> {
+    let last: Option<i64> = client.query_one("SELECT max(position) FROM events", &[]).await.map_err(failed)?.get(0);
+    Ok(feed_end.max(last.unwrap_or_default()))
 }
 
 /// Makes the partition of a day, unless it is there or this role may not.

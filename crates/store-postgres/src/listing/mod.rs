@@ -2,7 +2,6 @@
 
 mod page;
 mod plan;
-pub(crate) mod slow;
 
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
@@ -13,8 +12,8 @@ use candor_tables::plan::ListPlan;
 use candor_tables::read::{Found, RowKind};
 use futures_util::future::try_join_all;
 
-use crate::PostgresStore;
 use crate::sql::Sql;
+use crate::store::PostgresStore;
 use page::Part;
 
 impl PostgresStore {

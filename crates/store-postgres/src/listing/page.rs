@@ -5,8 +5,8 @@ use candor_tables::flat::{Cell, Column};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
 
-use crate::select::columns_of;
 use crate::sql::Sql;
+use crate::sql::row::columns_of;
 
 /// Bounds that the planner knows beforehand: a plan is made once for all values of a parameter, and without a known
 /// bound it would prepare to read a tenth of the table. The usual sizes of pages have bounds of their own, because a walk

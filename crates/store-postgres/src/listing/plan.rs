@@ -6,9 +6,9 @@ use candor_tables::flat::Cell;
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 
-use crate::PostgresStore;
-use crate::select::int;
 use crate::sql::Sql;
+use crate::sql::row::int;
+use crate::store::PostgresStore;
 
 impl PostgresStore {
     /// What leads to a page of a list.

@@ -6,6 +6,7 @@
 //! answer at all is refused until it does, so that nobody else waits behind it.
 
 mod state;
+pub(crate) mod transaction;
 mod watch;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,12 +18,12 @@ use candor_tables::flat::Fetch;
 use metrics::gauge;
 use moka::sync::Cache;
 
-use crate::ConnectError;
 use crate::connection::pool::{Held, Pool, Pooled};
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
+use crate::options::ConnectError;
 use crate::sql::Sql;
 use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, State, Unanswered, asked};

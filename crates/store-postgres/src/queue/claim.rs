@@ -1,4 +1,4 @@
-//! Leasing what is due. Whoever claims locks what nobody else is just claiming, and changes that alone.
+//! Leases of due deliveries. A lease locks rows that no other transaction has locked, and changes those alone.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::Id;
@@ -10,132 +10,208 @@ use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
 use candor_tables::flat::{Cell, Fetch, Reader, Type};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
-use super::planner_settings::webhook;
 use super::unleased;
 use crate::failure::Failure;
-use crate::select::flag;
+use crate::layout::{Address, SharedLayout};
 use crate::sql::Sql;
+use crate::sql::planner_settings::webhook;
+use crate::sql::row::flag;
 
-/// Bounds that the planner knows beforehand. How many are wanted is a parameter: rows are locked one by one, as they
-/// are asked for.
+/// Limits of scans that the planner knows beforehand. The number of wanted rows is a parameter, because rows are locked one
+/// by one as they are asked for.
 const BOUNDS: [u32; 3] = [64, 1024, 65_536];
 
-/// What a walk takes. The orders are such that one index has them and no other: with equalities in place of compared
-/// rows, any index would do that begins with a queue's ids, and the whole of the queue would be read.
+/// Rows that a lease statement takes.
+pub(super) enum LeaseScope {
+    /// Whatever the claim wants of all tenants: the statement finds it by itself.
+    AllTenants,
+    /// Deliveries of a tenant by webhook and event, as far as they are still due.
+    Deliveries(Tenant, Vec<([u8; 16], [u8; 16])>),
+    /// Some deliveries of each of a tenant's subscriptions.
+    Queues(Tenant, Vec<[u8; 16]>),
+}
+
+/// Builds the statement of a lease. Each row of its answer says where a walk goes on, and has a delivery, if there is one.
+pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), claim: &Claim, scope: &LeaseScope) -> Sql {
+    let mut sql = Sql::default();
+    let (worker, until) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)));
+    let mut set = format!("worker = {worker}, leased_until = {until}");
+    let tenant = match scope {
+        LeaseScope::AllTenants => String::new(),
+        LeaseScope::Deliveries(tenant, _) | LeaseScope::Queues(tenant, _) => sql.tenant(*tenant),
+    };
+    let mut builder = LeaseBuilder { sql, tenant, address: layout.address(&["webhook_id", "event_id"]) };
+    let (with, next) = match claim {
+        Claim::Oldest { most } => (builder.oldest(now, *most, scope), NO_QUEUE.to_owned()),
+        Claim::SubscriptionQueues(walk) => {
+            let now = builder.sql.bind(Cell::Time(now));
+            let queued = Queued::due(&now, &builder.tenant);
+            builder.queues(walk, &queued, scope)
+        }
+        Claim::Parked(walk) => {
+            // A delivery that is not attempted is due when the lease ends.
+            set.push_str(&format!(", due_at = {until}"));
+            let queued = Queued::parked(&builder.tenant);
+            builder.queues(walk, &queued, scope)
+        }
+    };
+    builder.finish(&set, &with, &next)
+}
+
+/// Query for the queue behind which a walk goes on, where the lease statement does not know it.
+const NO_QUEUE: &str = "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id";
+
+/// Deliveries of the queues that a lease takes from.
+///
+/// Over all tenants, each order is such that one index has it and no other: with equalities in place of compared rows, any
+/// index would do that begins with a queue's ids, and the whole queue would be read.
 struct Queued {
-    /// Which deliveries there are to walk along.
+    /// Condition of the deliveries that a walk steps along.
     condition: &'static str,
+    /// Order of a walk.
     order: &'static str,
-    /// Those of the queue `o` that are taken.
+    /// Condition of the deliveries of the queue `o` that are taken.
     of_queue: String,
-    /// What must hold for the queue `l`, besides.
+    /// Order in which those are taken.
+    order_in_queue: &'static str,
+    /// Further condition of a queue `l`.
     open: String,
 }
 
 impl Queued {
-    fn due(now: &str) -> Self {
-        let (place, first) = ("(tenant_id, webhook_id, due_at)", "(o.tenant_id, o.webhook_id, '-infinity')");
+    fn due(now: &str, tenant: &str) -> Self {
         let free = unleased(now);
-        Self {
-            condition: "due_at IS NOT NULL",
-            order: "tenant_id, webhook_id, due_at",
-            of_queue: format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now}) AND {free}"),
-            open: String::new(),
-        }
-    }
-
-    fn parked() -> Self {
-        let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
-        Self {
-            condition: "due_at IS NULL",
-            order: "tenant_id, webhook_id, event_id",
-            of_queue: format!("{place} >= {queue} AND {place} <= {queue}"),
-            // It waits for as long as its subscription is there and not active.
-            open: format!(" AND {} IS DISTINCT FROM 0", webhook("wanted", "l.tenant_id", "l.webhook_id", "")),
-        }
-    }
-}
-
-/// The statement of a claim. Each row of its answer says where a walk goes on, and has a delivery, if there is one.
-pub(super) fn sql(lease: Lease, now: Timestamp, claim: &Claim) -> Sql {
-    let mut sql = Sql::default();
-    let (worker, until) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)));
-    let mut leased = format!("worker = {worker}, leased_until = {until}");
-    let (found, next) = match claim {
-        Claim::Oldest { most } => {
-            let now = sql.bind(Cell::Time(now));
-            let condition = format!("due_at <= {now} AND {}", unleased(&now));
-            let oldest = locked(&mut sql, &condition, "due_at", *most);
+        let (place, first) = ("(tenant_id, webhook_id, due_at)", "(o.tenant_id, o.webhook_id, '-infinity')");
+        let (of_queue, order_in_queue) = if tenant.is_empty() {
             (
-                format!("found AS MATERIALIZED ({oldest})"),
-                "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id".to_owned(),
+                format!("{place} >= {first} AND {place} <= (o.tenant_id, o.webhook_id, {now}) AND {free}"),
+                "tenant_id, webhook_id, due_at",
             )
-        }
-        Claim::SubscriptionQueues(walk) => {
-            let now = sql.bind(Cell::Time(now));
-            along(&mut sql, walk, &Queued::due(&now))
-        }
-        Claim::Parked(walk) => {
-            // If nothing else becomes of it, it is due when the lease ends.
-            leased.push_str(&format!(", due_at = {until}"));
-            along(&mut sql, walk, &Queued::parked())
-        }
-    };
-    let columns = |of: &str| {
-        let names = JOB_TABLE.columns.iter().map(|it| format!("{of}.{}", it.name));
-        names.collect::<Vec<_>>().join(", ")
-    };
-    sql.push(&format!(
-        "WITH RECURSIVE {found}, leased AS (UPDATE delivery_jobs AS j SET {leased} \
-         FROM found AS f WHERE j.ctid = f.place RETURNING f.due_at AS was, {}) \
-         SELECT n.tenant_id, n.webhook_id, l.attempt IS NOT NULL, l.was, {} \
-         FROM (SELECT 1) AS one LEFT JOIN ({next}) AS n ON true LEFT JOIN leased AS l ON true",
-        columns("j"),
-        columns("l"),
-    ));
-    sql
+        } else {
+            (format!("tenant_id = {tenant} AND webhook_id = o.webhook_id AND due_at <= {now} AND {free}"), "due_at")
+        };
+        let (condition, order) = ("due_at IS NOT NULL", "tenant_id, webhook_id, due_at");
+        Self { condition, order, of_queue, order_in_queue, open: String::new() }
+    }
+
+    /// Parked deliveries, which wait while their subscription is there and not active.
+    fn parked(tenant: &str) -> Self {
+        let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
+        let (of_queue, order_in_queue, wanted) = if tenant.is_empty() {
+            let wanted = webhook("wanted", "l.tenant_id", "l.webhook_id", "");
+            (format!("{place} >= {queue} AND {place} <= {queue}"), "tenant_id, webhook_id, event_id", wanted)
+        } else {
+            let wanted = format!("(SELECT wanted FROM webhooks WHERE tenant_id = {tenant} AND id = l.webhook_id)");
+            (format!("tenant_id = {tenant} AND webhook_id = o.webhook_id"), "event_id", wanted)
+        };
+        let (condition, order) = ("due_at IS NULL", "tenant_id, webhook_id, event_id");
+        Self { condition, order, of_queue, order_in_queue, open: format!(" AND {wanted} IS DISTINCT FROM 0") }
+    }
 }
 
-/// Locks rows in an order; those that somebody else has locked are passed over.
-fn locked(sql: &mut Sql, condition: &str, order: &str, most: u16) -> String {
-    let bound = BOUNDS.into_iter().find(|it| u32::from(most) <= *it).unwrap_or(u32::MAX);
-    let most = sql.bind(Cell::Int(i64::from(most)));
-    format!(
-        "SELECT s.place, s.due_at FROM (SELECT ctid AS place, due_at FROM delivery_jobs WHERE {condition} \
-         ORDER BY {order} LIMIT {bound} FOR UPDATE SKIP LOCKED) AS s LIMIT {most}"
-    )
+/// A lease statement that is being built.
+struct LeaseBuilder {
+    sql: Sql,
+    /// Placeholder of the only tenant; empty where the statement concerns all.
+    tenant: String,
+    address: Address,
 }
 
-/// Steps from queue to queue, whatever each of them holds, and takes some of each. Answers the parts that do so, and the
-/// queue where the next walk begins.
-fn along(sql: &mut Sql, walk: &Walk, queued: &Queued) -> (String, String) {
-    let Queued { condition, order, of_queue, open } = queued;
-    let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
-    let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
-    let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
-    let queues = sql.bind(Cell::Int(i64::from(walk.queues)));
-    let busy = [
-        sql.many(Type::Id, walk.busy.iter().map(|it| Cell::Id(ids(it).0))),
-        sql.many(Type::Id, walk.busy.iter().map(|it| Cell::Id(ids(it).1))),
-    ];
-    let next = |tenant: &str, webhook: &str| {
+impl LeaseBuilder {
+    /// Locks the deliveries that have been due for the longest time.
+    fn oldest(&mut self, now: Timestamp, most: u16, scope: &LeaseScope) -> String {
+        let mut these = String::new();
+        if let LeaseScope::Deliveries(_, keys) = scope {
+            let webhooks = self.sql.ids(keys.iter().map(|(webhook, _)| *webhook));
+            let events = self.sql.ids(keys.iter().map(|(_, event)| *event));
+            these = format!(
+                "tenant_id = {} AND (webhook_id, event_id) IN (SELECT u.webhook_id, u.event_id \
+                 FROM UNNEST({webhooks}, {events}) AS u (webhook_id, event_id)) AND ",
+                self.tenant
+            );
+        }
+        let now = self.sql.bind(Cell::Time(now));
+        let oldest = self.locked(&format!("{these}due_at <= {now} AND {}", unleased(&now)), "due_at", most);
+        format!("found AS MATERIALIZED ({oldest})")
+    }
+
+    /// Query that locks rows in an order; it skips rows that another transaction has locked.
+    fn locked(&mut self, condition: &str, order: &str, most: u16) -> String {
+        let bound = BOUNDS.into_iter().find(|bound| u32::from(most) <= *bound).unwrap_or(u32::MAX);
+        let most = self.sql.bind(Cell::Int(i64::from(most)));
+        let (columns, names) = (self.address.columns(), self.address.names("s"));
         format!(
-            "(SELECT tenant_id, webhook_id FROM delivery_jobs WHERE {condition} \
-             AND (tenant_id, webhook_id) > ({tenant}, {webhook}) ORDER BY {order} LIMIT 1) AS n"
+            "SELECT {names}, s.due_at FROM (SELECT {columns}, due_at FROM delivery_jobs WHERE {condition} \
+             ORDER BY {order} LIMIT {bound} FOR UPDATE SKIP LOCKED) AS s LIMIT {most}"
         )
-    };
-    let (first, then) = (next(&tenant, &webhook), next("l.tenant_id", "l.webhook_id"));
-    let each = locked(sql, &format!("{condition} AND {of_queue}"), order, walk.each);
-    let parts = format!(
-        "queue (tenant_id, webhook_id, number) AS (\
-         SELECT n.tenant_id, n.webhook_id, 1::bigint FROM {first} UNION ALL \
-         SELECT n.tenant_id, n.webhook_id, l.number + 1 FROM queue AS l CROSS JOIN LATERAL {then} WHERE l.number < {queues}), \
-         open AS MATERIALIZED (SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE (l.tenant_id, l.webhook_id) NOT IN \
-         (SELECT b.tenant_id, b.webhook_id FROM UNNEST({}) AS b (tenant_id, webhook_id)){open}), \
-         found AS MATERIALIZED (SELECT d.place, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d)",
-        busy.join(", "),
-    );
-    (parts, format!("SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE l.number = {queues}"))
+    }
+
+    /// Locks some deliveries of each queue. Returns the parts that do so, and the query for the queue where the next walk
+    /// begins.
+    fn queues(&mut self, walk: &Walk, queued: &Queued, scope: &LeaseScope) -> (String, String) {
+        let (queues, next) = match scope {
+            LeaseScope::Queues(_, ids) => {
+                let (tenant, ids) = (self.tenant.clone(), self.sql.ids(ids.iter().copied()));
+                let queue =
+                    format!("SELECT {tenant}::uuid AS tenant_id, u.id AS webhook_id FROM UNNEST({ids}) AS u (id)");
+                let open = format!("open AS (SELECT l.webhook_id FROM ({queue}) AS l WHERE true{})", queued.open);
+                (open, NO_QUEUE.to_owned())
+            }
+            LeaseScope::AllTenants | LeaseScope::Deliveries(..) => self.walk(walk, queued),
+        };
+        let condition = format!("{} AND {}", queued.condition, queued.of_queue);
+        let each = self.locked(&condition, queued.order_in_queue, walk.each);
+        let names = self.address.names("d");
+        let found = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d");
+        (format!("{queues}, found AS MATERIALIZED ({found})"), next)
+    }
+
+    /// Steps from queue to queue, whatever each of them holds. Returns the parts that do so, the last of which is `open`, and
+    /// the query for the queue where the next walk begins.
+    fn walk(&mut self, walk: &Walk, Queued { condition, order, open, .. }: &Queued) -> (String, String) {
+        let sql = &mut self.sql;
+        let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
+        let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
+        let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
+        let queues = sql.bind(Cell::Int(i64::from(walk.queues)));
+        let busy = [
+            sql.many(Type::Id, walk.busy.iter().map(|queue| Cell::Id(ids(queue).0))),
+            sql.many(Type::Id, walk.busy.iter().map(|queue| Cell::Id(ids(queue).1))),
+        ];
+        let next = |tenant: &str, webhook: &str| {
+            format!(
+                "(SELECT tenant_id, webhook_id FROM delivery_jobs WHERE {condition} \
+                 AND (tenant_id, webhook_id) > ({tenant}, {webhook}) ORDER BY {order} LIMIT 1) AS n"
+            )
+        };
+        let (first, then) = (next(&tenant, &webhook), next("l.tenant_id", "l.webhook_id"));
+        let parts = format!(
+            "RECURSIVE queue (tenant_id, webhook_id, number) AS (\
+             SELECT n.tenant_id, n.webhook_id, 1::bigint FROM {first} UNION ALL \
+             SELECT n.tenant_id, n.webhook_id, l.number + 1 FROM queue AS l CROSS JOIN LATERAL {then} WHERE l.number < {queues}), \
+             open AS MATERIALIZED (SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE (l.tenant_id, l.webhook_id) NOT IN \
+             (SELECT b.tenant_id, b.webhook_id FROM UNNEST({}) AS b (tenant_id, webhook_id)){open})",
+            busy.join(", "),
+        );
+        (parts, format!("SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE l.number = {queues}"))
+    }
+
+    /// Leases the rows of `found` and returns them.
+    fn finish(mut self, set: &str, with: &str, next: &str) -> Sql {
+        let columns = |of: &str| {
+            let names = JOB_TABLE.columns.iter().map(|column| format!("{of}.{}", column.name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        self.sql.push(&format!(
+            "WITH {with}, leased AS (UPDATE delivery_jobs AS j SET {set} FROM found AS f WHERE {} \
+             RETURNING f.due_at AS was, {}) SELECT n.tenant_id, n.webhook_id, l.attempt IS NOT NULL, l.was, {} \
+             FROM (SELECT 1) AS one LEFT JOIN ({next}) AS n ON true LEFT JOIN leased AS l ON true",
+            self.address.is_same("j", "f", &self.tenant),
+            columns("j"),
+            columns("l"),
+        ));
+        self.sql
+    }
 }
 
 /// A row of the answer.
@@ -146,7 +222,7 @@ pub(super) struct Row {
 }
 
 /// Reads a row of the answer.
-pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let next = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let is_there = flag(row)?;
@@ -160,7 +236,7 @@ pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
 ///
 /// A delivery that cannot be read must not hold up the others, which are leased already. It comes round again when its
 /// lease ends, and is an error by itself.
-pub(super) fn claimed(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
+pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
     let next = rows.first().and_then(|it| it.next);
     let (mut jobs, mut unread) = (vec![], None);
     for (was, job) in rows.into_iter().filter_map(|it| it.leased) {

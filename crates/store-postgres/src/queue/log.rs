@@ -1,20 +1,19 @@
 //! Keeping the log: a partition for each day that comes, and none for days that are over for long enough.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use candor_domain::time::{Date, Timestamp};
 use candor_tables::flat::{Cell, Fetch};
 use diesel_async::SimpleAsyncConnection;
 
 use crate::connection::pool::Held;
-use crate::connection::transaction::{Transaction, send};
 use crate::failure::Failure;
-use crate::layout::Layout;
+use crate::layout::SharedLayout;
 use crate::nodes::Nodes;
-use crate::queue::steered;
-use crate::select::{flag, int};
+use crate::nodes::transaction::{Transaction, send};
 use crate::sql::Sql;
+use crate::sql::row::{flag, int};
+use crate::store::Warned;
 
 /// Partitions are there for today and so many days more, so that a day without anybody to make them does no harm.
 const DAYS_AHEAD: usize = 3;
@@ -25,8 +24,6 @@ const PREFIX: &str = "deliveries_";
 /// Who writes to the log waits behind whoever waits for a lock on it, so nobody waits for long; what was not done now
 /// is done the next time. The default partition is read to see that it holds nothing of the new one's day.
 const LIMITS: [&str; 2] = ["SET LOCAL lock_timeout = '100ms'", "SET LOCAL statement_timeout = '2s'"];
-/// What has the limits hold on the other nodes of a cluster as well.
-const EVERYWHERE: &str = "SET LOCAL citus.propagate_set_commands = 'local'";
 
 /// Where the log is, and its partitions.
 const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text FROM pg_class AS t \
@@ -38,14 +35,10 @@ const FORBIDDEN: [&str; 3] = ["permission denied", "must be owner", "operation i
 /// How it says that another instance has just done it, or that the default partition has got the first entries of a day.
 const OVERTAKEN: [&str; 4] = ["already exists", "already a partition", "does not exist", "would be violated"];
 
-/// Whether it was said that partitions cannot be made.
-#[derive(Clone, Default)]
-pub(crate) struct Warned(Arc<AtomicBool>);
-
 /// Makes the partitions of the days to come, drops those from before `before`, and removes at most `most` rows that
 /// old from the default partition; says how many those were.
 pub(super) async fn keep(
-    (nodes, layout): (&Nodes, Layout),
+    (nodes, layout): (&Nodes, SharedLayout),
     warned: &Warned,
     (now, before): (Timestamp, Timestamp),
     most: u32,
@@ -61,11 +54,11 @@ pub(super) async fn keep(
         }
         other => other?,
     }
-    let gone = send(nodes, &steered(vec![old_rows(layout, before, most)]), int).await?;
+    let gone = send(nodes, &Transaction::steered(vec![old_rows(layout, before, most)]), int).await?;
     Ok(gone.first().copied().unwrap_or_default().unsigned_abs())
 }
 
-async fn partition((nodes, layout): (&Nodes, Layout), now: Timestamp, before: Timestamp) -> Result<(), Failure> {
+async fn partition((nodes, layout): (&Nodes, SharedLayout), now: Timestamp, before: Timestamp) -> Result<(), Failure> {
     let found = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
@@ -109,14 +102,14 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
 
 /// Runs statements in a transaction that waits for nobody. Each is a message of its own: a limit holds from the next one
 /// on, and a cluster hands what changes a table on as it came.
-async fn change((nodes, layout): (&Nodes, Layout), statements: &[String]) -> Result<(), Failure> {
+async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
     let held = Held::new(nodes.connection(None).await?);
     let connection = held.get()?;
     let run =
         async |text: &str| SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from);
     let changed = async {
         run("BEGIN").await?;
-        for limit in layout.is_by_tenant().then_some(EVERYWHERE).into_iter().chain(LIMITS) {
+        for limit in layout.partition_settings().iter().copied().chain(LIMITS) {
             run(limit).await?;
         }
         for statement in statements {
@@ -139,25 +132,19 @@ async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
     sql.push(&format!(
         "SELECT NOT EXISTS (SELECT 1 FROM deliveries_default WHERE created_at >= {from} AND created_at < {to})"
     ));
-    Ok(send(nodes, &steered(vec![sql]), flag).await?.contains(&true))
+    Ok(send(nodes, &Transaction::steered(vec![sql]), flag).await?.contains(&true))
 }
 
 /// Where tenants are spread over nodes, they are found by their keys, for a place is known to its node alone.
-fn old_rows(layout: Layout, before: Timestamp, most: u32) -> Sql {
+fn old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(i64::from(most))));
-    let key = match layout {
-        Layout::OneServer => "ctid",
-        Layout::ByTenant => "tenant_id, webhook_id, status, created_at, id",
-    };
-    let old = format!(
-        "SELECT {key} FROM deliveries_default WHERE created_at < {before} ORDER BY created_at LIMIT {most}{}",
-        layout.passing_over()
-    );
-    let which = match layout {
-        Layout::OneServer => format!("ctid = ANY(ARRAY({old}))"),
-        Layout::ByTenant => format!("({key}) IN ({old})"),
-    };
+    let skip_locked = layout.skip_locked();
+    let which = layout.address(&["webhook_id", "status", "created_at", "id"]).is_among(|columns| {
+        format!(
+            "SELECT {columns} FROM deliveries_default WHERE created_at < {before} ORDER BY created_at LIMIT {most}{skip_locked}"
+        )
+    });
     sql.push(&format!(
         "WITH gone AS (DELETE FROM deliveries_default WHERE {which} RETURNING 1) SELECT count(*) FROM gone"
     ));

@@ -1,7 +1,5 @@
 //! The queue of mails with invitations, in the rows of the invitations.
 
-use std::collections::BTreeSet;
-
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::Id;
@@ -17,30 +15,31 @@ use candor_tables::AnyRow;
 use candor_tables::Unwritable;
 use candor_tables::flat::{Cell, Column, Fetch, Stored, Type};
 
-use super::planner_settings::{leasing, steered};
 use super::{state, state_of};
-use crate::PostgresStore;
-use crate::connection::transaction::Transaction;
 use crate::failure::Failure;
-use crate::layout::Layout;
-use crate::select::{int, owner};
+use crate::layout::SharedLayout;
+use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
+use crate::sql::row::{int, owner};
+use crate::store::PostgresStore;
 
 #[async_trait]
 impl MailQueue for PostgresStore {
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
-        if self.layout.is_by_tenant() {
-            return self.claim_mails_by_tenant(lease, now, most).await;
+        let mut claimed = vec![];
+        for claim in self.plan_mail_leases(lease, now, most).await? {
+            claimed.extend(self.in_turn(self.lease_transaction(claim), due_mail).await?);
         }
-        self.in_turn(leasing(claim(lease, now, most)), key).await
+        claimed.sort_by_key(|(due_at, (tenant, id))| (*due_at, tenant.to_bytes(), id.to_bytes()));
+        Ok(claimed.into_iter().map(|(_, key)| key).collect())
     }
 
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         let results: Vec<_> = (0..).zip(results).collect();
         let mut held = vec![];
-        for tenant in each_tenant(self.layout, &results) {
-            let sql = record(worker, tenant, &results).map_err(StorageError::from)?;
-            held.extend(self.in_turn(steered(vec![sql]), int).await?);
+        for scope in self.layout.scopes(results.iter().map(|(_, ((tenant, _), _))| *tenant).collect::<Vec<_>>()) {
+            let sql = record(worker, scope, &results).map_err(StorageError::from)?;
+            held.extend(self.in_turn(Transaction::steered(vec![sql]), int).await?);
         }
         let places = results.iter().filter(|(place, _)| !held.contains(place));
         Ok(places.map(|(_, (key, _))| *key).collect())
@@ -72,75 +71,70 @@ impl MailQueue for PostgresStore {
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
         let mut sql = Sql::default();
         let now = sql.bind(Cell::Time(now));
-        sql.push(&state_of(&due(&now), "mail_due_at"));
+        sql.push(&state_of(&due("", &now), "mail_due_at"));
         let sql = sql.planned_anew();
         if let Some(rows) = self.replica_answer(&sql, &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
         }
-        Ok(self.send(steered(vec![sql]), state).await?.into_iter().next().unwrap_or_default())
+        Ok(self.send(Transaction::steered(vec![sql]), state).await?.into_iter().next().unwrap_or_default())
     }
 }
 
-/// What is due and nobody's, as the end of a statement.
-fn due(now: &str) -> String {
-    format!("invitations WHERE mail_due_at <= {now} AND (mail_leased_until IS NULL OR mail_leased_until <= {now})")
-}
-
-/// Whoever claims locks what nobody else is just claiming or changing.
-fn claim(lease: Lease, now: Timestamp, most: u16) -> Sql {
-    let mut sql = Sql::default();
-    let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
-    let most = sql.bind(Cell::Int(i64::from(most)));
-    sql.push(&format!(
-        "WITH found AS MATERIALIZED (SELECT ctid AS place, mail_due_at FROM {} ORDER BY mail_due_at LIMIT {most} \
-         FOR UPDATE SKIP LOCKED), leased AS (UPDATE invitations AS i SET mail_worker = {worker}, \
-         mail_leased_until = {until} FROM found AS f WHERE i.ctid = f.place RETURNING i.tenant_id, i.id, f.mail_due_at) \
-         SELECT tenant_id, id FROM leased ORDER BY mail_due_at",
-        due(&now)
-    ));
-    sql
+/// Table and condition of the mails that are due and not leased, `which` narrowed by more conditions.
+fn due(which: &str, now: &str) -> String {
+    format!(
+        "invitations WHERE {which}mail_due_at <= {now} AND (mail_leased_until IS NULL OR mail_leased_until <= {now})"
+    )
 }
 
 impl PostgresStore {
-    /// Looks for what is due on every node, and leases of that what is still there on the node of each tenant.
-    async fn claim_mails_by_tenant(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
-        let mut sql = Sql::default();
-        let (at, most) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::from(most))));
-        sql.push(&format!("SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {most}", due(&at)));
-        let oldest = self.in_turn(Transaction::alone(sql), key).await?;
-        let mut leased = vec![];
-        for tenant in oldest.iter().map(|(it, _)| it.to_bytes()).collect::<BTreeSet<_>>() {
-            let ids = oldest.iter().filter(|(it, _)| it.to_bytes() == tenant).map(|(_, id)| id.to_bytes());
-            leased.extend(self.in_turn(Transaction::alone(claim_of(lease, now, tenant, ids)), key).await?);
+    /// Builds the leases of a claim: one statement, or one for each tenant of which a look at every node has found mails.
+    async fn plan_mail_leases(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<Sql>> {
+        if self.layout.spans_tenants() {
+            return Ok(vec![claim(self.layout, lease, now, most, None)]);
         }
-        Ok(oldest.into_iter().filter(|it| leased.contains(it)).collect())
+        let mut sql = Sql::default();
+        let (at, limit) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::from(most))));
+        sql.push(&format!("SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {limit}", due("", &at)));
+        let oldest = self.in_turn(Transaction::alone(sql), key).await?;
+        let scopes = self.layout.scopes(oldest.iter().map(|(tenant, _)| *tenant).collect::<Vec<_>>());
+        let leases = scopes.into_iter().flatten().map(|tenant| {
+            let ids = oldest.iter().filter(|(owner, _)| *owner == tenant).map(|(_, id)| id.to_bytes());
+            claim(self.layout, lease, now, most, Some((tenant, ids.collect())))
+        });
+        Ok(leases.collect())
     }
 }
 
-fn claim_of(lease: Lease, now: Timestamp, tenant: [u8; 16], ids: impl Iterator<Item = [u8; 16]>) -> Sql {
+/// Builds a lease of due mails that no other transaction has locked: of all tenants, or these of one tenant.
+fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, these: Option<(Tenant, Vec<[u8; 16]>)>) -> Sql {
     let mut sql = Sql::default();
     let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
-    let (tenant, ids) = (sql.tenant(Tenant::from_bytes(tenant)), sql.ids(ids));
+    let most = sql.bind(Cell::Int(i64::from(most)));
+    let (mut tenant, mut which) = (String::new(), String::new());
+    if let Some((owner, ids)) = these {
+        tenant = sql.tenant(owner);
+        which = format!("tenant_id = {tenant} AND id = ANY({}) AND ", sql.ids(ids));
+    }
+    let address = layout.address(&["id"]);
     sql.push(&format!(
-        "WITH found AS MATERIALIZED (SELECT id FROM {} AND tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id \
+        "WITH found AS MATERIALIZED (SELECT {}, mail_due_at FROM {} ORDER BY mail_due_at LIMIT {most} \
          FOR UPDATE SKIP LOCKED) UPDATE invitations AS i SET mail_worker = {worker}, mail_leased_until = {until} \
-         FROM found AS f WHERE i.tenant_id = {tenant} AND i.id = f.id RETURNING i.tenant_id, i.id",
-        due(&now)
+         FROM found AS f WHERE {} RETURNING f.mail_due_at, i.tenant_id, i.id",
+        address.columns(),
+        due(&which, &now),
+        address.is_same("i", "f", &tenant),
     ));
     sql
 }
 
-fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
-    Ok((owner(row)?, Id::from_bytes(crate::select::id(row)?)))
+/// Reads a leased mail, and the time since which it was due.
+fn due_mail(row: &mut dyn Fetch) -> Result<(Option<Timestamp>, MailKey), Failure> {
+    Ok((row.time().map_err(Failure::Other)?, key(row)?))
 }
 
-/// The tenants of results, each once, where these are spread over nodes; else all tenants at once.
-fn each_tenant(layout: Layout, results: &[(i64, (MailKey, MailResult))]) -> Vec<Option<Tenant>> {
-    if !layout.is_by_tenant() {
-        return vec![None];
-    }
-    let tenants: BTreeSet<_> = results.iter().map(|(_, ((tenant, _), _))| tenant.to_bytes()).collect();
-    tenants.into_iter().map(|it| Some(Tenant::from_bytes(it))).collect()
+fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
+    Ok((owner(row)?, Id::from_bytes(crate::sql::row::id(row)?)))
 }
 
 /// Changes the rows that the worker still has, and lets them and those that are released go. Its answer has the places

@@ -1,12 +1,14 @@
 //! The queue of deliveries: short transactions on connections of their own, of which it takes a share only.
+//!
+//! A claim and a record are built by one builder each. Where the layout lets one statement lock rows of several tenants,
+//! they are one statement; otherwise a claim first reads the queues of all tenants, and each tenant's rows are leased or
+//! recorded by statements of their own.
 
-mod by_tenant;
 mod claim;
 mod log;
+mod look;
 mod mails;
-mod planner_settings;
 mod record;
-mod record_by_tenant;
 
 use async_trait::async_trait;
 use candor_domain::time::Timestamp;
@@ -17,18 +19,25 @@ use candor_port_storage::queue::{
     AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
 };
 use candor_tables::flat::{Cell, Fetch};
+use futures_util::{StreamExt, stream};
 
-use crate::PostgresStore;
-use crate::connection::transaction::carried_out;
 use crate::failure::Failure;
-use crate::select::int;
+use crate::nodes::transaction::{Transaction, carried_out};
 use crate::sql::Sql;
+use crate::sql::row::int;
+use crate::store::PostgresStore;
+use record::Results;
 
-pub(crate) use log::{Warned, name as day_partition};
-pub(crate) use planner_settings::{STEER, Turns, steered};
+pub(crate) use log::name as day_partition;
 
-/// So many results are recorded by one round trip.
+/// Greatest number of results that one round trip records.
 const BATCH: usize = 256;
+
+/// Tenants whose parts of a claim or a record are under way at once.
+const AT_ONCE: usize = 4;
+
+/// Looks of a claim whose deliveries another worker leases between the look and the lease.
+const LOOKS: u32 = 3;
 
 #[async_trait]
 impl Queue for PostgresStore {
@@ -37,11 +46,20 @@ impl Queue for PostgresStore {
     }
 
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
-        if self.layout.is_by_tenant() {
-            return self.claim_by_tenant(lease, now, claim).await;
+        let mut claimed = Claimed::default();
+        for _ in 0..LOOKS {
+            let plan = self.plan_leases(lease, now, claim, claimed.jobs.len()).await?;
+            let transactions = plan.leases.into_iter().map(|sql| self.lease_transaction(sql));
+            let parts = self.all_in_turn(transactions, claim::read_row).await?;
+            let leased = claim::merge(parts.into_iter().flatten().collect(), claim)?;
+            let is_overtaken = plan.expected.is_some_and(|expected| leased.jobs.len() < expected);
+            claimed.next = leased.next.or(plan.next);
+            claimed.jobs.extend(leased.jobs);
+            if !is_overtaken {
+                break;
+            }
         }
-        let transaction = planner_settings::leasing(claim::sql(lease, now, claim));
-        claim::claimed(self.in_turn(transaction, claim::row).await?, claim)
+        Ok(claimed)
     }
 
     async fn record(
@@ -50,19 +68,24 @@ impl Queue for PostgresStore {
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded> {
-        if self.layout.is_by_tenant() {
-            return self.record_by_tenant(worker, results, health).await;
-        }
         let count = results.len();
-        let transaction = steered(record::statements(worker, results, health).map_err(StorageError::from)?);
-        Ok(record::recorded(self.in_turn(transaction, record::row).await?, count))
+        let tenants = results.iter().map(|(job, _)| job.tenant).chain(health.iter().map(|((tenant, _), _)| *tenant));
+        let scopes = self.layout.scopes(tenants.collect::<Vec<_>>());
+        let all = Results::new(results, health);
+        let mut transactions = vec![];
+        for scope in scopes {
+            let statements = record::statements(worker, scope, &all.of(scope)).map_err(StorageError::from)?;
+            transactions.push(Transaction::with_settings(self.layout.record_settings(), statements));
+        }
+        let parts = self.all_in_turn(transactions.into_iter(), record::read_row).await?;
+        Ok(record::merge(parts, count))
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
         if let Some(rows) = self.replica_answer(&state_sql(now).planned_anew(), &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
         }
-        let transaction = steered(vec![state_sql(now)]);
+        let transaction = Transaction::steered(vec![state_sql(now)]);
         Ok(self.send(transaction, state).await?.into_iter().next().unwrap_or_default())
     }
 
@@ -75,7 +98,42 @@ impl Queue for PostgresStore {
     }
 }
 
-/// What nobody has at this time. The condition has no index: what it passes over is in memory somewhere.
+impl PostgresStore {
+    /// The transaction of a lease.
+    fn lease_transaction(&self, lease: Sql) -> Transaction {
+        Transaction::with_settings(self.layout.lease_settings(), vec![(lease, true)])
+    }
+
+    /// Sends transactions of several tenants, some at a time, and returns the rows of each. The work on a tenant whose node
+    /// does not answer is left out: its leases end, and its deliveries are claimed again.
+    ///
+    /// # Errors
+    /// The first failure, if all of them failed.
+    async fn all_in_turn<T>(
+        &self,
+        transactions: impl Iterator<Item = Transaction>,
+        read: fn(&mut dyn Fetch) -> Result<T, Failure>,
+    ) -> Read<Vec<Vec<T>>> {
+        let sent = transactions.map(|transaction| self.in_turn(transaction, read)).collect::<Vec<_>>();
+        let parts: Vec<_> = stream::iter(sent).buffered(AT_ONCE).collect().await;
+        let (mut done, mut failed) = (vec![], vec![]);
+        for part in parts {
+            match part {
+                Ok(rows) => done.push(rows),
+                Err(error) => failed.push(error),
+            }
+        }
+        let tenants = failed.len();
+        match failed.into_iter().next() {
+            Some(error) if done.is_empty() => return Err(error),
+            Some(error) => tracing::warn!(%error, tenants, "the queue of some tenants could not be worked on"),
+            None => {}
+        }
+        Ok(done)
+    }
+}
+
+/// Condition of rows that no worker has at this time. No index has it: the rows that it skips are in memory.
 fn unleased(now: &str) -> String {
     format!("(leased_until IS NULL OR leased_until <= {now})")
 }
@@ -88,7 +146,7 @@ fn state_sql(now: Timestamp) -> Sql {
     sql
 }
 
-/// How a queue does, where this is due by this column.
+/// Query for the state of a queue, given its due rows and the column that says since when.
 fn state_of(due: &str, by: &str) -> String {
     format!(
         "SELECT (SELECT count(*) FROM (SELECT 1 FROM {due} LIMIT {}) AS counted), (SELECT min({by}) FROM {due})",

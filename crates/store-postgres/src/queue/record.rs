@@ -1,4 +1,9 @@
-//! Recording what has become of leased deliveries.
+//! Records of the results of leased deliveries.
+//!
+//! A record locks the subscriptions whose health changes and the deliveries that the worker still has, in one order for
+//! every worker. Of these deliveries it writes the log and changes or removes the rows, and it adds the health deltas. Over
+//! all tenants that is one statement behind the locks of the subscriptions; of one tenant, where tenants are on different
+//! nodes, each step is a statement that goes to the tenant's node as it is.
 
 use std::collections::BTreeMap;
 
@@ -11,96 +16,296 @@ use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
 use candor_tables::Unwritable;
 use candor_tables::flat::{Cell, Column, Fetch, Stored, Type};
 
-use super::planner_settings::webhook;
 use crate::failure::Failure;
-use crate::select::int;
 use crate::sql::Sql;
+use crate::sql::planner_settings::webhook;
+use crate::sql::row::int;
 
 /// The delivery is done with.
-pub(super) const GONE: i64 = 0;
+const GONE: i64 = 0;
 /// It stays as it is, but for its due time.
 const STAYS: i64 = 1;
 /// It is to be attempted once more.
-pub(super) const AGAIN: i64 = 2;
+const AGAIN: i64 = 2;
 /// It stays as it is, its due time included.
-pub(super) const RELEASED: i64 = 3;
+const RELEASED: i64 = 3;
 
-/// The statements that record results and health deltas. The first one locks the subscriptions, in one order for everybody, so
-/// that the second one sees what others have added to them before it adds to that.
+/// Results and health deltas in the order in which their rows are locked.
+pub(super) struct Results {
+    results: Vec<(Job, AttemptResult)>,
+    /// One delta for each subscription.
+    health: Vec<(QueueKey, HealthDelta)>,
+}
+
+/// The results and health deltas of one statement.
+pub(super) struct ResultSlice<'r> {
+    results: Vec<&'r (Job, AttemptResult)>,
+    health: Vec<&'r (QueueKey, HealthDelta)>,
+}
+
+impl Results {
+    /// Sorts results, and merges the deltas of each subscription.
+    pub(super) fn new(mut results: Vec<(Job, AttemptResult)>, health: Vec<(QueueKey, HealthDelta)>) -> Self {
+        results.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
+        let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
+        for (queue, delta) in health {
+            let entry = merged.entry((queue.0.to_bytes(), queue.1.to_bytes()));
+            entry.and_modify(|(_, before)| *before = before.and(delta)).or_insert((queue, delta));
+        }
+        Self { results, health: merged.into_values().collect() }
+    }
+
+    /// Those of one tenant, or all.
+    pub(super) fn of(&self, scope: Option<Tenant>) -> ResultSlice<'_> {
+        let is_in = |tenant: Tenant| scope.is_none_or(|scope| scope == tenant);
+        ResultSlice {
+            results: self.results.iter().filter(|(job, _)| is_in(job.tenant)).collect(),
+            health: self.health.iter().filter(|((tenant, _), _)| is_in(*tenant)).collect(),
+        }
+    }
+}
+
+/// Builds the statements of a record, each with whether its rows are part of the answer.
 pub(super) fn statements(
     worker: WorkerId,
-    mut results: Vec<(Job, AttemptResult)>,
-    health: Vec<(QueueKey, HealthDelta)>,
-) -> Result<Vec<Sql>, Unwritable> {
-    let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
-    for (queue, delta) in health {
-        let one = merged.entry((queue.0.to_bytes(), queue.1.to_bytes()));
-        one.and_modify(|(_, before)| *before = before.and(delta)).or_insert((queue, delta));
+    scope: Option<Tenant>,
+    slice: &ResultSlice<'_>,
+) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    let mut record = RecordBuilder::new(worker, scope, slice);
+    let (lock_webhooks, log) = (record.lock_webhooks(), record.log()?);
+    let (held, changes, health) = (record.hold(), record.changes(), record.add_health());
+    if scope.is_none() {
+        let log = log.map(|log| format!("logged AS ({log}), ")).unwrap_or_default();
+        let [gone, kept] = changes;
+        let with = format!(
+            "{held}, gone AS ({gone}), kept AS ({kept}), \
+             held AS MATERIALIZED (SELECT place FROM gone UNION ALL SELECT place FROM kept), {log}{health}"
+        );
+        let answer = "SELECT count(*), NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz FROM held \
+                      UNION ALL SELECT 0::bigint, a.tenant_id, a.id, a.failures, a.failing_since FROM added AS a";
+        let all = record.sql.part(&format!("WITH {with} {answer}"));
+        return Ok(vec![(record.sql.part(&lock_webhooks), false), (all, true)]);
     }
-    let health: Vec<_> = merged.into_values().collect();
-    results.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
-    let mut changes = Sql::default();
-    let parts = [fenced(&mut changes, worker, &results), logged(&mut changes, &results)?, added(&mut changes, &health)];
-    changes.push(&format!(
-        "WITH {} SELECT (SELECT count(*) FROM held), a.tenant_id, a.id, a.failures, a.failing_since \
-         FROM (SELECT 1) AS one LEFT JOIN added AS a ON true",
-        parts.join(", ")
-    ));
-    Ok(vec![lock(&health), changes])
+    let mut texts = vec![];
+    if !slice.health.is_empty() {
+        texts.push((lock_webhooks, false));
+    }
+    if !slice.results.is_empty() {
+        texts.push((held, false));
+        texts.extend(log.map(|log| (log, false)));
+        texts.extend(changes.map(|change| (change, true)));
+    }
+    if !slice.health.is_empty() {
+        texts.push((health, true));
+    }
+    Ok(texts.into_iter().map(|(text, answers)| (record.sql.part(&text), answers)).collect())
 }
 
-fn lock(health: &[(QueueKey, HealthDelta)]) -> Sql {
-    let mut sql = Sql::default();
-    let [tenants, ids] = queues(&mut sql, health);
-    sql.push(&format!(
-        "SELECT count(*) FROM UNNEST({tenants}, {ids}) AS p (tenant_id, id) CROSS JOIN LATERAL {} AS locked",
-        webhook("1", "p.tenant_id", "p.id", " FOR NO KEY UPDATE"),
-    ));
-    sql
+/// The texts of a record. Their parameters are bound once, and each statement gets the ones that its text names.
+struct RecordBuilder<'r> {
+    sql: Sql,
+    slice: &'r ResultSlice<'r>,
+    /// Placeholder of the only tenant; `None` where the record concerns all.
+    tenant: Option<String>,
+    worker: String,
+    /// Arrays of deliveries, by the name of their column.
+    deliveries: Vec<(&'static str, String)>,
+    /// Arrays of health deltas, by the name of their column.
+    deltas: Vec<(&'static str, String)>,
 }
 
-fn queues(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> [String; 2] {
-    let tenants = sql.ids(health.iter().map(|((tenant, _), _)| tenant.to_bytes()));
-    [tenants, sql.ids(health.iter().map(|((_, webhook), _)| webhook.to_bytes()))]
+/// Rows of the answer of a record of one tenant, for each delivery that was held.
+const HELD: &str = "RETURNING 1::bigint, NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz";
+
+/// Columns that tell a delivery and its attempt within a tenant.
+const ATTEMPT: [&str; 3] = ["webhook_id", "event_id", "attempt"];
+
+impl<'r> RecordBuilder<'r> {
+    fn new(worker: WorkerId, scope: Option<Tenant>, slice: &'r ResultSlice<'r>) -> Self {
+        let mut sql = Sql::default();
+        let (tenant, worker) = (scope.map(|tenant| sql.tenant(tenant)), sql.id(worker.0));
+        let jobs = || slice.results.iter().map(|(job, _)| job);
+        let next = || slice.results.iter().map(|(_, result)| next(result));
+        let time = |at: Option<Timestamp>| at.map_or(Cell::Null(Type::Time), Cell::Time);
+        let promised = |job: &Job| job.delivery_id.map_or(Cell::Null(Type::Id), |id| Cell::Id(id.to_bytes()));
+        let deliveries = vec![
+            ("tenant_id", sql.ids(jobs().map(|job| job.tenant.to_bytes()))),
+            ("webhook_id", sql.ids(jobs().map(|job| job.webhook_id.to_bytes()))),
+            ("event_id", sql.ids(jobs().map(|job| job.event_id.to_bytes()))),
+            ("attempt", sql.many(Type::Int, jobs().map(|job| Cell::Int(i64::from(job.attempt))))),
+            ("place", sql.many(Type::Int, (0..).zip(jobs()).map(|(place, _)| Cell::Int(place)))),
+            ("next", sql.many(Type::Int, next().map(|(what, _)| Cell::Int(what)))),
+            ("due_at", sql.many(Type::Time, next().map(|(_, at)| time(at)))),
+            ("delivery_id", sql.many(Type::Id, jobs().map(promised))),
+        ];
+        let health = || slice.health.iter().map(|(_, delta)| delta);
+        let word = |delta: &HealthDelta| Cell::Text(delta.last_status.word().to_owned());
+        let deltas = vec![
+            ("tenant_id", sql.ids(slice.health.iter().map(|((tenant, _), _)| tenant.to_bytes()))),
+            ("id", sql.ids(slice.health.iter().map(|((_, webhook), _)| webhook.to_bytes()))),
+            ("last_at", sql.many(Type::Time, health().map(|delta| Cell::Time(delta.last_at)))),
+            ("last_status", sql.many(Type::Text, health().map(word))),
+            ("ends_streak", sql.many(Type::Flag, health().map(|delta| Cell::Flag(delta.ends_streak)))),
+            ("failures", sql.many(Type::Int, health().map(|delta| Cell::Int(i64::from(delta.streak.failures))))),
+            ("since", sql.many(Type::Time, health().map(|delta| time(delta.streak.since)))),
+        ];
+        Self { sql, slice, tenant, worker, deliveries, deltas }
+    }
+
+    /// Locks the subscriptions, so that the deltas are added to what other workers have added.
+    fn lock_webhooks(&self) -> String {
+        if let Some(tenant) = &self.tenant {
+            let ids = arrays(&self.deltas, &["id"]).join("");
+            return format!(
+                "SELECT 1 FROM webhooks WHERE tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id FOR NO KEY UPDATE"
+            );
+        }
+        let queues = unnest(&self.deltas, "p", &["tenant_id", "id"]);
+        let found = webhook("1", "p.tenant_id", "p.id", " FOR NO KEY UPDATE");
+        format!("SELECT count(*) FROM {queues} CROSS JOIN LATERAL {found} AS locked")
+    }
+
+    /// Locks the deliveries that the worker still has, in the order of their keys. Over all tenants that is the part `mine`,
+    /// whose order only the key has: it keeps the planner from other indexes, of which one may lead past a whole backlog.
+    fn hold(&self) -> String {
+        let worker = &self.worker;
+        if let Some(tenant) = &self.tenant {
+            let these = unnest(&self.deliveries, "u", &["webhook_id", "event_id"]);
+            return format!(
+                "SELECT 1 FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.worker = {worker} \
+                 AND (j.webhook_id, j.event_id) IN (SELECT u.webhook_id, u.event_id FROM {these}) \
+                 ORDER BY j.webhook_id, j.event_id FOR UPDATE"
+            );
+        }
+        let columns: Vec<_> = self.deliveries.iter().map(|(name, _)| *name).collect();
+        let these = unnest(&self.deliveries, "u", &columns);
+        format!(
+            "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, u.delivery_id, j.tuple FROM {these} CROSS JOIN LATERAL \
+             (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = u.tenant_id AND j.webhook_id = u.webhook_id \
+             AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND j.worker = {worker} AND j.attempt = u.attempt \
+             ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j)"
+        )
+    }
+
+    /// Condition that the delivery `j` of the only tenant is the one of `m`, and that the worker still has it.
+    fn is_held(&self, tenant: &str, m: &str) -> String {
+        let same: Vec<_> = ATTEMPT.iter().map(|name| format!("j.{name} = {m}.{name}")).collect();
+        format!("j.tenant_id = {tenant} AND {} AND j.worker = {}", same.join(" AND "), self.worker)
+    }
+
+    /// Removes the deliveries that are done, and changes the others.
+    fn changes(&self) -> [String; 2] {
+        let columns = [&ATTEMPT[..], &["next", "due_at", "delivery_id"]].concat();
+        let (gone, kept, is_same, returning) = match &self.tenant {
+            None => {
+                ("mine AS m".to_owned(), "mine AS m".to_owned(), "j.ctid = m.tuple".to_owned(), "RETURNING m.place")
+            }
+            Some(tenant) => (
+                unnest(&self.deliveries, "m", &[&ATTEMPT[..], &["next"]].concat()),
+                unnest(&self.deliveries, "m", &columns),
+                self.is_held(tenant, "m"),
+                HELD,
+            ),
+        };
+        // A promised id that the worker did not know means that a redelivery was requested during the attempt.
+        let asked = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
+        let set = format!(
+            "due_at = CASE WHEN m.next = {RELEASED} THEN j.due_at \
+             WHEN {asked} THEN LEAST(j.due_at, m.due_at) ELSE m.due_at END, worker = NULL, leased_until = NULL, \
+             attempt = CASE WHEN m.next = {AGAIN} THEN j.attempt + 1 ELSE j.attempt END, \
+             delivery_id = CASE WHEN m.next = {AGAIN} AND NOT ({asked}) THEN NULL ELSE j.delivery_id END"
+        );
+        [
+            format!("DELETE FROM delivery_jobs AS j USING {gone} WHERE {is_same} AND m.next = {GONE} {returning}"),
+            format!("UPDATE delivery_jobs AS j SET {set} FROM {kept} WHERE {is_same} AND m.next <> {GONE} {returning}"),
+        ]
+    }
+
+    /// Writes the log entries of the deliveries that the worker still has. The log of one tenant is written before the
+    /// deliveries are changed; `None` where it has no entries.
+    fn log(&mut self) -> Result<Option<String>, Unwritable> {
+        let entries: Vec<_> = (0..)
+            .zip(&self.slice.results)
+            .filter_map(|(place, (job, result))| match result {
+                AttemptResult::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job, cells))),
+                AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
+            })
+            .collect::<Result<_, _>>()?;
+        if self.tenant.is_some() && entries.is_empty() {
+            return Ok(None);
+        }
+        let (sql, jobs) = (&mut self.sql, || entries.iter().map(|(_, job, _)| *job));
+        let keys = match self.tenant {
+            None => vec![
+                ("place", sql.many(Type::Int, entries.iter().map(|(place, ..)| Cell::Int(*place)))),
+                ("tenant_id", sql.ids(jobs().map(|job| job.tenant.to_bytes()))),
+            ],
+            Some(_) => vec![
+                ("webhook_id", sql.ids(jobs().map(|job| job.webhook_id.to_bytes()))),
+                ("event_id", sql.ids(jobs().map(|job| job.event_id.to_bytes()))),
+                ("attempt", sql.many(Type::Int, jobs().map(|job| Cell::Int(i64::from(job.attempt))))),
+            ],
+        };
+        let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
+        let arrays: Vec<_> = columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| {
+                let cells = entries.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+                sql.many(column.kind, cells)
+            })
+            .collect();
+        // The entry has columns of the same names as its key.
+        let list = |prefix: &str| {
+            let names = columns.iter().map(|column| format!("{prefix}{}", column.name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let key_names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
+        let bound: Vec<_> = keys.iter().map(|(_, array)| array.clone()).chain(arrays).collect();
+        let these = format!("UNNEST({}) AS u ({}, {})", bound.join(", "), key_names.join(", "), list("new_"));
+        let (from, is_held, tenant) = match &self.tenant {
+            None => (these, "(u.place IN (SELECT h.place FROM held AS h)) IS TRUE".to_owned(), "u.tenant_id"),
+            Some(tenant) => (format!("delivery_jobs AS j, {these}"), self.is_held(tenant, "u"), "j.tenant_id"),
+        };
+        let (names, values) = (list(""), list("u.new_"));
+        Ok(Some(format!(
+            "INSERT INTO deliveries (tenant_id, {names}) SELECT {tenant}, {values} FROM {from} WHERE {is_held}"
+        )))
+    }
+
+    /// Adds the health deltas to their subscriptions, as [`HealthDelta::after`] does.
+    fn add_health(&self) -> String {
+        let (columns, set) = (["id", "last_at", "last_status", "ends_streak", "failures", "since"], health_sets());
+        if let Some(tenant) = &self.tenant {
+            return format!(
+                "UPDATE webhooks AS w SET {set} FROM {} WHERE w.tenant_id = {tenant} AND w.id = p.id \
+                 RETURNING 0::bigint, w.tenant_id, w.id, w.failures, w.failing_since",
+                unnest(&self.deltas, "p", &columns),
+            );
+        }
+        let these = unnest(&self.deltas, "p", &[&["tenant_id"], &columns[..]].concat());
+        let found = webhook("ctid AS tuple", "p.tenant_id", "p.id", "");
+        format!(
+            "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM {these} CROSS JOIN LATERAL {found} AS w), \
+             added AS (UPDATE webhooks AS w SET {set} FROM pulsed AS p WHERE w.ctid = p.tuple \
+             RETURNING w.tenant_id, w.id, w.failures, w.failing_since)"
+        )
+    }
 }
 
-/// Locks the deliveries that the worker still has, in the order of their keys, and removes or changes them. An order
-/// that only their key has keeps the planner from every other index, of which one may lead past a whole backlog.
-fn fenced(sql: &mut Sql, worker: WorkerId, results: &[(Job, AttemptResult)]) -> String {
-    let next = results.iter().map(|(_, result)| next(result)).collect::<Vec<_>>();
-    let jobs = || results.iter().map(|(job, _)| job);
-    let arrays = [
-        sql.ids(jobs().map(|it| it.tenant.to_bytes())),
-        sql.ids(jobs().map(|it| it.webhook_id.to_bytes())),
-        sql.ids(jobs().map(|it| it.event_id.to_bytes())),
-        sql.many(Type::Int, jobs().map(|it| Cell::Int(i64::from(it.attempt)))),
-        sql.many(Type::Int, (0..).zip(results).map(|(place, _)| Cell::Int(place))),
-        sql.many(Type::Int, next.iter().map(|(what, _)| Cell::Int(*what))),
-        sql.many(Type::Time, next.iter().map(|(_, at)| at.map_or(Cell::Null(Type::Time), Cell::Time))),
-        sql.many(Type::Id, jobs().map(|it| it.delivery_id.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())))),
-    ];
-    let worker = sql.id(worker.0);
-    // What is promised another id than the one that its worker knows of was asked for while the attempt was made.
-    let asked = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
-    format!(
-        "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, u.delivery_id, j.tuple FROM UNNEST({arrays}) \
-         AS u (tenant_id, webhook_id, event_id, attempt, place, next, due_at, delivery_id) CROSS JOIN LATERAL \
-         (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = u.tenant_id AND j.webhook_id = u.webhook_id \
-         AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND j.worker = {worker} AND j.attempt = u.attempt \
-         ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j), \
-         gone AS (DELETE FROM delivery_jobs AS j USING mine AS m WHERE j.ctid = m.tuple AND m.next = {GONE} RETURNING m.place), \
-         kept AS (UPDATE delivery_jobs AS j SET due_at = CASE WHEN m.next = {RELEASED} THEN j.due_at \
-         WHEN {asked} THEN LEAST(j.due_at, m.due_at) ELSE m.due_at END, worker = NULL, leased_until = NULL, \
-         attempt = CASE WHEN m.next = {AGAIN} THEN j.attempt + 1 ELSE j.attempt END, \
-         delivery_id = CASE WHEN m.next = {AGAIN} AND NOT ({asked}) THEN NULL ELSE j.delivery_id END \
-         FROM mine AS m WHERE j.ctid = m.tuple AND m.next <> {GONE} RETURNING m.place), \
-         held AS MATERIALIZED (SELECT place FROM gone UNION ALL SELECT place FROM kept)",
-        arrays = arrays.join(", "),
-    )
+/// FROM item under an alias with some of the bound arrays as columns.
+fn unnest(bound: &[(&'static str, String)], alias: &str, columns: &[&str]) -> String {
+    format!("UNNEST({}) AS {alias} ({})", arrays(bound, columns).join(", "), columns.join(", "))
+}
+
+/// Placeholders of the arrays with these columns.
+fn arrays<'b>(bound: &'b [(&'static str, String)], columns: &[&str]) -> Vec<&'b str> {
+    let array = |name: &&str| bound.iter().find(|(column, _)| column == name).map(|(_, array)| array.as_str());
+    columns.iter().filter_map(array).collect()
 }
 
 /// What becomes of the queued delivery, and when it is due then.
-pub(super) const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
+const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
     match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => (AGAIN, Some(at)),
@@ -113,58 +318,8 @@ pub(super) const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
     }
 }
 
-/// Writes the entries of the log whose deliveries were held.
-fn logged(sql: &mut Sql, results: &[(Job, AttemptResult)]) -> Result<String, Unwritable> {
-    let entries: Vec<_> = (0..)
-        .zip(results)
-        .filter_map(|(place, (job, result))| match result {
-            AttemptResult::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job.tenant, cells))),
-            AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
-        })
-        .collect::<Result<_, _>>()?;
-    let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
-    let mut arrays = vec![
-        sql.many(Type::Int, entries.iter().map(|(place, _, _)| Cell::Int(*place))),
-        sql.ids(entries.iter().map(|(_, tenant, _)| tenant.to_bytes())),
-    ];
-    for (at, column) in columns.iter().enumerate() {
-        let cells = entries.iter().map(|(_, _, cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
-        arrays.push(sql.many(column.kind, cells));
-    }
-    let names = columns.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
-    Ok(format!(
-        "logged AS (INSERT INTO deliveries (tenant_id, {names}) SELECT tenant_id, {names} \
-         FROM UNNEST({}) AS u (place, tenant_id, {names}) WHERE (u.place IN (SELECT h.place FROM held AS h)) IS TRUE)",
-        arrays.join(", ")
-    ))
-}
-
-/// Adds the health deltas to their subscriptions, as [`HealthDelta::after`] does.
-fn added(sql: &mut Sql, health: &[(QueueKey, HealthDelta)]) -> String {
-    let [tenants, ids] = queues(sql, health);
-    let all = || health.iter().map(|(_, it)| it);
-    let arrays = [
-        tenants,
-        ids,
-        sql.many(Type::Time, all().map(|it| Cell::Time(it.last_at))),
-        sql.many(Type::Text, all().map(|it| Cell::Text(it.last_status.word().to_owned()))),
-        sql.many(Type::Flag, all().map(|it| Cell::Flag(it.ends_streak))),
-        sql.many(Type::Int, all().map(|it| Cell::Int(i64::from(it.streak.failures)))),
-        sql.many(Type::Time, all().map(|it| it.streak.since.map_or(Cell::Null(Type::Time), Cell::Time))),
-    ];
-    format!(
-        "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM UNNEST({arrays}) \
-         AS p (tenant_id, id, last_at, last_status, ends_streak, failures, since) CROSS JOIN LATERAL \
-         {found} AS w), \
-         added AS (UPDATE webhooks AS w SET {sets} FROM pulsed AS p WHERE w.ctid = p.tuple RETURNING w.tenant_id, w.id, w.failures, w.failing_since)",
-        arrays = arrays.join(", "),
-        found = webhook("ctid AS tuple", "p.tenant_id", "p.id", ""),
-        sets = added_to(),
-    )
-}
-
 /// What deltas `p` make of subscriptions `w`. LEAST and GREATEST pass over nulls.
-pub(super) fn added_to() -> String {
+fn health_sets() -> String {
     format!(
         "failures = CASE WHEN p.ends_streak THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
          failing_since = CASE WHEN p.ends_streak THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
@@ -174,11 +329,11 @@ pub(super) fn added_to() -> String {
     )
 }
 
-/// A row of the answer: how many results hold, and a streak, if there is one.
+/// A row of the answer: a number of results that hold, and a streak, if there is one. The numbers of all rows add up.
 pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
 /// Reads a row of the answer.
-pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let held = int(row)?;
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
@@ -187,9 +342,13 @@ pub(super) fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     Ok((held, queue.map(|it| (it, Streak { failures, since }))))
 }
 
-/// Puts the answer together.
-pub(super) fn recorded(rows: Vec<Row>, results: usize) -> Recorded {
-    let held = rows.first().map_or(0, |(held, _)| held.unsigned_abs());
+/// Merges the answers of a record's transactions. Results that were not recorded count as lost.
+pub(super) fn merge(parts: Vec<Vec<Row>>, results: usize) -> Recorded {
+    let (mut held, mut streaks) = (0, vec![]);
+    for (count, streak) in parts.into_iter().flatten() {
+        held += count.unsigned_abs();
+        streaks.extend(streak);
+    }
     let results = u64::try_from(results).unwrap_or(u64::MAX);
-    Recorded { streaks: rows.into_iter().filter_map(|(_, it)| it).collect(), lost: results.saturating_sub(held) }
+    Recorded { streaks, lost: results.saturating_sub(held) }
 }

@@ -13,11 +13,10 @@ use candor_port_storage::error::Read;
 use candor_port_storage::store::Everyone;
 use candor_tables::flat::{Cell, Fetch, Stored, Type};
 
-use crate::PostgresStore;
 use crate::failure::Failure;
-use crate::layout::CREDENTIAL_TENANTS;
-use crate::select::{columns, owner, versioned};
 use crate::sql::Sql;
+use crate::sql::row::{columns, owner, versioned};
+use crate::store::PostgresStore;
 
 /// The tenant of the data set that a key opens: the test data set of an organization differs from the live one by the
 /// highest bit, which is the first digit's.
@@ -40,8 +39,8 @@ impl Everyone for PostgresStore {
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        if self.layout.is_by_tenant() {
-            return self.key_of_its_tenant(hash).await;
+        if let Some(lookup) = self.layout.tenant_of_secret("hash", Cell::Bytes(hash.0.to_vec())) {
+            return self.key_of_its_tenant(hash, &lookup).await;
         }
         let mut sql = Sql::default();
         let hash = sql.bind(Cell::Bytes(hash.0.to_vec()));
@@ -69,20 +68,11 @@ impl Everyone for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Whose the secret with this hash is, where tenants are spread over nodes. Any node answers.
-    pub(crate) async fn tenant_of_secret(&self, hash: Cell) -> Read<Option<Tenant>> {
-        let mut sql = Sql::default();
-        let hash = sql.bind(hash);
-        sql.push(&format!("SELECT tenant_id FROM {CREDENTIAL_TENANTS} WHERE hash = {hash}"));
-        self.find(&sql, owner).await
-    }
-
     /// A key, and the person behind it, each on the node of its data set.
-    async fn key_of_its_tenant(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        let hash = Cell::Bytes(hash.0.to_vec());
-        let Some(tenant) = self.tenant_of_secret(hash.clone()).await? else { return Ok(None) };
+    async fn key_of_its_tenant(&self, hash: KeyHash, lookup: &Sql) -> Read<Option<KeyRecord>> {
+        let Some(tenant) = self.find(lookup, owner).await? else { return Ok(None) };
         let mut sql = Sql::default();
-        let (tenant, hash) = (sql.tenant(tenant), sql.bind(hash));
+        let (tenant, hash) = (sql.tenant(tenant), sql.bind(Cell::Bytes(hash.0.to_vec())));
         sql.push(&format!(
             "SELECT k.tenant_id, {}, NULL::uuid, NULL::text, NULL::text FROM api_keys AS k \
              WHERE k.tenant_id = {tenant} AND (k.hash = {hash} OR k.previous_hash = {hash})",

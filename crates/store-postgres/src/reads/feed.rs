@@ -16,32 +16,23 @@ use candor_port_storage::store::FeedPage;
 use candor_tables::flat::{Cell, Fetch, Stored, Type};
 use tokio::time::sleep;
 
-use crate::PostgresStore;
 use crate::failure::Failure;
-use crate::layout::Layout;
-use crate::select::{columns, flag, id, int, versioned};
+use crate::layout::SharedLayout;
 use crate::sql::Sql;
+use crate::sql::row::{columns, flag, id, int, versioned};
+use crate::store::PostgresStore;
 
 /// Pauses before the feed looks again while events are held back, each longer than the one before: most transactions end
 /// within the first, and who waits for others must not look for their sake again and again.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40)];
 
-/// The oldest transaction that still runs: what stands before it is settled. Where tenants are spread over nodes, whatever
-/// is committed is: see [`crate::layout::FEED_POSITIONS`].
-const fn horizon(layout: Layout) -> &'static str {
-    match layout {
-        Layout::OneServer => "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + feed_offset()",
-        Layout::ByTenant => "SELECT 9223372036854775807::bigint",
-    }
-}
-
 /// More than any page has, known to the planner. Without a filter no more are looked at.
 const LOOKED_AT: u32 = 128;
 
 /// What is asked of the feed.
 pub(super) struct Wanted<'w> {
-    pub(super) layout: Layout,
+    pub(super) layout: SharedLayout,
     pub(super) filter: &'w FeedFilter,
     pub(super) oldest: Timestamp,
     pub(super) start: &'w FeedStart,
@@ -137,13 +128,13 @@ fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
     sql
 }
 
-fn last_settled(layout: Layout, tenant: Tenant) -> Sql {
+fn last_settled(layout: SharedLayout, tenant: Tenant) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
     sql.push(&format!(
         "SELECT position, id FROM events WHERE tenant_id = {tenant} AND position < ({}) \
          ORDER BY position DESC, id DESC LIMIT 1",
-        horizon(layout)
+        layout.feed_horizon()
     ));
     sql
 }
@@ -181,7 +172,7 @@ fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32)
          (SELECT * FROM events WHERE f.is_event AND tenant_id = {tenant} AND id = f.id OFFSET 0) AS e ON true \
          ORDER BY f.is_event, f.position, f.id",
         columns(Event::TABLE, "e."),
-        horizon = horizon(wanted.layout),
+        horizon = wanted.layout.feed_horizon(),
     ));
     sql
 }

@@ -11,12 +11,12 @@ use candor_port_storage::{StorageError, StoredAnswer};
 use candor_tables::flat::{Cell, Fetch};
 
 use super::feed::Wanted;
-use crate::PostgresStore;
-use crate::commit::keeping;
 use crate::failure::Failure;
-use crate::layout::Layout;
-use crate::select::int;
+use crate::layout::SharedLayout;
+use crate::layout::idempotency::store_answer;
 use crate::sql::Sql;
+use crate::sql::row::int;
+use crate::store::PostgresStore;
 
 #[async_trait]
 impl History for PostgresStore {
@@ -31,7 +31,7 @@ impl History for PostgresStore {
     }
 
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
-        Ok(!self.apart(&keeping(tenant, &replay), int).await?.is_empty())
+        Ok(!self.apart(&store_answer(tenant, &replay), int).await?.is_empty())
     }
 
     async fn feed(
@@ -63,11 +63,11 @@ impl History for PostgresStore {
 }
 
 /// Removes rows before an instant, oldest first. Several instances sweep at once; none waits for another.
-fn doomed(layout: Layout, (table, key): (&str, &str), condition: &str, at: Timestamp, most: u32) -> Sql {
+fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (at, most) = (sql.bind(Cell::Time(at)), sql.bind(Cell::Int(i64::from(most))));
     let column = condition.split(' ').next().unwrap_or_default();
-    let passing_over = layout.passing_over();
+    let passing_over = layout.skip_locked();
     sql.push(&format!(
         "WITH doomed AS MATERIALIZED (SELECT tenant_id, {key} FROM {table} WHERE {condition} {at} ORDER BY {column} \
          LIMIT {most}{passing_over}), \

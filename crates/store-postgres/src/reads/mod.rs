@@ -5,8 +5,7 @@ mod feed;
 mod history;
 mod people;
 mod redelivery;
+mod rows;
 mod test_data;
 pub(crate) mod upkeep;
 mod webhooks;
-
-pub(crate) use people::present_statuses;

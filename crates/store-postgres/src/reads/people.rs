@@ -7,21 +7,16 @@ use candor_domain::people::Employee;
 use candor_port_storage::Version;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::{LinesAbove, People, Reporting};
-use candor_tables::flat::{Cell, Stored, Type};
+use candor_tables::flat::{Cell, Stored};
 use candor_tables::rows::employees;
 
-use crate::PostgresStore;
-use crate::select::{columns, flag, id, int, versioned};
 use crate::sql::Sql;
+use crate::sql::row::{columns, flag, id, int, versioned};
+use crate::store::PostgresStore;
 
 /// The words for everyone who has not left.
 fn present() -> impl Iterator<Item = Cell> {
     employees::present().map(|word| Cell::Text(word.to_owned()))
-}
-
-/// Binds the statuses of everyone who has not left.
-pub(crate) fn present_statuses(sql: &mut Sql) -> String {
-    sql.many(Type::Text, present())
 }
 
 #[async_trait]

@@ -9,8 +9,8 @@ use candor_port_storage::queue::{Again, QueueKey, Resend};
 use candor_tables::flat::{Cell, Fetch, Stored, Type};
 
 use crate::failure::Failure;
-use crate::select;
 use crate::sql::Sql;
+use crate::sql::row as read_row;
 
 /// An event's id is made when it happens; so many milliseconds are allowed between its time and the one inside its id,
 /// which says where to look.
@@ -84,10 +84,10 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
 
 /// Reads an event's id and type.
 pub(super) fn event(row: &mut dyn Fetch) -> Result<Resend, Failure> {
-    let id = Id::from_bytes(select::id(row)?);
+    let id = Id::from_bytes(read_row::id(row)?);
     let word = row.text().map_err(Failure::Other)?.unwrap_or_default();
     let reason = || format!("unexpected value {word:?}");
     let corrupt = |_| StorageError::Corrupt { table: Event::TABLE.name, column: "type", reason: reason() };
     let event_type = EventType::from_word(&word).map_err(corrupt)?;
-    Ok(Resend { event_id: id, event_type, is_queued: select::flag(row)? })
+    Ok(Resend { event_id: id, event_type, is_queued: read_row::flag(row)? })
 }

@@ -4,11 +4,11 @@ use candor_domain::access::Tenant;
 use candor_port_storage::upkeep::Emptied;
 use candor_tables::flat::Cell;
 
-use crate::PostgresStore;
-use crate::connection::transaction::{Transaction, carried_out, send};
 use crate::failure::Failure;
-use crate::select::int;
+use crate::nodes::transaction::{Transaction, carried_out, send};
 use crate::sql::Sql;
+use crate::sql::row::int;
+use crate::store::PostgresStore;
 
 impl PostgresStore {
     /// Removes some rows of a table. People refer to their managers, so the lines between them go first.

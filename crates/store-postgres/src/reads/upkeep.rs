@@ -11,17 +11,32 @@ use candor_tables::flat::{Cell, Fetch};
 use candor_tables::schema::SchemaTable;
 use candor_tables::sizes::{TablePiece, piece_statement};
 
-use crate::PostgresStore;
-use crate::connection::transaction::Transaction;
+use crate::connection::session::run;
 use crate::failure::Failure;
-use crate::select::int;
+use crate::nodes::transaction::Transaction;
+use crate::options::PostgresOptions;
+use crate::schema::session::{SchemaError, connect, failed, one};
 use crate::sql::Sql;
+use crate::sql::row::{flag, int};
+use crate::store::PostgresStore;
 
-pub(crate) const MASTER_KEYS: &str =
+const MASTER_KEYS: &str =
     "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id COLLATE \"C\"";
 
 /// Whoever adds or replaces a master key does so alone, and sees what the one before did. Readers do not wait.
 const LOCK: &str = "LOCK TABLE master_keys IN EXCLUSIVE MODE";
+
+/// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.
+///
+/// # Errors
+/// [`SchemaError`].
+pub async fn master_keys(options: &PostgresOptions) -> Result<Vec<MasterKey>, SchemaError> {
+    let connection = connect(options).await?;
+    if !one(&connection, "SELECT to_regclass('master_keys') IS NOT NULL", flag).await? {
+        return Ok(vec![]);
+    }
+    run(&connection, &Sql::plain(MASTER_KEYS), master_key).await.map_err(failed)
+}
 
 #[async_trait]
 impl Upkeep for PostgresStore {
@@ -94,7 +109,7 @@ fn addition(key: &MasterKey, seen: usize) -> Sql {
     sql
 }
 
-pub(crate) fn master_key(row: &mut dyn Fetch) -> Result<MasterKey, Failure> {
+fn master_key(row: &mut dyn Fetch) -> Result<MasterKey, Failure> {
     Ok(MasterKey {
         key_id: row.text().map_err(Failure::Other)?.unwrap_or_default(),
         fingerprint: row.text().map_err(Failure::Other)?.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! Webhook subscriptions, and the log of what was sent to them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -17,10 +17,10 @@ use candor_tables::rows::{JOB_TABLE, read_job};
 use futures_util::future::try_join_all;
 
 use super::redelivery;
-use crate::PostgresStore;
-use crate::queue::steered;
-use crate::select::{columns, int, owner, versioned};
+use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
+use crate::sql::row::{columns, int, owner, versioned};
+use crate::store::PostgresStore;
 
 #[async_trait]
 impl Webhooks for PostgresStore {
@@ -61,20 +61,13 @@ impl Webhooks for PostgresStore {
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
-        if self.layout.is_by_tenant() {
-            return self.events_of_tenants(wanted).await;
+        let mut by_scope = vec![];
+        for scope in self.layout.scopes(wanted.iter().map(|(tenant, _)| *tenant)) {
+            let wanted = wanted.iter().filter(|(tenant, _)| scope.is_none_or(|scope| scope == *tenant));
+            by_scope.push(events_sql(scope, wanted));
         }
-        let wanted: BTreeSet<_> = wanted.iter().map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
-        let mut sql = Sql::default();
-        let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
-        let ids = sql.ids(wanted.iter().map(|(_, id)| *id));
-        let columns = columns(Event::TABLE, "e.");
-        // Only their key has this order; the index of the feed begins with the tenant too.
-        sql.push(&format!(
-            "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
-             (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id LIMIT 1) AS e"
-        ));
-        self.read(&sql, |row| Ok((owner(row)?, versioned(row)?.value))).await
+        let reads = by_scope.iter().map(|sql| self.read(sql, |row| Ok((owner(row)?, versioned(row)?.value))));
+        Ok(try_join_all(reads).await?.into_iter().flatten().collect())
     }
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
@@ -86,7 +79,7 @@ impl Webhooks for PostgresStore {
              AND event_id = {event}"
         ));
         let read = |row: &mut dyn Fetch| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
-        Ok(self.send(steered(vec![sql]), read).await?.into_iter().next())
+        Ok(self.send(Transaction::steered(vec![sql]), read).await?.into_iter().next())
     }
 
     async fn to_deliver_again(
@@ -97,29 +90,30 @@ impl Webhooks for PostgresStore {
         after: Option<EventId>,
         most: u16,
     ) -> Read<Vec<Resend>> {
-        let transaction = steered(vec![redelivery::sql((tenant, webhook), which, after, most)]);
+        let transaction = Transaction::steered(vec![redelivery::sql((tenant, webhook), which, after, most)]);
         self.send(transaction, redelivery::event).await
     }
 }
 
-impl PostgresStore {
-    /// Events by id, tenant by tenant.
-    async fn events_of_tenants(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
-        let mut by_tenant: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-        for (tenant, event) in wanted {
-            by_tenant.entry(tenant.to_bytes()).or_default().insert(event.to_bytes());
-        }
+/// Builds the read of events by their ids: of one tenant, or of several in one statement.
+fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenant, EventId)>) -> Sql {
+    let wanted: BTreeSet<_> = wanted.map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
+    let mut sql = Sql::default();
+    if let Some(tenant) = scope {
+        let (tenant, ids) = (sql.tenant(tenant), sql.ids(wanted.iter().map(|(_, id)| *id)));
         let columns = columns(Event::TABLE, "");
-        let reads = by_tenant.into_iter().map(|(tenant, ids)| {
-            let mut sql = Sql::default();
-            let (tenant, ids) = (sql.tenant(Tenant::from_bytes(tenant)), sql.ids(ids));
-            sql.push(&format!(
-                "SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"
-            ));
-            async move { self.read(&sql, |row| Ok((owner(row)?, versioned(row)?.value))).await }
-        });
-        Ok(try_join_all(reads).await?.into_iter().flatten().collect())
+        sql.push(&format!("SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"));
+        return sql;
     }
+    let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
+    let ids = sql.ids(wanted.iter().map(|(_, id)| *id));
+    let columns = columns(Event::TABLE, "e.");
+    // Only their key has this order; the index of the feed begins with the tenant too.
+    sql.push(&format!(
+        "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
+         (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id LIMIT 1) AS e"
+    ));
+    sql
 }
 
 /// The time inside an attempt's id.

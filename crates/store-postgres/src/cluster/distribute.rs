@@ -2,22 +2,22 @@
 
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
-use crate::PostgresOptions;
-use crate::commit::SUBSCRIBED;
-use crate::connection::session::run;
-use crate::failure::{Failure, MARK};
-use crate::layout::{
+use super::SUBSCRIBED;
+use crate::cluster::tables::{
     CREDENTIAL_TENANTS, FEED_POSITIONS, FIRST_BY_TENANT, LAYOUT, NEXT_POSITION, by_tenant, count_up, on_coordinator,
     on_every_node, tell_all_wanted,
 };
-use crate::migrations::{SchemaError, failed, flag, locked, one, pending};
+use crate::connection::session::run;
+use crate::failure::{CHECK_PREFIX, Failure};
+use crate::schema::session::{SchemaError, failed, one};
 use crate::sql::Sql;
+use crate::sql::row::flag;
 
 /// What [`prepare`] is called where its steps are named.
 const PREPARATION: &str = "the layout by tenant";
 
 /// Unique indexes that find the tenant of a secret on one server. Where tenants are spread, each is unique on its node.
-pub(crate) const SECRET_INDEXES: [(&str, &str); 3] = [
+const SECRET_INDEXES: [(&str, &str); 3] = [
     ("api_keys_by_hash", "api_keys (tenant_id, hash)"),
     ("api_keys_by_previous_hash", "api_keys (tenant_id, previous_hash)"),
     ("invitations_by_token", "invitations (tenant_id, token_hash)"),
@@ -26,50 +26,43 @@ pub(crate) const SECRET_INDEXES: [(&str, &str); 3] = [
 /// Whether the server spreads tables, and this is the node that does so.
 pub(crate) const CAN_DISTRIBUTE: &str = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')";
 /// Those that have anything.
-pub(crate) const TENANTS: &str = "SELECT tenant_id FROM organizations UNION SELECT tenant_id FROM events";
+const TENANTS: &str = "SELECT tenant_id FROM organizations UNION SELECT tenant_id FROM events";
 /// Whose each secret is, as the rows of tenants say.
-pub(crate) const TENANTS_OF_SECRETS: &str = "SELECT hash, tenant_id FROM api_keys \
+const TENANTS_OF_SECRETS: &str = "SELECT hash, tenant_id FROM api_keys \
     UNION SELECT previous_hash, tenant_id FROM api_keys WHERE previous_hash IS NOT NULL \
     UNION SELECT token_hash, tenant_id FROM invitations";
 const WORKERS: &str = "SELECT count(*) FROM citus_get_active_worker_nodes()";
 const IS_COORDINATOR: &str = "SELECT groupid = 0 FROM pg_dist_local_group";
 
-/// Spreads what is not spread yet over the nodes of a Citus cluster, and answers what it did. Nothing may use the database
-/// meanwhile. What a run that failed has done stays done; another one carries on.
+/// Distributes the tables that are not distributed yet, and returns the steps taken. The connection holds the lock of the
+/// schema, which is up to date. Steps before one that fails stay done; another run carries on.
 ///
 /// # Errors
-/// [`SchemaError`], also where the schema is not up to date, or the server is no coordinator of a cluster.
-pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<String>, SchemaError> {
-    let lacking = pending(options).await?;
-    if lacking.iter().any(|it| !is_distribution(it)) {
-        return Err(SchemaError::Failed(format!("it lacks {}; run `candor migrate` first", lacking.join(", "))));
-    }
-    let connection = locked(options).await?;
-    expect_a_coordinator(&connection).await?;
+/// [`SchemaError`], also where the server is no coordinator of a cluster.
+pub(crate) async fn distribute(connection: &AsyncPgConnection, shards: u16) -> Result<Vec<String>, SchemaError> {
+    expect_a_coordinator(connection).await?;
     let mut done = vec![];
-    if prepare(&connection).await? {
+    if prepare(connection).await? {
         done.push(PREPARATION.to_owned());
     }
-    execute(&connection, &format!("SET lock_timeout = 0; SET citus.shard_count = {shards}")).await?;
-    for step in undistributed(&connection).await? {
+    execute(connection, &format!("SET lock_timeout = 0; SET citus.shard_count = {shards}")).await?;
+    for step in undistributed(connection).await? {
         for statement in step.statements() {
-            execute(&connection, &statement).await?;
+            execute(connection, &statement).await?;
         }
         done.push(step.to_string());
     }
     Ok(done)
 }
 
-/// Makes the layout on any server, with every table on it: for tests of what reads and writes it.
+/// Creates the layout by tenant on any server, with every table on it.
 ///
 /// # Errors
 /// [`SchemaError`].
-#[doc(hidden)]
-pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaError> {
-    let connection = locked(options).await?;
-    prepare(&connection).await?;
+pub(crate) async fn lay_out(connection: &AsyncPgConnection) -> Result<(), SchemaError> {
+    prepare(connection).await?;
     for statement in Step::NextPosition.statements() {
-        execute(&connection, &statement).await?;
+        execute(connection, &statement).await?;
     }
     Ok(())
 }
@@ -113,6 +106,17 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     Ok(true)
 }
 
+/// Script that fills the tables which only a cluster has, from the rows that a copy has brought. No event comes at or before
+/// the position.
+pub(super) fn copied_tables(last: i64) -> String {
+    format!(
+        "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
+         INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint FROM ({TENANTS}) AS t \
+         ON CONFLICT (tenant_id) DO NOTHING; {}",
+        tell_all_wanted()
+    )
+}
+
 /// A table that is not where it belongs, or what every node must have.
 enum Step {
     ByTenant(&'static str),
@@ -153,7 +157,7 @@ fn next_position() -> Vec<String> {
         format!(
             "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid, unwanted bigint) RETURNS bigint LANGUAGE plpgsql AS $$ \
              DECLARE place bigint; subscribed bigint; BEGIN {} RETURNING f.position, f.wanted & unwanted INTO place, subscribed; \
-             IF subscribed <> 0 THEN RAISE EXCEPTION '{MARK}{SUBSCRIBED}'; END IF; RETURN place; END $$",
+             IF subscribed <> 0 THEN RAISE EXCEPTION '{CHECK_PREFIX}{SUBSCRIBED}'; END IF; RETURN place; END $$",
             count_up("tenant")
         ),
     ]
@@ -196,68 +200,11 @@ pub(crate) async fn lacking(connection: &AsyncPgConnection) -> Result<Vec<String
     Ok(undistributed(connection).await?.iter().map(|it| format!("{LACKING}{it}")).collect())
 }
 
-fn is_distribution(step: &str) -> bool {
+/// Returns `true` for a step that [`lacking`] names.
+pub(crate) fn is_distribution(step: &str) -> bool {
     step.starts_with(LACKING)
 }
 
 async fn execute(mut connection: &AsyncPgConnection, script: &str) -> Result<(), SchemaError> {
     SimpleAsyncConnection::batch_execute(&mut connection, script).await.map_err(|it| failed(it.into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use candor_test_postgres::TestDatabase;
-
-    use super::*;
-    use crate::migrate;
-    use crate::migrations::connect;
-
-    async fn rows(options: &PostgresOptions, text: &str) -> Vec<String> {
-        let read = |row: &mut dyn candor_tables::flat::Fetch| row.text().map_err(Failure::Other);
-        let connection = connect(options).await.unwrap();
-        run(&connection, &Sql::plain(text), read).await.unwrap().into_iter().flatten().collect()
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn every_table_is_in_one_list_and_every_unique_index_of_tenants_begins_with_them() {
-        let Some(database) = TestDatabase::empty().unwrap() else { return };
-        let options = PostgresOptions::new(database.url(), 1);
-        migrate(&options).await.unwrap();
-        lay_out_by_tenant(&options).await.unwrap();
-        let mut lists: BTreeMap<&str, u32> = BTreeMap::new();
-        for table in by_tenant().chain(on_every_node()).chain(on_coordinator()) {
-            *lists.entry(table).or_default() += 1;
-        }
-        let tables = "SELECT c.relname::text FROM pg_class AS c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition \
-                      AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname";
-        let tables = rows(&options, tables).await;
-        for table in &tables {
-            assert_eq!(lists.get(table.as_str()), Some(&1), "{table} is listed once, by its scope");
-        }
-        assert_eq!(lists.len(), tables.len(), "{lists:?}");
-        let unique = "SELECT t.relname || ' ' || i.relname FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid \
-                      JOIN pg_class AS t ON t.oid = x.indrelid JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = x.indkey[0] \
-                      WHERE x.indisunique AND a.attname <> 'tenant_id' AND t.relnamespace = 'public'::regnamespace";
-        for index in rows(&options, unique).await {
-            let table = index.split(' ').next().unwrap();
-            assert!(!by_tenant().any(|name| name == table), "{index} does not begin with the tenant");
-        }
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_server_without_citus_is_told_from_a_cluster() {
-        let Some(database) = TestDatabase::empty().unwrap() else { return };
-        let options = PostgresOptions::new(database.url(), 1);
-        let early = distribute(&options, 4).await.unwrap_err().to_string();
-        assert!(early.contains("candor migrate"), "{early}");
-        migrate(&options).await.unwrap();
-        if rows(&options, "SELECT extname::text FROM pg_extension").await.iter().any(|it| it == "citus") {
-            return;
-        }
-        let refused = distribute(&options, 4).await.unwrap_err().to_string();
-        assert!(refused.contains("no Citus"), "{refused}");
-        assert_eq!(pending(&options).await.unwrap(), [""; 0]);
-    }
 }

@@ -16,12 +16,14 @@ use candor_tables::flat::Cell;
 use tokio::sync::Mutex;
 use tokio_postgres::Client;
 
-use crate::PostgresOptions;
+use crate::cluster::distribute::CAN_DISTRIBUTE;
+use crate::cluster::{LAYOUT, layout_of};
 use crate::connection::session::Session;
-use crate::distribute::CAN_DISTRIBUTE;
 use crate::failure::{Failure, with_causes};
-use crate::layout::{LAYOUT, Layout};
-use crate::migrations::{FEED_STEP, SchemaError, migrate, pending};
+use crate::layout::SharedLayout;
+use crate::migrations::{FEED_STEP, migrate, pending};
+use crate::options::PostgresOptions;
+use crate::schema::session::SchemaError;
 
 /// What the server's views call the connections of a copy, unless the URL says otherwise.
 const NAME: &str = "candor copy";
@@ -47,7 +49,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub struct PostgresCopy {
     session: Session,
     options: PostgresOptions,
-    layout: Layout,
+    layout: SharedLayout,
     /// Whether its tables are on several nodes.
     is_cluster: bool,
     client: Mutex<Client>,
@@ -115,7 +117,7 @@ impl PostgresCopy {
             let mut lacks = pending(options).await?;
             // A copy that was interrupted may have brought events of later positions, and sees to that at its end.
             lacks.retain(|it| it != FEED_STEP);
-            if it.layout.is_by_tenant() && !lacks.is_empty() {
+            if !it.layout.spans_tenants() && !lacks.is_empty() {
                 return Err(CopyRefusal::Spread(lacks));
             }
             if !lacks.is_empty() && schema::is_used(&client).await? {
@@ -138,8 +140,8 @@ impl PostgresCopy {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
         let client = connected(&session).await?;
         let is_so = async |question: &str| client.query_one(question, &[]).await.map(|it| it.get(0)).map_err(failed);
-        let layout = if is_so(LAYOUT).await? { Layout::ByTenant } else { Layout::OneServer };
-        let is_cluster = layout.is_by_tenant() && is_so(CAN_DISTRIBUTE).await?;
+        let layout = layout_of(is_so(LAYOUT).await?);
+        let is_cluster = !layout.spans_tenants() && is_so(CAN_DISTRIBUTE).await?;
         Ok(Self { session, options: options.clone(), layout, is_cluster, client: Mutex::new(client) })
     }
 
@@ -215,9 +217,10 @@ impl CopyTarget for PostgresCopy {
     async fn finish(&self, feed_end: i64) -> Read<()> {
         let mut client = self.client.lock().await;
         schema::check_references(&mut client).await?;
-        match self.layout {
-            Layout::OneServer => schema::carry_feed_on(&client, feed_end).await?,
-            Layout::ByTenant => schema::lay_out_by_tenant(&client, feed_end).await?,
+        let last = schema::last_position(&client, feed_end).await?;
+        match self.layout.copied_tables(last) {
+            Some(script) => client.batch_execute(&script).await.map_err(failed)?,
+            None => schema::carry_feed_on(&client, feed_end).await?,
         }
         client.batch_execute("ANALYZE").await.map_err(failed)
     }

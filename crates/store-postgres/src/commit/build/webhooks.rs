@@ -3,27 +3,23 @@
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::fields::Word;
-use candor_domain::id::{EventId, Id, WebhookId};
+use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Write};
 use candor_port_storage::{Sooner, Version};
-use candor_tables::flat::{Cell, Fetch, Stored, Type};
+use candor_tables::flat::{Cell, Stored, Type};
 
-use super::audience::Audience;
-use super::statement::{STALE, Statement, raise};
-use crate::failure::Failure;
-use crate::layout::{FEED_POSITIONS, Layout};
-use crate::queue::STEER;
+use super::STALE;
+use crate::layout::statement::assert_sql;
+use crate::layout::{SharedLayout, Statement};
 use crate::sql::Sql;
+use crate::sql::planner_settings::STEER;
 
 /// What is written of a queued delivery.
 const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, \
     due_at, worker, leased_until";
-
-/// Somebody subscribes to an event though nobody was expected to.
-pub(crate) const SUBSCRIBED: &str = "subscribed";
 
 /// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
 pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
@@ -37,7 +33,7 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
 
 /// Makes queued deliveries due at a time, in the order of their keys. They are looked for as the queue's own statements
 /// are, whose plans do well with a long queue.
-pub(super) fn bring_forward(layout: Layout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
+pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
     let mut sooner: Vec<_> = sooner.iter().collect();
     sooner.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
     let mut sql = Sql::default();
@@ -50,32 +46,20 @@ pub(super) fn bring_forward(layout: Layout, tenant: Tenant, sooner: &[Sooner], a
         sql.many(Type::Id, promised().map(|it| it.map_or(Cell::Null(Type::Id), |(_, it)| Cell::Id(it.to_bytes())))),
     ];
     let count = sql.bind(Cell::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
-    let all = raise(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
+    let all = assert_sql(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
     let arrays = arrays.join(", ");
     let (u, promise) = (
         "u (webhook_id, event_id, attempt, delivery_id)",
         "(u.delivery_id IS NULL OR (j.attempt = u.attempt AND (j.delivery_id IS NULL OR j.delivery_id = u.delivery_id)))",
     );
-    let (found, is_found) = match layout {
-        Layout::OneServer => (
-            format!(
-                "SELECT j.tuple, u.delivery_id FROM UNNEST({arrays}) AS {u} CROSS JOIN LATERAL \
-                 (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = u.webhook_id \
-                 AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND {promise} \
-                 ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j"
-            ),
-            "j.ctid = f.tuple".to_owned(),
-        ),
-        // Rows are told by their places only to the node that has them.
-        Layout::ByTenant => (
-            format!(
-                "SELECT j.webhook_id, j.event_id, u.delivery_id FROM UNNEST({arrays}) AS {u} CROSS JOIN LATERAL \
-                 (SELECT webhook_id, event_id FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} \
-                 AND j.webhook_id = u.webhook_id AND j.event_id = u.event_id AND {promise} FOR UPDATE) AS j"
-            ),
-            format!("j.tenant_id = {tenant} AND j.webhook_id = f.webhook_id AND j.event_id = f.event_id"),
-        ),
-    };
+    let address = layout.address(&["webhook_id", "event_id"]);
+    let (columns, names, is_found) = (address.columns(), address.names("j"), address.is_same("j", "f", &tenant));
+    let found = format!(
+        "SELECT {names}, u.delivery_id FROM UNNEST({arrays}) AS {u} CROSS JOIN LATERAL \
+         (SELECT {columns} FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = u.webhook_id \
+         AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND {promise} \
+         ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j"
+    );
     sql.push(&format!(
         "WITH found AS MATERIALIZED ({found}), \
          sooner AS (UPDATE delivery_jobs AS j SET delivery_id = COALESCE(f.delivery_id, j.delivery_id), \
@@ -150,7 +134,7 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
     let from = statement.from(&format!("webhooks AS w{source}"));
     // A delivery that was asked for in the same change set is queued as it was asked for. Statements of their own do so anyway.
-    let before = if statement.layout.is_by_tenant() { &[][..] } else { &statement.queued };
+    let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
     let behind: String = before.iter().map(|it| format!(" AND (SELECT count(*) FROM {it}) >= 0")).collect();
     queue(
         statement,
@@ -162,55 +146,10 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     );
 }
 
-/// The types of events that nobody is expected to want, as bits.
-pub(super) fn unwanted(audience: Audience, changes: &[&ChangeSet]) -> i64 {
-    let events = changes.iter().flat_map(|it| &it.events).filter(|_| audience == Audience::Nobody);
-    events.fold(0, |bits, it| bits | it.kind.bit())
-}
-
-/// Fails with a word if an active subscription of the tenant wants an event of these types; its row of [`FEED_POSITIONS`] is
-/// held.
-pub(super) fn expect_nobody(statement: &mut Statement, unwanted: i64) {
-    if unwanted == 0 {
-        return;
-    }
-    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
-    let nobody = raise("wanted = 0", SUBSCRIBED);
-    statement.part(
-        "",
-        &format!("SELECT {nobody} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"),
-    );
-}
-
 /// Whether a change writes subscriptions.
 pub(super) fn are_changed(change: &ChangeSet) -> bool {
     let is_row = |it: &Write| matches!(it, Write::Put(row) if row.table().name == Subscription::TABLE.name);
     change.writes.iter().any(|it| is_row(it) || matches!(it, Write::WebhookRemoved(..)))
-}
-
-/// Says beside the tenant's position which types of events its active subscriptions want. That row is held before they are
-/// looked at: of two who change subscriptions at once, the later one sees both.
-pub(super) fn tell_wanted(statement: &mut Statement) {
-    let tenant = statement.tenant.clone();
-    statement.part(
-        "",
-        &format!(
-            "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 0) \
-             ON CONFLICT (tenant_id) DO UPDATE SET position = f.position"
-        ),
-    );
-    statement.part(
-        "",
-        &format!(
-            "UPDATE {FEED_POSITIONS} SET wanted = coalesce((SELECT bit_or(w.wanted) FROM webhooks AS w \
-             WHERE w.tenant_id = {tenant}), 0) WHERE tenant_id = {tenant}"
-        ),
-    );
-}
-
-/// Whether somebody wants an event of a change that expected nobody.
-pub(super) fn is_somebody_there(failure: &Failure) -> bool {
-    matches!(failure, Failure::Check(word) if word == SUBSCRIBED)
 }
 
 fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
@@ -253,25 +192,4 @@ fn queue(statement: &mut Statement, rows: &str) {
         &format!("INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING RETURNING webhook_id, event_id, delivery_id"),
     );
     statement.queued.push(part);
-}
-
-/// The final SELECT where the deliveries that these parts queued are the answer: a row for each, and one without where
-/// there is none, so that the checks are made all the same.
-pub(super) fn answer(checks: &str, queued: &[String]) -> String {
-    if queued.is_empty() {
-        return format!("SELECT NULL::uuid, NULL::uuid, {checks}");
-    }
-    let rows: Vec<_> = queued.iter().map(|it| format!("SELECT webhook_id, event_id FROM {it}")).collect();
-    let rows = rows.join(" UNION ALL ");
-    format!("SELECT j.webhook_id, j.event_id, {checks} FROM (SELECT 1) AS one LEFT JOIN ({rows}) AS j ON true")
-}
-
-/// A delivery that was leased, if it is one.
-pub(super) type Leased = Option<(WebhookId, EventId)>;
-
-/// Reads the key of a leased delivery.
-pub(super) fn leased(row: &mut dyn Fetch) -> Result<Leased, Failure> {
-    let webhook = row.id().map_err(Failure::Other)?;
-    let event = row.id().map_err(Failure::Other)?;
-    Ok(webhook.zip(event).map(|(webhook, event)| (Id::from_bytes(webhook), Id::from_bytes(event))))
 }

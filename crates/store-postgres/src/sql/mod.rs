@@ -1,14 +1,20 @@
 //! A statement and its parameters: prepared once per connection, known by its text.
 
+pub(crate) mod planner_settings;
+pub(crate) mod reporting_lines;
+pub(crate) mod row;
+pub(crate) mod wire;
+
 use candor_domain::access::Tenant;
 use candor_tables::flat::{Cell, Type};
+use candor_tables::rows::employees;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Text, Timestamptz, Untyped, Uuid};
 use tracing::{Level, Span};
 
-use crate::connection::wire::{Value, element, ids_as_text};
+use self::wire::{Value, element, ids_as_text};
 
 /// A statement. The shapes of its text are few, so that each is prepared once and kept: values never enter it.
 #[derive(Debug, Default)]
@@ -123,6 +129,11 @@ impl Sql {
         let value = |cell| Value(if let Cell::Ids(ids) = cell { Cell::Text(ids_as_text(&ids)) } else { cell });
         self.binds.push(Bind::Many(element(kind), cells.map(value).collect()));
         format!("${}", self.binds.len())
+    }
+
+    /// Binds the statuses of people who have not left and returns the placeholder.
+    pub(crate) fn present_statuses(&mut self) -> String {
+        self.many(Type::Text, employees::present().map(|word| Cell::Text(word.to_owned())))
     }
 
     /// Adds an array of ids and answers its placeholder.

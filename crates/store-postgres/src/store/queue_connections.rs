@@ -1,4 +1,4 @@
-//! How statements about the queue are planned and carried out.
+//! Connections of the queue, of which it has a share only, and of other transactions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,52 +8,16 @@ use candor_tables::flat::Fetch;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::PostgresStore;
 use crate::connection::rows::{RawRow, values};
-use crate::connection::transaction::{Transaction, carried_out, send_raw};
 use crate::failure::Failure;
-use crate::sql::Sql;
-
-/// A plan is made when a statement is first seen, and the queue is empty then as a rule: reading all of it and putting
-/// it in order looks as good as any index, and stays the plan until the server looks at the table again, when a million
-/// deliveries may have been queued. So only plans that do well with a long queue are left to choose from: along an
-/// index, in its order, one row after the other.
-pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true), \
-    set_config('enable_incremental_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), \
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), \
-    set_config('enable_hashagg', 'off', true)";
-
-/// A lease need not outlive a crash of the server: what was leased is then due at once instead of at its end, and what
-/// was sent meanwhile is sent once more, as after a crash of the service. Everything that is recorded later is written
-/// to the disk together with it.
-const UNFLUSHED: &str = "SET LOCAL synchronous_commit = off";
+use crate::nodes::transaction::{Transaction, carried_out, send_raw};
+use crate::store::PostgresStore;
 
 /// The queue has at most one of so many pooled connections, so that change sets need not wait behind deliveries.
 const SHARE: usize = 3;
 
 /// The longest wait for a turn.
 const WAIT: Duration = Duration::from_secs(5);
-
-/// A transaction whose statements are planned for a long queue; the last one's rows are the answer.
-pub(crate) fn steered(statements: Vec<Sql>) -> Transaction {
-    let last = statements.len();
-    let mut all = vec![Sql::plain(STEER)];
-    all.extend(statements);
-    Transaction::of(all, last)
-}
-
-/// The same for a lease, whose commit waits for no disk.
-pub(super) fn leasing(statement: Sql) -> Transaction {
-    steered(vec![Sql::plain(UNFLUSHED), statement])
-}
-
-/// The subscription with these ids, as a subquery. An order that only its key has keeps the planner from the indexes of
-/// the lists, which begin with the tenant too.
-pub(super) fn webhook(wanted: &str, tenant: &str, id: &str, lock: &str) -> String {
-    format!(
-        "(SELECT {wanted} FROM webhooks WHERE tenant_id = {tenant} AND id >= {id} AND id <= {id} ORDER BY id LIMIT 1{lock})"
-    )
-}
 
 /// Whose turn it is to have a connection for the queue.
 #[derive(Clone)]

@@ -5,10 +5,10 @@
 
 use diesel_async::AsyncPgConnection;
 
-use crate::PostgresOptions;
 use crate::connection::session::{PLAN_SETTING, SETTINGS, STATEMENT_TIMEOUT, run};
 use crate::failure::Failure;
-use crate::migrations::{SchemaError, connect};
+use crate::options::PostgresOptions;
+use crate::schema::session::{SchemaError, connect, failed};
 use crate::sql::Sql;
 
 /// What a pooler's refusals look like, and what is to be done about them.
@@ -64,7 +64,7 @@ pub(crate) async fn expect_own_session(
 
 async fn marked(connection: &AsyncPgConnection, sql: &str) -> Result<Option<String>, SchemaError> {
     let rows = run(connection, &Sql::plain(sql), |row| row.text().map_err(Failure::Other)).await;
-    Ok(rows.map_err(crate::migrations::failed)?.into_iter().next().flatten())
+    Ok(rows.map_err(failed)?.into_iter().next().flatten())
 }
 
 #[cfg(test)]

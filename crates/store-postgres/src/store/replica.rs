@@ -4,23 +4,24 @@
 //! gaps on it either: the oldest transaction that runs is the oldest of that moment. Where the standby cannot be asked, the
 //! server is, and each sees what follows a position that was found on the other.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use candor_tables::flat::Fetch;
-use diesel_async::AsyncPgConnection;
 use metrics::{counter, gauge};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
 use crate::connection::pool::{Held, Pool};
 use crate::connection::rows::{RowSink, Values};
-use crate::connection::session::{Session, run, run_into};
+use crate::connection::session::{Session, run_into};
+use crate::connection::standby::{IDENTITY, Identity, STANDING, StandbyOf, one};
 use crate::failure::Failure;
 use crate::migrations::newest;
-use crate::select::{flag, int};
+use crate::options::{ConnectError, PostgresOptions};
 use crate::sql::Sql;
-use crate::{ConnectError, PostgresOptions, PostgresStore};
+use crate::sql::row::{flag, int};
+use crate::store::PostgresStore;
 
 /// A standby that failed is left alone for so long; then one read tries it again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,55 +29,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_millis(250);
 /// The replica gets one connection of so many that the server gets.
 const SHARE: usize = 2;
-
-/// Asked behind each read: whoever is still a standby then has not written anything of its own before. Besides, by how many
-/// milliseconds it lags: how old the last change is that it shows, as long as there are more or nobody sends it any.
-const STANDING: &str = "SELECT pg_is_in_recovery(), (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
-    AND pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \
-    ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000 END)::bigint";
-/// What a standby has in common with its server and with nobody else.
-const IDENTITY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
-    (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
-
-/// Which database it is, on whatever server has a copy of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
-    server: i64,
-    database: i64,
-}
-
-impl Identity {
-    fn read(row: &mut dyn Fetch) -> Result<Self, Failure> {
-        Ok(Self { server: int(row)?, database: int(row)? })
-    }
-
-    /// Whether a new connection leads to a standby of this database that has the schema.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub(crate) async fn check(self, connection: &AsyncPgConnection) -> Result<(), String> {
-        if one(connection, &Sql::plain(IDENTITY), Self::read).await? != self {
-            return Err("it is no copy of this database".to_owned());
-        }
-        if !one(connection, &Sql::plain(STANDING), flag).await? {
-            return Err("it is no standby: it takes writes of its own".to_owned());
-        }
-        let (sql, newest) = newest().map_err(|it| it.to_string())?;
-        match one(connection, &sql, flag).await {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(format!("migration {newest} has not arrived there yet")),
-        }
-    }
-}
-
-async fn one<T: Send>(
-    connection: &AsyncPgConnection,
-    sql: &Sql,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
-) -> Result<T, String> {
-    let rows = run(connection, sql, read).await.map_err(Failure::text)?;
-    rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())
-}
 
 /// Counter of the reads that the replica answered.
 const READS: &str = "candor_store_replica_reads_total";
@@ -120,8 +72,7 @@ enum Unanswered {
 impl Replica {
     /// The replica of a store.
     pub(crate) async fn of(store: &PostgresStore, url: &str, options: &PostgresOptions) -> Result<Self, ConnectError> {
-        if store.layout.is_by_tenant() {
-            let reason = "the tenants of this database are spread over a cluster, whose reads go to its nodes alone";
+        if let Some(reason) = store.layout.refusal_of_replicas() {
             return Err(ConnectError::Replica(reason.to_owned()));
         }
         let named = |it: ConnectError| ConnectError::Replica(it.to_string());
@@ -130,7 +81,9 @@ impl Replica {
         let identity = identity.ok_or_else(|| ConnectError::Replica("the database has no identity".to_owned()))?;
         let deadline = options.slow_reads.deadline;
         let session = Session::new(url, &options.application_name).map_err(named)?;
-        let session = session.with_statement_timeout(deadline).with_standby_of(identity);
+        let (has_migration, migration) = newest().map_err(|it| ConnectError::Replica(it.to_string()))?;
+        let standby = StandbyOf { identity, migration, has_migration: Arc::new(has_migration) };
+        let session = session.with_statement_timeout(deadline).with_standby_of(standby);
         let pool = Pool::new("replica", None, &session, options.pool / SHARE)?;
         counter!(READS).increment(0);
         counter!(FALLBACKS).increment(0);

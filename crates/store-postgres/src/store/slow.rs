@@ -11,10 +11,10 @@ use candor_tables::flat::Fetch;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::PostgresStore;
 use crate::connection::rows::{RowSink, Values};
 use crate::failure::Failure;
 use crate::sql::Sql;
+use crate::store::PostgresStore;
 
 /// The server ends a statement at the deadline; so much longer its answer is waited for, so that the connection stays.
 const GRACE: Duration = Duration::from_millis(250);

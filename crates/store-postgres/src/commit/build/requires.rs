@@ -8,12 +8,11 @@ use candor_port_storage::Require;
 use candor_port_storage::change::RowKey;
 use candor_tables::flat::{Cell, Type};
 
-use super::statement::Statement;
-use crate::failure::MARK;
-use crate::reads::present_statuses;
+use crate::failure::CHECK_PREFIX;
+use crate::layout::Statement;
 
-/// Stands before the number of the requirement that does not hold.
-pub(super) const WORD: &str = "require:";
+/// Name of the check of a requirement, up to the number of the requirement.
+pub(crate) const CHECK: &str = "require:";
 
 /// Adds the checks of all requirements. Those of one kind are looked up together.
 pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
@@ -50,8 +49,8 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
         "MATERIALIZED ",
         &format!("SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"),
     );
-    statement.checked(format!(
-        "COALESCE((SELECT '{MARK}{WORD}' || min(w.place) FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
+    statement.add_check(format!(
+        "COALESCE((SELECT '{CHECK_PREFIX}{CHECK}' || min(w.place) FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
          WHERE NOT EXISTS (SELECT 1 FROM {found} AS f WHERE f.id = w.id AND f.number = w.number)), '1')::int"
     ));
 }
@@ -79,7 +78,7 @@ fn lock_subscriptions(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.from("organizations AS t"));
     let locked = statement
         .part("MATERIALIZED ", &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
-    statement.checked(format!("(SELECT count(*) FROM {locked})::int"));
+    statement.add_check(format!("(SELECT count(*) FROM {locked})::int"));
 }
 
 fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
@@ -89,7 +88,7 @@ fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
             "EXISTS (SELECT 1 FROM organizations WHERE tenant_id = {tenant}) \
              AND (SELECT count(*) FROM webhooks WHERE tenant_id = {tenant}) < {most}"
         ),
-        &format!("{WORD}{at}"),
+        &format!("{CHECK}{at}"),
     );
 }
 
@@ -101,16 +100,16 @@ fn lock_department(statement: &mut Statement, id: DepartmentId) {
         "MATERIALIZED ",
         &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} AND t.id = {id} FOR UPDATE OF t"),
     );
-    statement.checked(format!("(SELECT count(*) FROM {locked})::int"));
+    statement.add_check(format!("(SELECT count(*) FROM {locked})::int"));
 }
 
 fn check_vacant(statement: &mut Statement, at: usize, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
-    let (statuses, tenant) = (present_statuses(&mut statement.sql), statement.tenant.clone());
+    let (statuses, tenant) = (statement.sql.present_statuses(), statement.tenant.clone());
     statement.check(
         &format!(
             "NOT EXISTS (SELECT 1 FROM employees WHERE tenant_id = {tenant} AND department_id = {id} AND status = ANY({statuses}))"
         ),
-        &format!("{WORD}{at}"),
+        &format!("{CHECK}{at}"),
     );
 }

@@ -8,8 +8,8 @@ use tokio_postgres::error::SqlState;
 
 use crate::connection::session::Session;
 use crate::failure::with_causes;
-use crate::pooler::explained;
-use crate::{ConnectError, PostgresOptions};
+use crate::options::{ConnectError, PostgresOptions};
+use crate::schema::pooler::explained;
 
 /// Makes one connection and ends it.
 ///

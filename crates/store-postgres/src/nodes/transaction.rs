@@ -18,6 +18,7 @@ use crate::connection::session::run_raw;
 use crate::failure::Failure;
 use crate::nodes::Nodes;
 use crate::sql::Sql;
+use crate::sql::planner_settings::STEER;
 
 /// How often a transaction is tried when transactions get in each other's way.
 const TRIES: u32 = 4;
@@ -55,6 +56,20 @@ impl Transaction {
         }
         let answering = (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
         Self { answering, ..Self::of(statements.into_iter().map(|(it, _)| it).collect(), 0) }
+    }
+
+    /// Creates a transaction whose statements are planned for a long queue. The rows of the last one are the answer.
+    pub(crate) fn steered(statements: Vec<Sql>) -> Self {
+        let last = statements.len();
+        let mut all = vec![Sql::plain(STEER)];
+        all.extend(statements);
+        Self::of(all, last)
+    }
+
+    /// Creates a transaction of statements, each with whether its rows belong to the answer, under some settings.
+    pub(crate) fn with_settings(settings: &[&str], statements: Vec<(Sql, bool)>) -> Self {
+        let settings = settings.iter().map(|setting| (Sql::plain(setting), false));
+        Self::of_some(settings.chain(statements).collect())
     }
 
     /// Whose rows it is about, if these are one tenant's.

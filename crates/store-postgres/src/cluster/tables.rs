@@ -1,45 +1,16 @@
-//! Where the tables are: all on one server, or spread by tenant over the nodes of a cluster (Citus).
-//!
-//! Spread tables are written and read through any of the nodes, by statements that the cluster's documents support: what a
-//! request does concerns one tenant and so one node, and whatever looks at all tenants is one question to every node.
+//! The tables of a cluster: where the rows of each are, and the tables that only a cluster has.
 
-use candor_tables::flat::Fetch;
 use candor_tables::schema::{Placement, placed};
 
-use crate::failure::Failure;
-use crate::select::flag;
-
-/// How a database is laid out, as its catalogue says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Every table on one server.
-    OneServer,
-    /// The tables of tenants spread over nodes, as `candor migrate --distribute` leaves them.
-    ByTenant,
-}
-
-impl Layout {
-    /// Whether tenants are spread over nodes.
-    pub(crate) const fn is_by_tenant(self) -> bool {
-        matches!(self, Self::ByTenant)
-    }
-
-    /// What keeps several instances that look for the same rows from waiting for each other. No statement locks rows of
-    /// several nodes in an order, so where tenants are spread it is left out.
-    pub(crate) const fn passing_over(self) -> &'static str {
-        match self {
-            Self::OneServer => " FOR UPDATE SKIP LOCKED",
-            Self::ByTenant => "",
-        }
-    }
-}
+use super::Cluster;
+use crate::layout::{OneServer, SharedLayout};
 
 /// Asks for the layout.
 pub(crate) const LAYOUT: &str = "SELECT to_regclass('feed_positions') IS NOT NULL";
 
-/// Reads the layout.
-pub(crate) fn layout(row: &mut dyn Fetch) -> Result<Layout, Failure> {
-    Ok(if flag(row)? { Layout::ByTenant } else { Layout::OneServer })
+/// Returns the layout, given the answer to [`LAYOUT`].
+pub(crate) fn layout_of(is_by_tenant: bool) -> SharedLayout {
+    if is_by_tenant { &Cluster } else { &OneServer }
 }
 
 /// Table that a cluster distributes first; the others are colocated with it.
@@ -91,6 +62,3 @@ pub(crate) fn tell_all_wanted() -> String {
 
 /// The tenant of each key and invitation, by the hash of its secret: they are looked up before anybody knows whose they are.
 pub(crate) const CREDENTIAL_TENANTS: &str = "credential_tenants";
-
-/// Columns with the hash of a secret by which a row is looked up before its tenant is known.
-pub(crate) const SECRETS: [&str; 3] = ["hash", "previous_hash", "token_hash"];

@@ -1,6 +1,11 @@
-//! The store itself: what its parts share.
+//! The store itself: what its parts share, and the reads and transactions that they are made of.
+
+mod queue_connections;
+mod replica;
+mod slow;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -12,24 +17,30 @@ use candor_tables::flat::Fetch;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
+use crate::cluster::{LAYOUT, layout_of};
 use crate::commit::Committer;
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
-use crate::layout::{LAYOUT, Layout, layout};
-use crate::listing::slow::Slow;
+use crate::layout::SharedLayout;
 use crate::nodes::{Connections, Nodes, Sizes};
-use crate::pooler::explained;
-use crate::queue::{Turns, Warned};
-use crate::replica::Replica;
+use crate::options::{ConnectError, PostgresOptions};
+use crate::schema::pooler::explained;
 use crate::sql::Sql;
-use crate::{ConnectError, PostgresOptions};
+use crate::sql::row::flag;
+use queue_connections::Turns;
+use replica::Replica;
+use slow::Slow;
 
 /// Reads share at most one of so many connections. What is slow runs apart from them.
 const SHARED: usize = 2;
 
 /// Transactions get so many at the least: one that waits for a row, as the queue's may, never holds all of them.
 const LEAST_POOLED: usize = 2;
+
+/// Whether the log says already that this role cannot make partitions.
+#[derive(Clone, Default)]
+pub(crate) struct Warned(pub(crate) Arc<AtomicBool>);
 
 /// The storage port on PostgreSQL. Clones share their connections, and those for commits live on the
 /// runtime that [`PostgresStore::connect`] ran on.
@@ -43,7 +54,7 @@ pub struct PostgresStore {
     /// Turns at reads of rows that are large together.
     pub(crate) large_work: LargeWork,
     pub(crate) row_sizes: RowSizes,
-    pub(crate) layout: Layout,
+    pub(crate) layout: SharedLayout,
     /// Whom reads ask first, where this is the store of those that may show what was there a moment ago.
     pub(crate) asked_first: Option<Arc<Replica>>,
     /// That store, where there is a replica.
@@ -164,14 +175,14 @@ impl PostgresStore {
 
 /// The servers to use, and how the database is laid out. The first host that answers is all there is, unless tenants are
 /// spread over nodes and the URL names several of them.
-async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, Layout), ConnectError> {
+async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout), ConnectError> {
     let first = Nodes::alone(Connections::new(session, sizes)?);
-    let mut found = Values::read_by(layout);
+    let mut found = Values::read_by(flag);
     let asked = first.read(&Sql::plain(LAYOUT), &mut found).await;
     asked.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
-    let layout = found.into_vec().first().copied().unwrap_or(Layout::OneServer);
+    let layout = layout_of(found.into_vec().first() == Some(&true));
     let hosts = session.by_host();
-    if layout.is_by_tenant() && hosts.len() > 1 {
+    if !layout.spans_tenants() && hosts.len() > 1 {
         return Ok((Nodes::of_cluster(hosts, sizes).await?, layout));
     }
     Ok((first, layout))

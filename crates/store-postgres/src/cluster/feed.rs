@@ -1,0 +1,107 @@
+//! The event feed of a cluster: each event gets the next position of its tenant, counted in a row of [`FEED_POSITIONS`].
+//!
+//! A transaction holds that row until its end, so events are committed in the order of their positions on whatever node,
+//! and the statements here come last in it. Beside the position the row has the types of events that active subscriptions
+//! want, as bits: a change set that queues no deliveries learns there whether it should have.
+
+use candor_domain::access::Tenant;
+use candor_domain::event::Event;
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Stored, Table};
+
+use super::tables::{FEED_POSITIONS, NEXT_POSITION, count_up};
+use super::{Cluster, MOST_VALUES};
+use crate::layout::rows::{Entry, array_columns, bind_arrays, column_names};
+use crate::layout::statement::assert_sql;
+use crate::layout::{LateEvents, Statement};
+use crate::sql::Sql;
+
+/// Check that fails where an active subscription wants an event that no subscription was assumed to want.
+pub(crate) const SUBSCRIBED: &str = "subscribed";
+
+/// Removes the events from rows to add.
+pub(super) fn take_events(added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
+    let (events, others) = added.drain(..).partition(|row| row.table().name == Event::TABLE.name);
+    *added = others;
+    events
+}
+
+/// Writes the statements that record the wanted types of events, and insert events behind those of their tenant.
+pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    let mut statement = Statement::new(&Cluster, tenant);
+    if events.changes_subscriptions {
+        record_wanted(&mut statement);
+    }
+    let rows = events.rows.iter().map(Entry::new).collect::<Result<Vec<_>, _>>()?;
+    match rows.len() {
+        0 => {}
+        1..=MOST_VALUES => insert_values(&mut statement, Event::TABLE, &rows, events.unwanted),
+        _ => {
+            insert_arrays(&mut statement, Event::TABLE, &rows);
+            check_unwanted(&mut statement, events.unwanted);
+        }
+    }
+    Ok(statement.finish(false))
+}
+
+/// Inserts events, each at a position of its own.
+fn insert_values(statement: &mut Statement, table: &Table, rows: &[Entry<'_>], unwanted: i64) {
+    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
+    let row = |entry: &Entry<'_>| {
+        let values = entry.bind_cells(statement);
+        format!("{tenant}, {values}, {NEXT_POSITION}({tenant}, {unwanted})")
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    let rows = statement.rows(&rows);
+    let columns = column_names(table);
+    statement.part("", &format!("INSERT INTO {} (tenant_id, {columns}, position) {rows}", table.name));
+}
+
+/// Inserts many events at one position; the feed orders them by their ids.
+fn insert_arrays(statement: &mut Statement, table: &Table, rows: &[Entry<'_>]) {
+    let tenant = statement.tenant.clone();
+    statement.part("", &count_up(&tenant));
+    let all: Vec<_> = rows.iter().collect();
+    let (source, values) = (bind_arrays(statement, table, &all), array_columns(table).join(", "));
+    let text = format!(
+        "INSERT INTO {} (tenant_id, {}, position) SELECT f.tenant_id, {values}, f.position \
+         FROM {FEED_POSITIONS} AS f, {source} WHERE f.tenant_id = {tenant}",
+        table.name,
+        column_names(table)
+    );
+    statement.part("", &text);
+}
+
+/// Fails if an active subscription of the tenant wants an event of these types. The row of positions is locked.
+fn check_unwanted(statement: &mut Statement, unwanted: i64) {
+    if unwanted == 0 {
+        return;
+    }
+    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
+    let nobody = assert_sql("wanted = 0", SUBSCRIBED);
+    statement.part(
+        "",
+        &format!("SELECT {nobody} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"),
+    );
+}
+
+/// Records the types of events that the tenant's active subscriptions want. The row is locked before the subscriptions are
+/// read: of two transactions that change subscriptions at once, the later one sees both changes.
+fn record_wanted(statement: &mut Statement) {
+    let tenant = statement.tenant.clone();
+    statement.part(
+        "",
+        &format!(
+            "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 0) \
+             ON CONFLICT (tenant_id) DO UPDATE SET position = f.position"
+        ),
+    );
+    statement.part(
+        "",
+        &format!(
+            "UPDATE {FEED_POSITIONS} SET wanted = coalesce((SELECT bit_or(w.wanted) FROM webhooks AS w \
+             WHERE w.tenant_id = {tenant}), 0) WHERE tenant_id = {tenant}"
+        ),
+    );
+}

@@ -1,0 +1,141 @@
+//! Everything that only a cluster needs (Citus): its layout of the tables, and the statements that differ because of it.
+//!
+//! A cluster hands a statement to the tenant's node as it came where all rows that it names are one tenant's. So each part
+//! of a change set is a statement of its own, whose form the cluster need not plan; work on all tenants reads every node
+//! and then goes on tenant by tenant. The position of an event is counted in a row of its tenant, see [`feed`].
+
+pub(crate) mod distribute;
+mod feed;
+mod reporting_lines;
+mod secrets;
+mod statements;
+pub(crate) mod tables;
+
+pub(crate) use tables::{LAYOUT, layout_of};
+
+use candor_domain::access::Tenant;
+use candor_domain::idempotency::IdempotencyRecord;
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Table};
+
+use crate::layout::idempotency::{self, IdempotencyKeyState};
+use crate::layout::rows::Entry;
+use crate::layout::{Address, ExpectedSubscribers, LateEvents, Layout, Statement};
+use crate::sql::Sql;
+
+pub(crate) use feed::SUBSCRIBED;
+
+/// The tables of tenants distributed over nodes, as `candor migrate --distribute` leaves them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cluster;
+
+/// Greatest number of rows that are inserted as values, which the tenant's node gets as they are. Larger inserts travel
+/// through the node that is asked, which then costs less.
+const MOST_VALUES: usize = 16;
+
+impl Layout for Cluster {
+    fn spans_tenants(&self) -> bool {
+        false
+    }
+
+    fn runs_parts_in_order(&self) -> bool {
+        true
+    }
+
+    /// No: autovacuum of the nodes analyzes their parts of the tables.
+    fn needs_analyze(&self) -> bool {
+        false
+    }
+
+    fn most_values(&self) -> usize {
+        MOST_VALUES
+    }
+
+    fn most_member_values(&self) -> usize {
+        MOST_VALUES
+    }
+
+    fn address(&self, key: &'static [&'static str]) -> Address {
+        Address::Key(key)
+    }
+
+    fn finish(&self, statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
+        statements::split(statement, leases)
+    }
+
+    fn take_key(&self, statement: &mut Statement, replay: &IdempotencyRecord, expected: IdempotencyKeyState) {
+        match expected {
+            IdempotencyKeyState::New => self.take_keys(statement, &[replay]),
+            IdempotencyKeyState::Any => {
+                let taken = idempotency::take_or_fail(&mut statement.sql, &statement.tenant, replay);
+                statement.named_part("replay", "", &taken);
+            }
+        }
+    }
+
+    /// Inserts the keys as new ones. A cluster sends such an insert to the tenant's node as it is; an insert whose rows are
+    /// counted becomes a plan of several steps at four times the cost. A limit for locks does not reach the node.
+    fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]) {
+        if !replays.is_empty() {
+            let inserted = idempotency::insert(&mut statement.sql, &statement.tenant, replays);
+            statement.named_part("replay", "", &inserted);
+        }
+    }
+
+    fn late_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
+        feed::take_events(added)
+    }
+
+    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable> {
+        feed::statements(tenant, events)
+    }
+
+    fn name_secrets(&self, statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]) {
+        secrets::name_tenant(statement, table, tenant, rows);
+    }
+
+    fn moved_lines(&self, tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
+        reporting_lines::moved_lines(tenant, moved)
+    }
+
+    /// Most tenants have no webhooks, and the statement that queues deliveries takes a fifth of a change. So none is assumed
+    /// at first: the function that counts the position of an event fails where that is wrong.
+    fn expected_subscribers(&self) -> ExpectedSubscribers {
+        ExpectedSubscribers::None
+    }
+
+    fn lease_settings(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn record_settings(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Lets limits of the transaction hold on the other nodes as well.
+    fn partition_settings(&self) -> &'static [&'static str] {
+        &["SET LOCAL citus.propagate_set_commands = 'local'"]
+    }
+
+    fn tenant_of_secret(&self, column: &str, hash: Cell) -> Option<Sql> {
+        secrets::is_secret(column).then(|| secrets::tenant_of(hash))
+    }
+
+    /// No position: every committed event is settled, see [`feed`].
+    fn feed_horizon(&self) -> &'static str {
+        "SELECT 9223372036854775807::bigint"
+    }
+
+    fn feed_end(&self) -> &'static str {
+        "SELECT coalesce(max(position), 0) FROM feed_positions"
+    }
+
+    fn copied_tables(&self, feed_end: i64) -> Option<String> {
+        Some(distribute::copied_tables(feed_end))
+    }
+
+    fn refusal_of_replicas(&self) -> Option<&'static str> {
+        Some("the tenants of this database are spread over a cluster, whose reads go to its nodes alone")
+    }
+}

@@ -1,0 +1,72 @@
+//! Statements about conversations and notifications.
+
+use std::collections::BTreeMap;
+
+use candor_domain::id::{ConversationId, EmployeeId};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, Write};
+use candor_tables::flat::{Cell, Type};
+
+use super::STALE;
+use crate::layout::Statement;
+
+/// Sets the time of the last message of conversations, which must not be archived. A conversation that another transaction
+/// changes is waited for. Several are locked in one order, so that transactions never wait for each other.
+pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
+    let mut newest: BTreeMap<ConversationId, Timestamp> = BTreeMap::new();
+    for write in changes.iter().flat_map(|change| &change.writes) {
+        if let Write::MessageAdded(id, at) = write {
+            let newest = newest.entry(*id).or_insert(*at);
+            *newest = (*newest).max(*at);
+        }
+    }
+    if newest.len() <= 1 || statement.layout.runs_parts_in_order() {
+        newest.into_iter().for_each(|(id, at)| add_message(statement, id, at));
+        return;
+    }
+    let count = statement.sql.bind(Cell::Int(i64::try_from(newest.len()).unwrap_or(i64::MAX)));
+    let ids = statement.sql.ids(newest.keys().map(|id| id.to_bytes()));
+    let times = statement.sql.many(Type::Time, newest.values().map(|at| Cell::Time(*at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
+    let held = statement.part(
+        "MATERIALIZED ",
+        &format!(
+            "SELECT c.id, u.at {from} JOIN conversations AS c ON c.tenant_id = {tenant} AND c.id = u.id \
+             ORDER BY c.id FOR NO KEY UPDATE OF c"
+        ),
+    );
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, h.at) FROM {held} AS h \
+             WHERE t.tenant_id = {tenant} AND t.id = h.id AND NOT t.archived RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
+}
+
+fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
+    let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, {at}) {from} \
+             WHERE t.tenant_id = {tenant} AND t.id = {id} AND NOT t.archived RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
+
+/// Marks all notifications of a person as read.
+pub(super) fn read_notifications(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
+    let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (tenant, from) = (statement.tenant.clone(), statement.from(""));
+    statement.part(
+        "",
+        &format!(
+            "UPDATE notifications AS t SET read_at = {at}, unread = false, version = t.version + 1 {from} \
+             WHERE t.tenant_id = {tenant} AND t.recipient_id = {person} AND t.unread"
+        ),
+    );
+}

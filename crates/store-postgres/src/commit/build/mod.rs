@@ -1,0 +1,217 @@
+//! Statements of change sets.
+
+mod conversations;
+mod reporting_lines;
+pub(super) mod requires;
+mod rows;
+mod webhooks;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::{ChangeSet, Lines, Require, Write};
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+
+use crate::layout::idempotency::IdempotencyKeyState;
+use crate::layout::{ExpectedSubscribers, LateEvents, SharedLayout, Statement};
+use crate::nodes::transaction::Transaction;
+use crate::sql::Sql;
+use rows::RowBatches;
+
+/// Check that fails where a row, or the reporting tree, has another version.
+pub(super) const STALE: &str = "stale";
+
+/// Variant of a change set's statements, by what they assume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StatementVariant {
+    pub(super) subscribers: ExpectedSubscribers,
+    pub(super) key: IdempotencyKeyState,
+}
+
+impl StatementVariant {
+    /// The variant of the first attempt.
+    pub(super) const fn first(subscribers: ExpectedSubscribers) -> Self {
+        Self { subscribers, key: IdempotencyKeyState::New }
+    }
+}
+
+/// Builds the transaction of a change set that is committed alone. The flag says whether its rows are leased deliveries.
+pub(super) fn single(
+    layout: SharedLayout,
+    variant: StatementVariant,
+    tenant: Tenant,
+    change: &ChangeSet,
+) -> Result<(Transaction, bool), Unwritable> {
+    let locks = locks(layout, variant.key, tenant, change);
+    let mut all = Statement::new(layout, tenant);
+    if let (None, Some(replay)) = (&locks, &change.replay) {
+        layout.take_key(&mut all, replay, variant.key);
+    }
+    let events = write(&mut all, variant.subscribers, tenant, &[change])?;
+    let leases = change.lease.is_some() && !all.queued.is_empty();
+    let mut statements = locks.unwrap_or_default();
+    statements.extend(all.finish(leases));
+    statements.extend(after_writes(layout, tenant, change).into_iter().map(|sql| (sql, false)));
+    statements.extend(layout.late_statements(tenant, &events)?);
+    Ok((Transaction::of_some(statements), leases))
+}
+
+/// Builds the statements of several change sets of a tenant, all of which only add rows and have a lease of the same worker, or
+/// none. They hold all or none; their rows are the deliveries that were queued.
+///
+/// They lock rows of several change sets in an order that other transactions do not keep to. So they soon give up a lock
+/// that they wait for, and a transaction that waits for theirs waits briefly.
+pub(super) fn batch(
+    layout: SharedLayout,
+    subscribers: ExpectedSubscribers,
+    tenant: Tenant,
+    changes: &[&ChangeSet],
+) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    let mut all = Statement::new(layout, tenant);
+    let mut replays: Vec<_> = changes.iter().filter_map(|change| change.replay.as_ref()).collect();
+    // In one order, so that two batches never wait for each other's keys.
+    replays.sort_unstable_by_key(|replay| replay.key.as_str());
+    layout.take_keys(&mut all, &replays);
+    let events = write(&mut all, subscribers, tenant, changes)?;
+    let mut statements = all.finish(true);
+    statements.extend(layout.late_statements(tenant, &events)?);
+    Ok(statements)
+}
+
+/// Builds the statements that lock rows before the others read them: each statement sees what was committed when it began.
+/// `None` where no row must be locked before.
+fn locks(
+    layout: SharedLayout,
+    key: IdempotencyKeyState,
+    tenant: Tenant,
+    change: &ChangeSet,
+) -> Option<Vec<(Sql, bool)>> {
+    let lines: Vec<Lines> = reporting_changes(change).map(|(_, lines)| lines).collect();
+    if lines.is_empty() && !change.requires.iter().any(requires::is_locked_before) {
+        return None;
+    }
+    let mut first = Statement::new(layout, tenant);
+    if let Some(replay) = &change.replay {
+        layout.take_key(&mut first, replay, key);
+    }
+    if !lines.is_empty() {
+        reporting_lines::lock_tree(&mut first, &lines);
+    }
+    for require in &change.requires {
+        requires::lock(&mut first, require);
+    }
+    Some(first.finish(false))
+}
+
+/// Adds the checks and parts of change sets, and returns the events that the layout writes last.
+fn write(
+    statement: &mut Statement,
+    subscribers: ExpectedSubscribers,
+    tenant: Tenant,
+    changes: &[&ChangeSet],
+) -> Result<LateEvents, Unwritable> {
+    match changes {
+        [one] => requires::check_all(statement, &one.requires),
+        several => requires::check_all(statement, &merged_requires(several)),
+    }
+    let lease = changes.iter().filter_map(|change| change.lease).max_by_key(|lease| lease.until);
+    let mut added: Vec<_> = changes.iter().flat_map(|change| change.added()).collect();
+    let late = statement.layout.late_events(&mut added);
+    let mut rows = RowBatches::new(tenant);
+    for write in changes.iter().flat_map(|change| &change.writes) {
+        match write {
+            Write::Put(row) | Write::PutReporting { row, .. } => rows.add(row)?,
+            Write::NotificationsRead(person, at) => conversations::read_notifications(statement, *person, *at),
+            // Written below, and by `after_writes`.
+            Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) => {}
+            Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
+            Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
+        }
+    }
+    for row in &added {
+        rows.add(row)?;
+    }
+    conversations::add_messages(statement, changes);
+    rows.write(statement);
+    let events: Vec<_> = changes.iter().flat_map(|change| &change.events).collect();
+    let mut unwanted = 0;
+    match subscribers {
+        ExpectedSubscribers::Any => webhooks::fan_out(statement, &events, lease),
+        ExpectedSubscribers::None => unwanted = events.iter().fold(0, |bits, event| bits | event.kind.bit()),
+    }
+    let changes_subscriptions = changes.iter().any(|change| webhooks::are_changed(change));
+    Ok(LateEvents { rows: late, unwanted, changes_subscriptions })
+}
+
+/// Builds the statements that must see the writes: parts of one statement see what was there before it, and one part alone
+/// changes a row.
+fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
+    let mut statements = vec![];
+    let people = reporting_changes(change).map(|(row, _)| row);
+    let (new, moved): (Vec<_>, Vec<_>) = people.partition(|row| row.seen().is_none());
+    if !new.is_empty() {
+        statements.push(reporting_lines::new_lines(tenant, new.iter().map(|row| row.id())));
+    }
+    if !moved.is_empty() {
+        let moved: Vec<_> = moved.iter().map(|row| row.id()).collect();
+        statements.extend(layout.moved_lines(tenant, &moved));
+    }
+    for write in &change.writes {
+        if let Write::StreakReset(id) = write {
+            statements.push(webhooks::reset_streak(tenant, *id));
+        }
+    }
+    for write in &change.writes {
+        if let Write::BringForward(sooner, at) = write {
+            statements.extend(webhooks::bring_forward(layout, tenant, sooner, *at));
+        }
+    }
+    statements
+}
+
+/// Requirements of several change sets, each once.
+fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
+    let mut all: Vec<Require> = vec![];
+    for require in changes.iter().flat_map(|change| &change.requires) {
+        if !all.contains(require) {
+            all.push(*require);
+        }
+    }
+    all
+}
+
+/// The people whose reporting line changes or begins.
+fn reporting_changes(change: &ChangeSet) -> impl Iterator<Item = (&AnyRow, Lines)> {
+    let changes = change.writes.iter();
+    changes
+        .filter_map(|write| if let Write::PutReporting { row, lines, .. } = write { Some((row, *lines)) } else { None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Cluster;
+    use crate::layout::OneServer;
+    use candor_domain::event::EventType;
+    use candor_port_storage::Row;
+    use candor_store_testkit::Fixtures;
+
+    #[test]
+    fn batches_take_idempotency_keys_in_one_order() {
+        let make = Fixtures::new(1);
+        let change = |key: &str| ChangeSet {
+            events: vec![make.event(EventType::ObservationCreated)],
+            replay: Some(make.replay(key)),
+            ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
+        };
+        let changes = ["key-b", "key-d", "key-a", "key-c"].map(change);
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
+            for layout in [&OneServer as SharedLayout, &Cluster] {
+                let changes = order.map(|at| &changes[at]);
+                let sql = batch(layout, ExpectedSubscribers::Any, make.tenant(), &changes).unwrap();
+                let binds = format!("{sql:?}");
+                let places = ["key-a", "key-b", "key-c", "key-d"].map(|key| binds.find(key).unwrap());
+                assert!(places.is_sorted(), "{places:?}");
+            }
+        }
+    }
+}

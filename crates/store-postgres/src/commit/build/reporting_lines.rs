@@ -1,0 +1,53 @@
+//! Statements about the reporting tree and its closure.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::Lines;
+use candor_tables::flat::Cell;
+
+use super::STALE;
+use crate::layout::Statement;
+use crate::sql::Sql;
+use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
+
+/// Locks the row of the tenant's reporting tree until the end and counts the change. A move also increments the tree's
+/// version, and fails unless the change set saw that version; a change set that saw none saw a tree without a row.
+pub(super) fn lock_tree(first: &mut Statement, lines: &[Lines]) {
+    let tenant = first.tenant.clone();
+    let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
+    let Some(seen) = lines.iter().find_map(|line| line.seen) else {
+        let rows = first.rows(&[format!("{tenant}, 0, 1")]);
+        first.part("", &format!("{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1"));
+        return;
+    };
+    let all_saw_it = lines.iter().filter_map(|line| line.seen).all(|version| version == seen);
+    let (seen, all_saw_it) = (first.sql.bind(Cell::Int(seen.0)), first.sql.bind(Cell::Flag(all_saw_it)));
+    let rows = first.rows(&[format!("{tenant}, 1, 1")]);
+    let tree = first.part(
+        "",
+        &format!(
+            "{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, changes = t.changes + 1 \
+             WHERE t.version = {seen} RETURNING t.version"
+        ),
+    );
+    first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
+}
+
+/// Adds the lines of new people. Only other new people are below them, so no other line changes.
+pub(super) fn new_lines(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, new) = (sql.tenant(tenant), sql.ids(new));
+    // Inside of the SELECT, because a cluster forgets that what stands before an INSERT is recursive.
+    sql.push(&format!(
+        "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+         SELECT {tenant}, n.ancestor_id, n.descendant_id, n.depth FROM (\
+         WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
+         SELECT u.id, e.manager_id, 1::bigint FROM UNNEST({new}) AS u (id) CROSS JOIN LATERAL {first} \
+         WHERE e.manager_id IS NOT NULL \
+         UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
+         WHERE e.manager_id IS NOT NULL AND s.depth < {MAX_DEPTH}) \
+         SELECT ancestor_id, descendant_id, depth FROM line) AS n",
+        first = manager_of(&tenant, "u.id"),
+        next = manager_of(&tenant, "s.ancestor_id"),
+    ));
+    sql
+}

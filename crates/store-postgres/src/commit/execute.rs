@@ -1,0 +1,118 @@
+//! Execution of commits: a change set by itself, or a batch of them in one transaction.
+
+use std::time::Instant;
+
+use candor_domain::access::Tenant;
+use candor_domain::idempotency::IdempotencyRecord;
+use candor_port_storage::StorageError;
+use candor_port_storage::{ChangeSet, CommitError, Committed};
+use candor_tables::flat::Fetch;
+use metrics::histogram;
+
+use super::analyze::AnalyzeTrigger;
+use super::build::{self, StatementVariant};
+use super::interpret::{self, Interpretation};
+use super::subscribers::SubscriberCache;
+use crate::failure::Failure;
+use crate::layout::SharedLayout;
+use crate::layout::idempotency::answered_keys;
+use crate::layout::statement::{LeasedDelivery, read_leased};
+use crate::nodes::Nodes;
+use crate::nodes::transaction::{Transaction, TransactionOutcome, send, send_once};
+
+/// Sends the transactions of commits. Clones share what they have learned.
+#[derive(Clone)]
+pub(super) struct Executor {
+    nodes: Nodes,
+    pub(super) layout: SharedLayout,
+    subscribers: SubscriberCache,
+    growth: AnalyzeTrigger,
+}
+
+impl Executor {
+    pub(super) fn new(nodes: Nodes, layout: SharedLayout) -> Self {
+        let subscribers = SubscriberCache::new(layout.expected_subscribers());
+        Self { nodes, layout, subscribers, growth: AnalyzeTrigger::default() }
+    }
+
+    /// Number of servers that transactions go to.
+    pub(super) fn servers(&self) -> usize {
+        self.nodes.count()
+    }
+
+    /// Commits a change set in a transaction of its own. Each assumption that turns out wrong costs one more attempt.
+    pub(super) async fn commit_single(
+        &self,
+        tenant: Tenant,
+        change: &ChangeSet,
+        begun: Instant,
+    ) -> Result<Committed, CommitError> {
+        let mut variant = StatementVariant::first(self.subscribers.expected(tenant));
+        let ended = loop {
+            let built = build::single(self.layout, variant, tenant, change);
+            let (transaction, leases) = built.map_err(StorageError::from)?;
+            let read = |row: &mut dyn Fetch| if leases { read_leased(row) } else { Ok(None) };
+            let ended = send(&self.nodes, &transaction, read).await;
+            match ended.as_ref().err().map(|failure| interpret::refuted(variant, failure)) {
+                Some(Interpretation::TryAgain(next)) => variant = next,
+                Some(Interpretation::Subscribed(next)) => {
+                    self.subscribers.note(tenant);
+                    variant = next;
+                }
+                Some(Interpretation::Final) | None => break ended,
+            }
+        };
+        record_duration(begun);
+        if ended.is_ok() {
+            self.record_writes(change.writes.len()).await;
+        }
+        let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
+        ended.map(committed).map_err(|failure| interpret::map_failure(failure, &change.requires))
+    }
+
+    /// Sends the change sets of a batch as one transaction, once. Each statement has the change sets of one tenant with one
+    /// lease.
+    pub(super) async fn send_batch(
+        &self,
+        statements: Vec<(Tenant, Vec<&ChangeSet>)>,
+    ) -> TransactionOutcome<LeasedDelivery> {
+        let built = statements
+            .into_iter()
+            .map(|(tenant, changes)| build::batch(self.layout, self.subscribers.expected(tenant), tenant, &changes));
+        match built.collect::<Result<Vec<_>, _>>() {
+            Ok(statements) => {
+                let all = Transaction::of_some(statements.into_iter().flatten().collect());
+                send_once(&self.nodes, &all, read_leased).await
+            }
+            // The others of the batch are committed when each goes alone.
+            Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),
+        }
+    }
+
+    /// Records that there are subscriptions of these tenants, if a failure says so.
+    pub(super) fn note_subscribers(&self, failure: &Failure, tenants: impl Iterator<Item = Tenant>) {
+        if interpret::is_subscribed(failure) {
+            tenants.for_each(|tenant| self.subscribers.note(tenant));
+        }
+    }
+
+    /// Reads which of a tenant's idempotency keys have an answer already; `None` where they cannot be read.
+    pub(super) async fn answered_keys(&self, tenant: Tenant, keys: &[&IdempotencyRecord]) -> Option<Vec<String>> {
+        let query = Transaction::alone(answered_keys(tenant, keys));
+        let found = send_once(&self.nodes, &query, |row| row.text().map_err(Failure::Other)).await;
+        let TransactionOutcome::Done(found) = found else { return None };
+        Some(found.into_iter().flatten().collect())
+    }
+
+    /// Counts rows that were committed together, and has growing tables analyzed.
+    pub(super) async fn record_writes(&self, rows: usize) {
+        if self.layout.needs_analyze() {
+            self.growth.record_writes(rows, &self.nodes).await;
+        }
+    }
+}
+
+/// Records the duration of a commit.
+pub(super) fn record_duration(begun: Instant) {
+    histogram!("candor_store_commit_seconds", "store" => "postgres").record(begun.elapsed().as_secs_f64());
+}

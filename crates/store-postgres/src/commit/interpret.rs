@@ -1,0 +1,75 @@
+//! Interpretation of a commit's failure: an assumption that is wrong, or the answer of the commit.
+
+use candor_port_storage::{CommitError, Require};
+
+use super::build::{STALE, StatementVariant, requires};
+use crate::cluster::SUBSCRIBED;
+use crate::failure::Failure;
+use crate::layout::ExpectedSubscribers;
+use crate::layout::idempotency::{IdempotencyKeyState, REPLAYED, is_key_known};
+
+/// Meaning of a failure for a variant of a change set's statements.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Interpretation {
+    /// The idempotency key is not new: the change set is built again in this variant.
+    TryAgain(StatementVariant),
+    /// The tenant has subscriptions: the change set is built again in this variant.
+    Subscribed(StatementVariant),
+    /// No assumption was wrong: the failure is the answer.
+    Final,
+}
+
+/// Finds the assumption of a variant that a failure refutes. Each can be refuted once.
+pub(super) fn refuted(variant: StatementVariant, failure: &Failure) -> Interpretation {
+    if variant.subscribers == ExpectedSubscribers::None && is_subscribed(failure) {
+        return Interpretation::Subscribed(StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant });
+    }
+    if variant.key == IdempotencyKeyState::New && is_key_known(failure) {
+        return Interpretation::TryAgain(StatementVariant { key: IdempotencyKeyState::Any, ..variant });
+    }
+    Interpretation::Final
+}
+
+/// Returns `true` if an event of a change set that assumed no subscriptions is wanted.
+pub(super) fn is_subscribed(failure: &Failure) -> bool {
+    matches!(failure, Failure::Check(name) if name == SUBSCRIBED)
+}
+
+/// Returns `true` if the idempotency key of a change set was used.
+pub(super) fn is_replayed(failure: &Failure) -> bool {
+    matches!(failure, Failure::Check(name) if name == REPLAYED) || is_key_known(failure)
+}
+
+/// Maps a failure to the answer of the commit, by the name of the check that failed.
+pub(super) fn map_failure(failure: Failure, requires: &[Require]) -> CommitError {
+    let Failure::Check(name) = failure else { return failure.into_commit() };
+    let broken = name.strip_prefix(requires::CHECK).and_then(|number| number.parse::<usize>().ok());
+    match (name.as_str(), broken.and_then(|number| requires.get(number))) {
+        (STALE, _) => CommitError::Stale,
+        (REPLAYED, _) => CommitError::Replayed,
+        (_, Some(require)) => CommitError::Broken(*require),
+        (_, None) => Failure::Check(name).into_commit(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wrong_assumption_triggers_exactly_one_fallback() {
+        let variant = StatementVariant { subscribers: ExpectedSubscribers::None, key: IdempotencyKeyState::New };
+        let known = Failure::Unique { constraint: "replays_pkey_102345".to_owned(), text: String::new() };
+        let subscribed = Failure::Check("subscribed".to_owned());
+        let other = Failure::Unique { constraint: "observations_pkey_102345".to_owned(), text: String::new() };
+        let any_key = StatementVariant { key: IdempotencyKeyState::Any, ..variant };
+        let any_subscribers = StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant };
+        assert_eq!(refuted(variant, &known), Interpretation::TryAgain(any_key));
+        assert_eq!(refuted(variant, &subscribed), Interpretation::Subscribed(any_subscribers));
+        assert_eq!(refuted(variant, &other), Interpretation::Final);
+        let careful = StatementVariant { subscribers: ExpectedSubscribers::Any, key: IdempotencyKeyState::Any };
+        for failure in [&known, &subscribed, &other] {
+            assert_eq!(refuted(careful, failure), Interpretation::Final);
+        }
+    }
+}

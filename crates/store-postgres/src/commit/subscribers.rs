@@ -1,0 +1,61 @@
+//! Tenants whose events are known to be wanted, as far as this process has learned.
+
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use moka::sync::Cache;
+
+use crate::layout::ExpectedSubscribers;
+use crate::tenant_cache::tenant_cache;
+
+/// Time for which subscriptions of a tenant are assumed after one was found.
+const REMEMBERED: Duration = Duration::from_secs(60);
+
+/// Tenants of which a subscription was found lately. Clones share them.
+#[derive(Clone)]
+pub(super) struct SubscriberCache {
+    /// Assumption about all other tenants.
+    unknown: ExpectedSubscribers,
+    found: Cache<Tenant, ()>,
+}
+
+impl SubscriberCache {
+    /// Creates an empty cache with the assumption about tenants that it does not hold.
+    pub(super) fn new(unknown: ExpectedSubscribers) -> Self {
+        Self { unknown, found: tenant_cache(REMEMBERED) }
+    }
+
+    /// Assumption of the next change set of a tenant.
+    pub(super) fn expected(&self, tenant: Tenant) -> ExpectedSubscribers {
+        let is_found = || self.found.contains_key(&tenant);
+        if self.unknown == ExpectedSubscribers::Any || is_found() { ExpectedSubscribers::Any } else { self.unknown }
+    }
+
+    /// Notes that a tenant has subscriptions.
+    pub(super) fn note(&self, tenant: Tenant) {
+        self.found.insert(tenant, ());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_store_testkit::Fixtures;
+
+    use super::*;
+
+    #[test]
+    fn no_subscribers_are_expected_until_one_is_found() {
+        let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::None));
+        let (one, other) = (make.tenant(), make.tenant());
+        assert_eq!(cache.expected(one), ExpectedSubscribers::None);
+        cache.clone().note(one);
+        assert_eq!(cache.expected(one), ExpectedSubscribers::Any);
+        assert_eq!(cache.expected(other), ExpectedSubscribers::None);
+    }
+
+    #[test]
+    fn subscribers_are_always_expected_where_the_layout_says_so() {
+        let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::Any));
+        assert_eq!(cache.expected(make.tenant()), ExpectedSubscribers::Any);
+    }
+}

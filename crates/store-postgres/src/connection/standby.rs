@@ -1,0 +1,84 @@
+//! Checks that a connection leads to a standby of the database.
+
+use std::sync::Arc;
+
+use candor_tables::flat::Fetch;
+use diesel_async::AsyncPgConnection;
+
+use crate::connection::session::run;
+use crate::failure::Failure;
+use crate::sql::Sql;
+use crate::sql::row::{flag, int};
+
+/// Asked behind each read: whoever is still a standby then has not written anything of its own before. Besides, by how many
+/// milliseconds it lags: how old the last change is that it shows, as long as there are more or nobody sends it any.
+pub(crate) const STANDING: &str = "SELECT pg_is_in_recovery(), (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
+    AND pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \
+    ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000 END)::bigint";
+/// What a standby has in common with its server and with nobody else.
+pub(crate) const IDENTITY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
+    (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
+
+/// Which database it is, on whatever server has a copy of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    server: i64,
+    database: i64,
+}
+
+impl Identity {
+    pub(crate) fn read(row: &mut dyn Fetch) -> Result<Self, Failure> {
+        Ok(Self { server: int(row)?, database: int(row)? })
+    }
+
+    /// Checks that a connection leads to a standby of this database.
+    ///
+    /// # Errors
+    /// The reason why it cannot be used.
+    async fn check(self, connection: &AsyncPgConnection) -> Result<(), String> {
+        if one(connection, &Sql::plain(IDENTITY), Self::read).await? != self {
+            return Err("it is no copy of this database".to_owned());
+        }
+        if !one(connection, &Sql::plain(STANDING), flag).await? {
+            return Err("it is no standby: it takes writes of its own".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The database that connections must lead to a standby of, and the migration that the standby must have.
+#[derive(Debug, Clone)]
+pub(crate) struct StandbyOf {
+    pub(crate) identity: Identity,
+    /// Name of the newest migration.
+    pub(crate) migration: String,
+    /// Statement that returns whether a database has the migration.
+    pub(crate) has_migration: Arc<Sql>,
+}
+
+impl StandbyOf {
+    /// Checks that a new connection leads to a standby of this database that has the schema.
+    ///
+    /// # Errors
+    /// The reason why it cannot be used.
+    pub(crate) async fn check(&self, connection: &AsyncPgConnection) -> Result<(), String> {
+        self.identity.check(connection).await?;
+        match one(connection, &self.has_migration, flag).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(format!("migration {} has not arrived there yet", self.migration)),
+        }
+    }
+}
+
+/// Reads the only row of a statement.
+///
+/// # Errors
+/// The failure as a text, also where there is no row.
+pub(crate) async fn one<T: Send>(
+    connection: &AsyncPgConnection,
+    sql: &Sql,
+    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+) -> Result<T, String> {
+    let rows = run(connection, sql, read).await.map_err(Failure::text)?;
+    rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())
+}

@@ -1,0 +1,81 @@
+//! Idempotency keys: the stored answers of requests, as rows of `replays`.
+
+use candor_domain::access::Tenant;
+use candor_domain::idempotency::IdempotencyRecord;
+use candor_tables::flat::{Cell, Type};
+
+use crate::failure::{CHECK_PREFIX, Failure};
+use crate::sql::Sql;
+
+/// Check that fails where an idempotency key was used.
+pub(crate) const REPLAYED: &str = "replayed";
+
+/// Columns of a stored answer behind its tenant.
+pub(super) const REPLAY_COLUMNS: &str = "key, fingerprint, status, sealed, created_at, expires_at";
+
+/// Clause that takes over a key that exists already. The status follows, and then the condition, if there is one.
+pub(super) const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+    sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at, status =";
+
+/// Assumption of a change set about its idempotency key. It matters on a cluster alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdempotencyKeyState {
+    /// No request used the key; the statement fails where one did, see [`is_key_known`].
+    New,
+    /// A request may have used the key, and its answer may have expired.
+    Any,
+}
+
+/// Returns `true` if a key that was expected to be new is not.
+pub(crate) fn is_key_known(failure: &Failure) -> bool {
+    failure.is_taken("replays_pkey")
+}
+
+/// Writes the statement that reads which of these keys have an answer already.
+pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.tenant(tenant);
+    let now = keys.iter().map(|replay| replay.created_at).max();
+    let now = sql.bind(now.map_or(Cell::Null(Type::Time), Cell::Time));
+    let keys = sql.many(Type::Text, keys.iter().map(|replay| Cell::Text(replay.key.as_str().to_owned())));
+    sql.push(&format!(
+        "SELECT key FROM replays WHERE tenant_id = {tenant} AND key = ANY({keys}) AND expires_at > {now}"
+    ));
+    sql
+}
+
+/// Writes the statement that stores an answer by itself; it returns a row if the key was free or has expired.
+pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.tenant(tenant);
+    let taken = take(&mut sql, &tenant, replay);
+    sql.push(&taken);
+    sql
+}
+
+/// Insert of an answer, which returns a row if its key was free or has expired.
+pub(super) fn take(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
+    let inserted = insert(sql, tenant, &[replay]);
+    format!("{inserted} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint")
+}
+
+/// Insert of an answer, which fails with [`REPLAYED`] where its key is neither free nor expired.
+pub(crate) fn take_or_fail(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
+    let inserted = insert(sql, tenant, &[replay]);
+    let status = "CASE WHEN r.expires_at <= excluded.created_at THEN excluded.status::text";
+    format!("{inserted} {REPLAY_TAKEN} ({status} ELSE '{CHECK_PREFIX}{REPLAYED}'::text END)::int")
+}
+
+/// Insert of answers whose keys are free.
+pub(crate) fn insert(sql: &mut Sql, tenant: &str, replays: &[&IdempotencyRecord]) -> String {
+    let row = |replay: &&IdempotencyRecord| {
+        let key = sql.bind(Cell::Text(replay.key.as_str().to_owned()));
+        let fingerprint = sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
+        let status = sql.bind(Cell::Int(i64::from(replay.status)));
+        let sealed = sql.bind(Cell::Bytes(replay.sealed.clone()));
+        let (at, until) = (sql.bind(Cell::Time(replay.created_at)), sql.bind(Cell::Time(replay.expires_at())));
+        format!("({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until})")
+    };
+    let rows: Vec<_> = replays.iter().map(row).collect();
+    format!("INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) VALUES {}", rows.join(", "))
+}

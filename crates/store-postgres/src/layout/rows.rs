@@ -1,0 +1,74 @@
+//! Rows of a change set as the values or arrays of a statement.
+
+use candor_tables::AnyRow;
+use candor_tables::Unwritable;
+use candor_tables::flat::{Cell, Column, Table, Type};
+
+use super::Statement;
+
+/// A row of a change set with its cells.
+pub(crate) struct Entry<'c> {
+    pub(crate) row: &'c AnyRow,
+    pub(crate) cells: &'c [Cell],
+}
+
+impl<'c> Entry<'c> {
+    /// Creates the entry of a row.
+    ///
+    /// # Errors
+    /// [`Unwritable`] for a row that cannot be stored.
+    pub(crate) fn new(row: &'c AnyRow) -> Result<Self, Unwritable> {
+        Ok(Self { row, cells: row.cells()? })
+    }
+
+    /// The id as a cell.
+    pub(crate) fn id(&self) -> Cell {
+        Cell::Id(self.row.id())
+    }
+
+    /// Version that the change set saw; 0 for a new row.
+    pub(crate) fn seen(&self) -> Cell {
+        Cell::Int(self.row.seen().map_or(0, |version| version.0))
+    }
+
+    /// Returns `true` if a cell holds the id of one of the others.
+    pub(crate) fn refers_to(&self, others: &[Entry<'_>]) -> bool {
+        let ids = self.cells.iter().filter_map(|cell| if let Cell::Id(id) = cell { Some(*id) } else { None });
+        ids.into_iter().any(|id| others.iter().any(|other| other.row.id() == id))
+    }
+
+    /// Binds the cells and returns their placeholders as a list.
+    pub(crate) fn bind_cells(&self, statement: &mut Statement) -> String {
+        let values: Vec<_> = self.cells.iter().map(|cell| statement.sql.bind(cell.clone())).collect();
+        values.join(", ")
+    }
+}
+
+/// The columns of a table that a change set writes, in the order of an entry's cells.
+pub(crate) fn written_columns(table: &Table) -> impl Iterator<Item = &Column> {
+    table.columns.iter().chain(table.derived)
+}
+
+/// Names of the written columns as a list.
+pub(crate) fn column_names(table: &Table) -> String {
+    written_columns(table).map(|column| column.name).collect::<Vec<_>>().join(", ")
+}
+
+/// FROM item named `u` with the rows, column by column as arrays, and the version that was seen of each.
+pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Entry<'_>]) -> String {
+    let mut arrays: Vec<_> = written_columns(table)
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = rows.iter().map(|row| row.cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+            statement.sql.many(column.kind, cells)
+        })
+        .collect();
+    arrays.push(statement.sql.many(Type::Int, rows.iter().map(|row| row.seen())));
+    format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), column_names(table))
+}
+
+/// The columns of `u`. Arrays of ids travel as texts and are cast back.
+pub(crate) fn array_columns(table: &Table) -> Vec<String> {
+    let cast = |kind| if kind == Type::Ids { "::uuid[]" } else { "" };
+    written_columns(table).map(|column| format!("u.{}{}", column.name, cast(column.kind))).collect()
+}

@@ -1,0 +1,137 @@
+//! The statement of a change set while it is built: parts, each of which writes one thing, and checks.
+//!
+//! On one server the parts become the CTEs of one statement and see the same state. The final SELECT makes the checks: a
+//! check that fails casts its name to a number, so the statement fails as a whole and the server's message quotes the name.
+//! On a cluster each part becomes a statement of its own together with its checks, see [`Layout::finish`].
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{EventId, Id, WebhookId};
+use candor_tables::flat::Fetch;
+
+use super::{Layout, SharedLayout};
+use crate::failure::{CHECK_PREFIX, Failure};
+use crate::sql::Sql;
+
+/// A part or a check, in the order in which they were added.
+pub(crate) enum Item {
+    /// A CTE: its name, the words between AS and the query, and the query.
+    Part { name: String, form: &'static str, text: String },
+    /// An expression that fails where its condition does not hold.
+    Check(String),
+}
+
+/// A statement that is being built.
+pub(crate) struct Statement {
+    /// The parameters, and in the end the text.
+    pub(crate) sql: Sql,
+    /// Placeholder of the tenant.
+    pub(crate) tenant: String,
+    pub(crate) layout: SharedLayout,
+    pub(super) items: Vec<Item>,
+    /// Whether parts begin only when the part `go` has a row.
+    pub(super) is_gated: bool,
+    /// Names of the parts that queue deliveries.
+    pub(crate) queued: Vec<String>,
+}
+
+impl Statement {
+    /// Creates a statement without parts about rows of a tenant.
+    pub(crate) fn new(layout: SharedLayout, tenant: Tenant) -> Self {
+        let mut sql = Sql::default();
+        let tenant = sql.tenant(tenant);
+        Self { sql, tenant, layout, items: vec![], is_gated: false, queued: vec![] }
+    }
+
+    /// Adds a part and returns its name.
+    pub(crate) fn part(&mut self, form: &'static str, text: &str) -> String {
+        let parts = self.items.iter().filter(|item| matches!(item, Item::Part { .. })).count();
+        let name = format!("p{parts}");
+        self.named_part(&name, form, text);
+        name
+    }
+
+    /// Adds a part under a name.
+    pub(crate) fn named_part(&mut self, name: &str, form: &'static str, text: &str) {
+        self.items.push(Item::Part { name: name.to_owned(), form, text: text.to_owned() });
+    }
+
+    /// Adds a check: where the condition does not hold, the statement fails with the name.
+    pub(crate) fn check(&mut self, condition: &str, name: &str) {
+        self.add_check(assert_sql(condition, name));
+    }
+
+    /// Adds an expression that fails by itself.
+    pub(crate) fn add_check(&mut self, expression: String) {
+        self.items.push(Item::Check(expression));
+    }
+
+    /// Rows to insert, given the values of each. One row waits for the idempotency key; a gated statement inserts several
+    /// from arrays, see [`Layout::most_values`].
+    pub(crate) fn rows(&self, rows: &[String]) -> String {
+        match rows {
+            [values] if self.is_gated => format!("SELECT {values} {}", self.from("")),
+            rows => format!("VALUES ({})", rows.join("), (")),
+        }
+    }
+
+    /// FROM clause of a part that begins only when the idempotency key is taken: the answer to a retry comes before any
+    /// other refusal. `others` are the other tables that the part reads.
+    pub(crate) fn from(&self, others: &str) -> String {
+        match (others, self.is_gated) {
+            ("", false) => String::new(),
+            ("", true) => "FROM go".to_owned(),
+            (others, false) => format!("FROM {others}"),
+            (others, true) => format!("FROM go, {others}"),
+        }
+    }
+
+    /// USING clause of a DELETE that begins only when the idempotency key is taken.
+    pub(crate) fn using(&self) -> &'static str {
+        if self.is_gated { "USING go" } else { "" }
+    }
+
+    /// Makes all parts that follow wait until the expression has a value, which fails unless the keys are taken.
+    pub(super) fn gate(&mut self, expression: &str) {
+        self.named_part("go", "MATERIALIZED ", &format!("SELECT {expression} AS ok"));
+        self.add_check("(SELECT ok FROM go)".to_owned());
+        self.is_gated = true;
+    }
+
+    /// Writes the statements, each with whether its rows are the leased deliveries, which are read if `leases`.
+    pub(crate) fn finish(self, leases: bool) -> Vec<(Sql, bool)> {
+        let layout: &dyn Layout = self.layout;
+        layout.finish(self, leases)
+    }
+
+    /// The items in their order, with the parameters and the names of the parts that queue deliveries.
+    pub(crate) fn into_parts(self) -> (Sql, Vec<Item>, Vec<String>) {
+        (self.sql, self.items, self.queued)
+    }
+}
+
+/// Expression that fails with a name where a condition does not hold. It is no constant, because the planner would evaluate
+/// that.
+pub(crate) fn assert_sql(condition: &str, name: &str) -> String {
+    format!("(CASE WHEN {condition} THEN '1'::text ELSE '{CHECK_PREFIX}{name}'::text END)::int")
+}
+
+/// Key of a delivery that was leased; `None` in a row that only carries checks.
+pub(crate) type LeasedDelivery = Option<(WebhookId, EventId)>;
+
+/// Final SELECT that returns the deliveries which these parts queued: a row for each, and one without where there is none,
+/// so that the checks are made all the same.
+pub(crate) fn select_leased(checks: &str, queued: &[String]) -> String {
+    if queued.is_empty() {
+        return format!("SELECT NULL::uuid, NULL::uuid, {checks}");
+    }
+    let rows: Vec<_> = queued.iter().map(|part| format!("SELECT webhook_id, event_id FROM {part}")).collect();
+    let rows = rows.join(" UNION ALL ");
+    format!("SELECT j.webhook_id, j.event_id, {checks} FROM (SELECT 1) AS one LEFT JOIN ({rows}) AS j ON true")
+}
+
+/// Reads a row of [`select_leased`].
+pub(crate) fn read_leased(row: &mut dyn Fetch) -> Result<LeasedDelivery, Failure> {
+    let webhook = row.id().map_err(Failure::Other)?;
+    let event = row.id().map_err(Failure::Other)?;
+    Ok(webhook.zip(event).map(|(webhook, event)| (Id::from_bytes(webhook), Id::from_bytes(event))))
+}

@@ -1,0 +1,107 @@
+//! The look of a claim at the queues of all tenants, where a lease concerns one tenant.
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::Id;
+use candor_domain::time::Timestamp;
+use candor_port_storage::error::Read;
+use candor_port_storage::queue::{Claim, Lease, QueueKey, Walk};
+use candor_tables::flat::{Cell, Fetch};
+
+use super::claim::{LeaseScope, lease};
+use super::unleased;
+use crate::failure::Failure;
+use crate::nodes::transaction::Transaction;
+use crate::sql::Sql;
+use crate::sql::row::{id, owner};
+use crate::store::PostgresStore;
+
+/// Ids of a tenant's subscriptions, or keys of its deliveries.
+type ByTenant<T> = BTreeMap<[u8; 16], Vec<T>>;
+
+/// Webhook and event of a delivery.
+type DeliveryKey = ([u8; 16], [u8; 16]);
+
+/// The statements of a claim.
+pub(super) struct LeasePlan {
+    pub(super) leases: Vec<Sql>,
+    /// Queue behind which the next walk begins, where the look has found it.
+    pub(super) next: Option<QueueKey>,
+    /// Number of deliveries that the leases return unless another worker was faster, where there may be more beyond them.
+    pub(super) expected: Option<usize>,
+}
+
+impl PostgresStore {
+    /// Plans the leases of a claim that has leased `already` deliveries: one statement, or one for each tenant of which a
+    /// look has found something.
+    pub(super) async fn plan_leases(
+        &self,
+        leased_as: Lease,
+        now: Timestamp,
+        claim: &Claim,
+        already: usize,
+    ) -> Read<LeasePlan> {
+        let build = |scope: &LeaseScope| lease(self.layout, (leased_as, now), claim, scope);
+        if self.layout.spans_tenants() {
+            return Ok(LeasePlan { leases: vec![build(&LeaseScope::AllTenants)], next: None, expected: None });
+        }
+        let (walk, condition) = match claim {
+            Claim::Oldest { most } => {
+                let wanted = usize::from(*most).saturating_sub(already);
+                let oldest = self.in_turn(Transaction::alone(oldest(now, wanted)), delivery_key).await?;
+                let expected = (oldest.len() == wanted).then_some(wanted);
+                let mut found: ByTenant<DeliveryKey> = BTreeMap::new();
+                for (tenant, key) in oldest {
+                    found.entry(tenant).or_default().push(key);
+                }
+                let scopes = found.into_iter().map(|(id, keys)| LeaseScope::Deliveries(Tenant::from_bytes(id), keys));
+                return Ok(LeasePlan { leases: scopes.map(|scope| build(&scope)).collect(), next: None, expected });
+            }
+            Claim::SubscriptionQueues(walk) => (walk, "due_at IS NOT NULL"),
+            Claim::Parked(walk) => (walk, "due_at IS NULL"),
+        };
+        let passed = self.in_turn(Transaction::alone(queues(walk, condition)), queue_key).await?;
+        let next = if passed.len() == usize::from(walk.queues) { passed.last().copied() } else { None };
+        let mut found: ByTenant<[u8; 16]> = BTreeMap::new();
+        for (tenant, webhook) in passed.into_iter().filter(|queue| !walk.busy.contains(queue)) {
+            found.entry(tenant.to_bytes()).or_default().push(webhook.to_bytes());
+        }
+        let scopes = found.into_iter().map(|(id, queues)| LeaseScope::Queues(Tenant::from_bytes(id), queues));
+        Ok(LeasePlan { leases: scopes.map(|scope| build(&scope)).collect(), next, expected: None })
+    }
+}
+
+/// Finds the deliveries that have been due for the longest time.
+fn oldest(now: Timestamp, wanted: usize) -> Sql {
+    let mut sql = Sql::default();
+    let (at, limit) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::try_from(wanted).unwrap_or_default())));
+    sql.push(&format!(
+        "SELECT tenant_id, webhook_id, event_id FROM delivery_jobs WHERE due_at <= {at} AND {} \
+         ORDER BY due_at LIMIT {limit}",
+        unleased(&at)
+    ));
+    sql
+}
+
+/// Finds the queues that a walk passes.
+fn queues(walk: &Walk, condition: &str) -> Sql {
+    let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
+    let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
+    let mut sql = Sql::default();
+    let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
+    let most = sql.bind(Cell::Int(i64::from(walk.queues)));
+    sql.push(&format!(
+        "SELECT DISTINCT tenant_id, webhook_id FROM delivery_jobs WHERE {condition} \
+         AND (tenant_id, webhook_id) > ({tenant}, {webhook}) ORDER BY tenant_id, webhook_id LIMIT {most}"
+    ));
+    sql
+}
+
+fn delivery_key(row: &mut dyn Fetch) -> Result<([u8; 16], DeliveryKey), Failure> {
+    Ok((id(row)?, (id(row)?, id(row)?)))
+}
+
+fn queue_key(row: &mut dyn Fetch) -> Result<QueueKey, Failure> {
+    Ok((owner(row)?, Id::from_bytes(id(row)?)))
+}
