@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 mod kinds;
 
-pub(crate) use kinds::id_of;
+pub(crate) use kinds::parse_id;
 pub use kinds::{
     ARCHIVED, Param, Parameter, StatusWord, Takes, UPDATED_AT, any, date, datetime, flag, folded, id, instant, param,
     plain, status, word,

@@ -1,4 +1,4 @@
-//! API keys: who may call, and how keys are made, narrowed, rotated and revoked (§5, decisions B4 to B7).
+//! API keys: authentication, creation, update, rotation and revocation (§5, decisions B4 to B7).
 
 mod body;
 mod reminder;
@@ -21,46 +21,40 @@ pub use body::{
     DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
 };
 
-/// An API key. Its secret is not kept, only the hash.
+/// An API key. Only the hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, §5")]
 pub struct ApiKey {
-    /// Its id.
     pub id: KeyId,
-    /// Its name.
     pub name: String,
-    /// Which data set it opens.
+    /// The data set that the key opens.
     #[serde(serialize_with = "as_word")]
     pub environment: Environment,
-    /// Its level.
     #[serde(serialize_with = "as_word")]
     pub access_level: AccessLevel,
-    /// What it may do.
     pub scopes: Permissions,
-    /// The person it acts for.
+    /// The person that a bound key acts for, or `None` for a key of the organization.
     pub employee_id: Option<EmployeeId>,
-    /// The last four characters of its secret, to recognize it.
+    /// The last four characters of the secret, for people to recognize the key.
     pub last4: String,
-    /// Reads per minute; null = the default.
+    /// Read quota, or `None` for the default.
     pub reads_per_minute: Option<u32>,
-    /// Writes per minute; null = the default.
+    /// Write quota, or `None` for the default.
     pub writes_per_minute: Option<u32>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it ends.
+    /// The end of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used, to the minute.
+    /// The last use, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// The hash of its secret.
     #[serde(skip)]
     pub hash: KeyHash,
-    /// The hash of the secret before, and until when that is still good.
+    /// The hash of the previous secret and the end of its overlap.
     #[serde(skip)]
     pub previous: Option<(KeyHash, Timestamp)>,
-    /// When the org admins are to be told that it ends soon; `None` once they have been, or if it does not end.
+    /// Due time of the next reminder of the end to the org admins. `None` after the last reminder or without an
+    /// end.
     #[serde(skip)]
     pub remind_at: Option<Timestamp>,
 }
@@ -85,24 +79,32 @@ impl Resource for ApiKey {
 impl Listed for ApiKey {
     const ORDERS_NAME: &'static str = "ApiKeySort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |api_key| Key::Time(api_key.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |api_key| Key::Time(api_key.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }
 
-/// A key as it is looked up by the hash of a secret.
+/// A key with the facts that authentication needs, found by the hash of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, §5")]
 pub struct KeyRecord {
-    /// Whose it is.
     pub organization: OrganizationId,
-    /// The key.
     pub key: ApiKey,
-    /// The person it acts for, as stored in the key's environment.
+    /// The person that the key acts for, as stored in the key's environment.
     pub person: Option<(EmployeeId, Role, Status)>,
 }
 
 impl KeyRecord {
-    /// The caller behind a secret with this hash; `None` if it is not good (any more) (§5, decision B5).
+    /// Returns the caller for a secret with this hash, or `None` if the secret is not valid at `at` (§5, decision
+    /// B5).
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
@@ -130,12 +132,12 @@ impl KeyRecord {
 }
 
 impl KeyRecord {
-    /// Whether a secret with this hash is the key's, and neither it nor the key has ended.
+    /// Returns `true` if a secret with this hash is the key's, and neither the secret nor the key has ended.
     #[must_use]
     pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
         let key = &self.key;
         let current = key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        current && key.revoked_at.is_none() && key.expires_at.is_none_or(|it| at < it)
+        current && key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end)
     }
 }
 
@@ -145,8 +147,8 @@ fn last4(secret: &Secret) -> String {
 }
 
 impl ApiKey {
-    /// Makes a key. `granter` is the caller, or nobody when the operator does it; `person_exists` whether the person it
-    /// is to act for is in the key's data set.
+    /// Creates a key. `granter` is the caller, or `None` if the operator creates the key. `person_exists` is
+    /// `true` if the person that the key shall act for is in the key's data set.
     ///
     /// # Errors
     /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks, [`Refusal::Unprocessable`] for a
@@ -159,9 +161,9 @@ impl ApiKey {
         person_exists: bool,
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
-        let person = draft.employee.as_ref().and_then(|it| it.id);
+        let person = draft.employee.as_ref().and_then(|employee| employee.id);
         let end = draft.expires_at;
-        granter.map_or(Ok(()), |it| it.may_grant(draft.scopes, draft.access_level, person, end))?;
+        granter.map_or(Ok(()), |caller| caller.may_grant(draft.scopes, draft.access_level, person, end))?;
         let employee_id = match draft.employee {
             None => None,
             Some(Reference { id: Some(id), .. }) if person_exists => Some(id),
@@ -189,7 +191,7 @@ impl ApiKey {
         Ok(Decision::created(state, "api_key.create", vec![]))
     }
 
-    /// Changes name, scopes or end; `None` if that changes nothing.
+    /// Changes the name, the scopes or the end. Returns `None` if nothing changes.
     ///
     /// # Errors
     /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, for a later end than the
@@ -217,7 +219,7 @@ impl ApiKey {
         Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
     }
 
-    /// Gives it a new secret; the one before goes on for a while.
+    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`.
     ///
     /// # Errors
     /// [`CannotGrant`](super::Denied::CannotGrant) for a key that may do more than the caller or lasts longer,
@@ -241,10 +243,10 @@ impl ApiKey {
         Ok(Decision::changed(self, state, "api_key.rotate", vec![]))
     }
 
-    /// Ends it now.
+    /// Revokes the key at once.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it was revoked before.
+    /// [`Refusal::Conflict`] if the key is already revoked.
     pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_be_good("revoke")?;
         let at = at.strictly_after(self.updated_at);

@@ -1,5 +1,5 @@
-//! How much a caller may do, compared with another: for granting keys and for handing kept answers out (decisions B5,
-//! B7, A13).
+//! Comparison of the rights of callers, for granting keys and for replaying stored answers (decisions B5, B7,
+//! A13).
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,11 @@ use crate::fields::Reference;
 use crate::id::{EmployeeId, EmployeeKind, KeyId};
 use crate::time::Timestamp;
 
-/// What a caller could do and see at the moment of a request.
+/// The rights of a caller at the time of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Authority {
-    /// The key.
     pub key: KeyId,
-    /// What it could do.
     pub scopes: Permissions,
     /// Admin level of the key itself, which opens keys and settings.
     pub has_admin_level: bool,
@@ -25,7 +24,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Whether whoever has this authority may do and see all that the other may.
+    /// Returns `true` if this authority may do and see everything that the other may.
     ///
     /// One person's authority covers no other person's: a manager does not see the notifications of a report, and
     /// an org admin does not write in the name of another.
@@ -37,9 +36,9 @@ impl Authority {
         is_same_person && has_levels && self.scopes.cover(other.scopes)
     }
 
-    /// Whether an answer that was kept for `asker` may be given to whoever has this authority now (decision A13): it is
-    /// the same key, or one that may do at least as much. Where nobody wrote down who asked, only a key that may do
-    /// everything gets it.
+    /// Returns `true` if this authority may get the stored answer to a request of `asker` (decision A13). The same
+    /// key may, and so may a key with at least the asker's rights. If the asker was not stored, only an unbound
+    /// key with all rights may.
     #[must_use]
     pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
         match asker {
@@ -49,29 +48,29 @@ impl Authority {
     }
 }
 
-/// What stands where there is no person.
+/// The text in place of a person's id for an authority without a person.
 const NOBODY: &str = "-";
-/// Words for the admin level of the key and admin context for data: both, the level alone, data alone, neither.
-/// Earlier versions wrote the first and the last only.
+/// Words for two flags: admin level of the key, and admin context for data. Earlier versions wrote `admin` and
+/// `standard` only.
 const CONTEXTS: [(&str, (bool, bool)); 4] =
     [("admin", (true, true)), ("settings", (true, false)), ("data", (false, true)), ("standard", (false, false))];
 
-/// As it is written down beside a kept answer: the key, the context, the person, and the words of the scopes, which do
-/// not change their meaning with a version of the service as bits would.
+/// Writes the text that is stored beside an answer: key, context, person and scopes. Scopes are written as words
+/// because their bits may change with a version of the service.
 impl fmt::Display for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let has = (self.has_admin_level, self.is_data_admin);
-        let context = CONTEXTS.into_iter().find(|(_, of)| *of == has).map_or("admin", |(word, _)| word);
+        let context = CONTEXTS.into_iter().find(|(_, flags)| *flags == has).map_or("admin", |(word, _)| word);
         write!(f, "{} {context} ", self.key)?;
         match self.person {
             Some(person) => write!(f, "{person}")?,
             None => f.write_str(NOBODY)?,
         }
-        self.scopes.words().iter().try_for_each(|it| write!(f, " {it}"))
+        self.scopes.words().iter().try_for_each(|scope| write!(f, " {scope}"))
     }
 }
 
-/// The text of an authority cannot be read.
+/// The error for a text that [`Authority`] cannot be read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an authority")]
 pub struct UnreadableAuthority;
@@ -95,7 +94,7 @@ impl FromStr for Authority {
     }
 }
 
-/// Whether a key that ends at `end` outlasts one that ends at `other`; `None` is never.
+/// Returns `true` if a key that ends at `end` outlasts one that ends at `other`. `None` is no end.
 pub(super) fn outlasts(end: Option<Timestamp>, other: Option<Timestamp>) -> bool {
     match (end, other) {
         (_, None) => false,
@@ -105,7 +104,7 @@ pub(super) fn outlasts(end: Option<Timestamp>, other: Option<Timestamp>) -> bool
 }
 
 impl Caller {
-    /// What the caller may do and see now.
+    /// Returns the caller's present rights.
     #[must_use]
     pub fn authority(&self) -> Authority {
         Authority {
@@ -117,17 +116,18 @@ impl Caller {
         }
     }
 
-    /// The person of a bound key, org admins included: the person in whose name it writes (decision B5).
+    /// Returns the person of a bound key, org admins included: the person in whose name the key writes (decision
+    /// B5).
     #[must_use]
     pub fn bound_to(&self) -> Option<EmployeeId> {
         self.person.map(|person| person.id)
     }
 
-    /// The person whom the caller acts for, unless that is an org admin: their role decides, whatever the level of the
-    /// key (decision B5).
+    /// Returns the person that the caller acts for, or `None` for an org admin's key and for a key of the
+    /// organization. The person's role decides, whatever the level of the key (decision B5).
     #[must_use]
     pub fn acts_for(&self) -> Option<EmployeeId> {
-        self.person.filter(|it| !it.is_org_admin).map(|it| it.id)
+        self.person.filter(|person| !person.is_org_admin).map(|person| person.id)
     }
 
     /// Requires that the caller may write in this person's name. A bound key writes as its person, org admins
@@ -139,9 +139,8 @@ impl Caller {
         if self.bound_to().is_none_or(|own| person.id == Some(own)) { Ok(()) } else { Err(Denied::OtherPerson) }
     }
 
-    /// The person in whose name the caller writes, where the request names `named`: `None` where the field is
-    /// absent, `Some(None)` where it is null. A bound key defaults to its person and accepts no other (decision
-    /// B5).
+    /// Returns the person in whose name the caller writes. `named` is the field of the request: `None` if it is
+    /// absent, `Some(None)` if it is null. A bound key defaults to its person and accepts no other (decision B5).
     ///
     /// # Errors
     /// [`Denied::OtherPerson`] for another person, or for null, by a bound key.
@@ -160,7 +159,7 @@ impl Caller {
         }
     }
 
-    /// Requires that the caller sees everything in the data set.
+    /// Requires a caller who sees the whole data set.
     ///
     /// # Errors
     /// [`Denied::ActsForPerson`].
@@ -168,7 +167,7 @@ impl Caller {
         if self.acts_for().is_none() { Ok(()) } else { Err(Denied::ActsForPerson) }
     }
 
-    /// Requires that the caller may change and rotate keys of this person, `None` for a key of the organization: a
+    /// Requires that the caller may change and rotate keys of this person, or of the organization for `None`. A
     /// bound key manages keys of its own person only, whatever that person's role (decision B5).
     ///
     /// # Errors
@@ -177,8 +176,8 @@ impl Caller {
         if self.bound_to().is_none_or(|own| person == Some(own)) { Ok(()) } else { Err(Denied::CannotGrant) }
     }
 
-    /// Requires that a key with this access, for this person or the organization, may do nothing that the caller
-    /// may not, and ends no later. A role grants no admin level (decisions B5, B7).
+    /// Requires that the caller has all the access that it grants, and no earlier end. `person` is the person of
+    /// the new key, or `None` for the organization. A role grants no admin level (decisions B5, B7).
     ///
     /// # Errors
     /// [`Denied::CannotGrant`].
@@ -210,7 +209,7 @@ mod tests {
         EmployeeId::from_ulid(Ulid(number))
     }
 
-    /// `context` is the word of the levels; see [`CONTEXTS`].
+    /// Creates an authority. `context` is a word of [`CONTEXTS`].
     fn authority(key: u128, scopes: Permissions, context: &str, bound_to: Option<u128>) -> Authority {
         let (_, (has_admin_level, is_data_admin)) = CONTEXTS.into_iter().find(|(word, _)| *word == context).unwrap();
         let key = KeyId::from_ulid(Ulid(key));
@@ -218,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_answer_goes_to_the_key_that_asked_and_to_those_that_may_do_as_much() {
+    fn stored_answer_is_replayed_to_callers_with_equal_rights() {
         const ALL: Permissions = Permissions::ALL;
         let table = [
             // asks again                               asked first                               gets the answer
             (authority(1, FEW, "standard", None), authority(1, FEW, "standard", None), true),
-            // The same key, narrowed since, has had this answer.
+            // A key that was narrowed later has already received this answer.
             (authority(1, FEW, "standard", None), authority(1, MORE, "standard", None), true),
             (authority(2, FEW, "standard", None), authority(1, FEW, "standard", None), true),
             (authority(2, MORE, "standard", None), authority(1, FEW, "standard", None), true),
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_nobody_knows_whom_goes_only_to_who_may_do_everything() {
+    fn stored_answer_without_asker_requires_all_rights() {
         let table = [
             (authority(1, Permissions::ALL, "admin", None), true),
             (authority(1, Permissions::ALL, "standard", None), false),
@@ -263,15 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_is_its_text() {
-        for it in [
+    fn authority_survives_a_round_trip_through_its_text() {
+        for authority in [
             authority(1, Permissions::ALL, "admin", None),
             authority(2, MORE, "standard", Some(7)),
             authority(3, Permissions::NONE, "standard", None),
             authority(4, FEW, "settings", Some(7)),
             authority(5, FEW, "data", Some(7)),
         ] {
-            assert_eq!(it.to_string().parse(), Ok(it));
+            assert_eq!(authority.to_string().parse(), Ok(authority));
         }
         let good = authority(2, MORE, "standard", Some(7)).to_string();
         for bad in ["", "-", &good.replace("standard", "admins"), &format!("{good} x"), &format!(" {good}")] {
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_ends_later_outlasts() {
+    fn only_a_later_end_outlasts() {
         let at = |millis| Some(Timestamp::from_millis(millis));
         let table = [
             (None, None, false),

@@ -2,47 +2,47 @@
 
 use super::Permission;
 
-/// Why a caller may not do something (§7 `permission_denied`).
+/// The reason why a caller may not do something (§7 `permission_denied`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denied {
     /// The key lacks this scope.
     MissingScope(Permission),
-    /// Data that only admins change: needs an admin-level key, or one that acts for an org admin (decision B5).
+    /// The data needs a key of admin level, or a key that acts for an org admin (decision B5).
     AdminRequired,
-    /// Keys and settings: needs a key whose own level is admin, whatever the role of its person (decision B5).
+    /// Keys and settings need a key whose own level is admin, whatever the role of its person (decision B5).
     AdminKeyRequired,
-    /// Test keys are refused on live-only endpoints (decision B6).
+    /// The endpoint refuses test keys (decision B6).
     TestKey,
-    /// Live keys are refused where only test data may be touched (decision B6).
+    /// The endpoint touches test data only and refuses live keys (decision B6).
     LiveKey,
-    /// Whoever acts for a person may not do this, unless that person is an org admin (decision B5).
+    /// The key acts for a person who is not an org admin (decision B5).
     ActsForPerson,
-    /// A key cannot grant, widen, prolong or rotate what it lacks itself (decision B7).
+    /// The key would grant, widen, prolong or rotate access that it lacks itself (decision B7).
     CannotGrant,
-    /// An org-scoped objective's owner must be an org admin (decision C6).
+    /// The owner of an org-scoped objective is not an org admin (decision C6).
     OwnerNotAdmin,
-    /// A bound key writes as its person only (decision B5).
+    /// The bound key would write as another person than its own (decision B5).
     OtherPerson,
-    /// An observation is changed by its author and org admins (decision B5).
+    /// Only its author and org admins may change an observation (decision B5).
     AuthorOnly,
-    /// A bound key sets objectives for its person and for those below (decision B5).
+    /// The bound key would set an objective for a person outside its own person's team (decision B5).
     NotBelow,
-    /// A required review is never done by the person whose objective or summary it is (decision B5).
+    /// The reviewer is the person whose objective or summary needs the review (decision B5).
     OwnReview,
-    /// A summary is never approved, returned or shared by the person it is about (decision B5).
+    /// The person whom a summary is about would approve, return or share it (decision B5).
     AboutOneself,
-    /// Feedback on a summary is given by the person it is about (decision B5).
+    /// Only the person whom a summary is about may give feedback on it (decision B5).
     NotTheSubject,
-    /// The caller's person sees the summary because it was shared, and leaves it as it is (decision B5).
+    /// The caller's person sees the summary only because it was shared, and cannot change it (decision B5).
     OnlyShared,
-    /// An assignment is cancelled by its requester or an org admin (decision B5).
+    /// Only its requester and org admins may cancel an assignment (decision B5).
     NotTheRequester,
-    /// A bound key begins conversations in which its person takes part (decision B5).
+    /// The person of the bound key is not a participant of the conversation (decision B5).
     NotAmongParticipants,
 }
 
 impl Denied {
-    /// What the answer says to people.
+    /// Returns the message of the error response.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {

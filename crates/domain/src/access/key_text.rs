@@ -1,13 +1,14 @@
-//! The text of an API key: a prefix, randomness, and a checksum that shows a bad key without a database (decision B4).
+//! The text of an API key: a prefix, random characters, and a checksum that exposes a mistyped key without a
+//! database read (decision B4).
 
 use ring::digest::{SHA256, digest};
 
 use super::Environment;
 use crate::secret::Secret;
 
-/// Characters of randomness: 256 bits need 43 of 62 symbols.
+/// Number of random characters: 256 bits need 43 characters of base 62.
 const RANDOM_CHARS: usize = 43;
-/// Characters of the CRC-32.
+/// Number of characters of the CRC-32.
 const CHECK_CHARS: usize = 6;
 const SYMBOLS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -18,11 +19,11 @@ const fn prefix(environment: Environment) -> &'static str {
     }
 }
 
-/// SHA-256 of a key's text, which is all that is stored of it.
+/// SHA-256 of a key's text, the only form in which a key is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// Makes a key of 256 random bits.
+/// Creates a key of 256 random bits.
 ///
 /// ```
 /// use candor_domain::access::Environment;
@@ -42,19 +43,19 @@ pub fn generate(environment: Environment, random: [u8; 32]) -> Secret {
     Secret::new(text)
 }
 
-/// The hash of a key, if its form and checksum are right.
+/// Returns the hash of a key, or `None` if its form or checksum is wrong.
 #[must_use]
 pub fn read(text: &str) -> Option<KeyHash> {
     let environments = [Environment::Live, Environment::Test];
-    let rest = environments.into_iter().find_map(|it| text.strip_prefix(prefix(it)))?;
-    if rest.len() != RANDOM_CHARS + CHECK_CHARS || !rest.bytes().all(|it| it.is_ascii_alphanumeric()) {
+    let rest = environments.into_iter().find_map(|environment| text.strip_prefix(prefix(environment)))?;
+    if rest.len() != RANDOM_CHARS + CHECK_CHARS || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
     let (body, check) = text.split_at(text.len() - CHECK_CHARS);
     (checksum(body) == check).then(|| hash(text))
 }
 
-/// The hash of a key's text.
+/// Returns the hash of a key's text.
 #[must_use]
 pub fn hash(text: &str) -> KeyHash {
     let mut bytes = [0; 32];
@@ -72,7 +73,7 @@ fn checksum(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The number that the bytes are, in 43 digits of base 62.
+/// Encodes the bytes as a number of 43 digits in base 62.
 fn base62(mut number: [u8; 32]) -> String {
     let mut out = [b'0'; RANDOM_CHARS];
     for symbol in out.iter_mut().rev() {
@@ -94,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_made_key_is_read_and_one_wrong_character_is_noticed(random: [u8; 32], at in 0..58_usize, other in 0..62_usize) {
+        fn key_with_one_wrong_character_is_rejected(random: [u8; 32], at in 0..58_usize, other in 0..62_usize) {
             let key = generate(Environment::Test, random);
             prop_assert_eq!(key.reveal().len(), 9 + 43 + 6);
             prop_assert_eq!(read(key.reveal()), Some(hash(key.reveal())));

@@ -1,4 +1,4 @@
-//! Who is calling, for which data set, and what they may do (§5, decisions B3 to B6).
+//! API keys, the callers that they authenticate, and the permissions of callers (§5, decisions B3 to B6).
 
 pub mod api_key;
 mod authority;
@@ -16,13 +16,13 @@ use crate::fields::Word;
 use crate::id::{EmployeeId, KeyId, OrganizationId};
 use crate::time::Timestamp;
 
-/// Which of an organization's two data sets (decision B6).
+/// One of the two data sets of an organization (decision B6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Environment {
-    /// The real one.
+    /// The organization's real data.
     Live,
-    /// The one for trying things out.
+    /// Data for trials, separate from the live data.
     Test,
 }
 
@@ -30,26 +30,26 @@ impl Word for Environment {
     const NAME: &'static str = "Environment";
 }
 
-/// Whose data: an organization in an environment. Nothing is ever read or written without one.
+/// The owner of stored data: an organization in one environment. Every read and write names a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Tenant {
-    /// The organization.
     pub organization: OrganizationId,
-    /// Which of its data sets.
     pub environment: Environment,
 }
 
-/// The highest bit of a ULID is clear until the year 6429, so it can say which data set is meant.
+/// The bit of a tenant's bytes that marks the test data set. The highest bit of a ULID is clear until the year
+/// 6429.
 const TEST_BIT: u128 = 1 << 127;
 
 impl Tenant {
-    /// The live data set of an organization.
+    /// Returns the tenant of an organization's live data set.
     #[must_use]
     pub const fn live(organization: OrganizationId) -> Self {
         Self { organization, environment: Environment::Live }
     }
 
-    /// The 16 bytes that every key of every table starts with.
+    /// Returns the 16 bytes that every primary key of a tenant's tables starts with.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {
         let bits = self.organization.ulid().0;
@@ -59,7 +59,7 @@ impl Tenant {
         }
     }
 
-    /// The tenant that [`Tenant::to_bytes`] was called on.
+    /// Reads a tenant from the bytes that [`Tenant::to_bytes`] returned.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         let bits = u128::from_be_bytes(bytes);
@@ -68,7 +68,7 @@ impl Tenant {
     }
 }
 
-/// One permission of a key (decision B3). Write does not imply read.
+/// A permission of an API key, which the contract calls a scope (decision B3). Write does not imply read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "each is named after its word")]
@@ -119,47 +119,47 @@ impl Word for Permission {
     const NAME: &'static str = "ApiKeyScope";
 }
 
-/// The word for every scope there is or will be.
+/// The scope that stands for every present and future scope.
 pub const ALL_SCOPES: &str = "*";
 
-/// What a key may do: all, or a set of scopes.
+/// The set of scopes of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permissions(u32);
 
 impl Permissions {
-    /// Every scope, also those that are added later.
+    /// Every scope, including scopes that are added later.
     pub const ALL: Self = Self(u32::MAX);
-    /// No scope.
+    /// The empty set of scopes.
     pub const NONE: Self = Self(0);
 
-    /// With one more.
+    /// Returns the set with `scope` added.
     #[must_use]
     pub const fn with(self, scope: Permission) -> Self {
         Self(self.0 | 1 << scope as u8)
     }
 
-    /// Whether the scope is granted.
+    /// Returns `true` if the set has this scope.
     #[must_use]
     pub const fn has(self, scope: Permission) -> bool {
         self.0 & (1 << scope as u8) != 0
     }
 
-    /// Whether every scope of the other set is granted by this one.
+    /// Returns `true` if this set has every scope of the other.
     #[must_use]
     pub const fn cover(self, other: Self) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// The words, as the API shows them; `*` alone for all.
+    /// Returns the scopes as the API shows them: `*` alone for all.
     #[must_use]
     pub fn words(self) -> Vec<&'static str> {
         if self == Self::ALL {
             return vec![ALL_SCOPES];
         }
-        Permission::ALL.iter().filter(|it| self.has(**it)).map(|it| it.word()).collect()
+        Permission::ALL.iter().filter(|scope| self.has(**scope)).map(|scope| scope.word()).collect()
     }
 
-    /// The set of these words; `None` if one of them is no scope.
+    /// Reads a set of scopes, or returns `None` if one of the words is not a scope.
     #[must_use]
     pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         words.into_iter().try_fold(Self::NONE, |set, word| {
@@ -178,13 +178,13 @@ impl Serialize for Permissions {
     }
 }
 
-/// How much trust a key has beside its scopes (decision B4).
+/// The level of a key, which opens settings to admin keys beside the key's scopes (decision B4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum AccessLevel {
-    /// Everyday work.
+    /// A key for the application's everyday requests.
     Standard,
-    /// Also what shapes the organization.
+    /// A key that may also manage keys, connectors, settings and shared data.
     Admin,
 }
 
@@ -192,24 +192,22 @@ impl Word for AccessLevel {
     const NAME: &'static str = "AccessLevel";
 }
 
-/// Who is calling.
+/// The API key that sent a request, with its rights at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Caller {
-    /// Whose data the call is about.
+    /// The data set that the request reads and writes.
     pub tenant: Tenant,
-    /// The key it came with.
     pub key: KeyId,
-    /// The key's name.
+    /// The name of the key.
     pub name: String,
-    /// What the key may do.
     pub scopes: Permissions,
-    /// The key's own level.
+    /// The level of the key itself, whatever the role of its person.
     pub level: AccessLevel,
-    /// The person a bound key acts for.
+    /// The person that a bound key acts for, or `None` for a key of the organization.
     pub person: Option<BoundPerson>,
-    /// When the key ends.
+    /// The end of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Requests per minute.
     pub quotas: Quotas,
 }
 
@@ -226,10 +224,10 @@ pub enum AdminContext {
 
 /// The person that a key acts for (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct BoundPerson {
-    /// Who.
     pub id: EmployeeId,
-    /// Whether their role is `org_admin`.
+    /// Returns `true` if the person's role is `org_admin`.
     pub is_org_admin: bool,
 }
 
@@ -279,7 +277,7 @@ impl Caller {
     }
 }
 
-/// The classes that requests are counted in (§8, decision B1).
+/// A class of requests with a quota of its own (§8, decision B1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "each is named after its word")]
@@ -296,22 +294,21 @@ impl Word for QuotaClass {
 
 /// Requests per minute of one key (§8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Quotas {
-    /// Reads.
     pub read: u32,
-    /// Writes.
     pub write: u32,
 }
 
 impl Quotas {
-    /// What a key has unless more is arranged.
+    /// Quotas of a key without numbers of its own.
     pub const DEFAULT: Self = Self { read: 600, write: 100 };
-    /// Webhook tests; the same for every key.
+    /// Webhook tests per minute, for every key.
     pub const WEBHOOK_TEST: u32 = 10;
-    /// CSV uploads; the same for every key.
+    /// CSV uploads per minute, for every key.
     pub const CSV: u32 = 6;
 
-    /// The limit of a class.
+    /// Returns the requests per minute of a class.
     #[must_use]
     pub const fn of(self, class: QuotaClass) -> u32 {
         match class {
@@ -360,7 +357,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_tenant_is_told_by_its_bytes() {
+    fn tenant_survives_a_round_trip_through_its_bytes() {
         let organization = OrganizationId::from_ulid(Ulid(0x0123_4567 << 90 | 77));
         for environment in [Environment::Live, Environment::Test] {
             let tenant = Tenant { organization, environment };
@@ -377,7 +374,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn scopes_are_their_words() {
+    fn every_scope_is_read_from_its_word() {
         for scope in Permission::ALL {
             let set = Permissions::from_words([scope.word()]).unwrap();
             assert_eq!((set.has(*scope), set.words()), (true, vec![scope.word()]));

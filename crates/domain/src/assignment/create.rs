@@ -1,4 +1,4 @@
-//! Asking for feedback (decision G).
+//! Creation of assignments (decision G).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Checked, Field, List, Refers, Text, Whole};
 use crate::time::{Date, Timestamp};
 
-/// What the service sets, and no request may.
+/// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "created_at", "updated_at"];
 
 const EMPLOYEE: Field<Refers<EmployeeKind>> =
@@ -51,7 +51,7 @@ const REQUIRED: Field<Whole> = Field::new(
      of reviewers.",
 );
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     employee: Reference<EmployeeKind>,
@@ -63,15 +63,15 @@ pub struct Draft {
     required_submissions: usize,
 }
 
-/// What is stored of the people that a body names.
+/// Stored facts about the people that a body names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The status of each person that was found.
+    /// The status of each person that exists.
     pub people: BTreeMap<EmployeeId, people::Status>,
 }
 
-/// So many submissions are wanted of these reviewers.
-fn required(wanted: Option<i64>, reviewers: usize) -> Result<usize, Flaw> {
+/// Checks the number of required submissions. The default is one per reviewer.
+fn required_count(wanted: Option<i64>, reviewers: usize) -> Result<usize, Flaw> {
     let required = wanted.map_or(Ok(reviewers), usize::try_from).unwrap_or(usize::MAX);
     if required <= reviewers {
         return Ok(required);
@@ -80,7 +80,7 @@ fn required(wanted: Option<i64>, reviewers: usize) -> Result<usize, Flaw> {
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let requester = fields.nullable(&REQUESTER);
@@ -90,7 +90,7 @@ impl Draft {
         let reviewers = fields.required(&REVIEWERS);
         let count = reviewers.as_ref().map(Vec::len);
         let required_submissions =
-            fields.present(&REQUIRED.and(|it| required(Some(it), count.unwrap_or(MAX_REVIEWERS))));
+            fields.present(&REQUIRED.and(|wanted| required_count(Some(wanted), count.unwrap_or(MAX_REVIEWERS))));
         Some(Self {
             employee: employee?,
             requester,
@@ -105,12 +105,12 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 
-    /// Resolves the requester: a bound key asks as its person (decision B5).
+    /// Resolves the requester: a bound key requests feedback as its person (decision B5).
     ///
     /// # Errors
     /// [`Denied::OtherPerson`].
@@ -119,20 +119,20 @@ impl Draft {
         Ok(self)
     }
 
-    /// Everybody whom it names.
+    /// Returns every person that the body names.
     #[must_use]
     pub fn people(&self) -> Vec<EmployeeId> {
         let one = std::iter::once(&self.employee);
-        one.chain(self.requester.iter().flatten()).chain(&self.reviewers).filter_map(|it| it.id).collect()
+        one.chain(self.requester.iter().flatten()).chain(&self.reviewers).filter_map(|person| person.id).collect()
     }
 }
 
 impl Assignment {
-    /// Asks for feedback, and tells the reviewers.
+    /// Creates an assignment with a notice to each reviewer.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for people who are not there, and for feedback about somebody who has not joined, who can
-    /// have no observations (decision D2).
+    /// [`Refusal::Unprocessable`] for people who do not exist, and for feedback about a person who has not
+    /// accepted the invitation: such a person can have no observations (decision D2).
     pub fn create(
         id: AssignmentId,
         draft: Draft,
@@ -140,7 +140,7 @@ impl Assignment {
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
-        let anyone = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains_key(id));
+        let anyone = |person: &Reference<EmployeeKind>| person.found(|id| found.people.contains_key(id));
         let joined = |id: EmployeeId| match found.people.get(&id) {
             Some(people::Status::PendingInvite) => {
                 Err(Flaw::new(Code::InvalidState, "has not accepted the invitation yet"))
@@ -150,7 +150,7 @@ impl Assignment {
         let employee_id = problems.take("employee_id", anyone(&draft.employee).and_then(joined));
         let requester_id = draft.requester.flatten().map(|person| problems.take("requester_id", anyone(&person)));
         let reviewer_ids: Vec<_> =
-            draft.reviewers.iter().filter_map(|it| problems.take("reviewer_ids", anyone(it))).collect();
+            draft.reviewers.iter().filter_map(|person| problems.take("reviewer_ids", anyone(person))).collect();
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(Refusal::Unprocessable(problems));
         };
@@ -161,7 +161,7 @@ impl Assignment {
             title: draft.title,
             instructions: draft.instructions,
             due_date: draft.due_date,
-            submissions: reviewer_ids.iter().map(|it| Submission::pending(*it)).collect(),
+            submissions: reviewer_ids.iter().map(|reviewer| Submission::pending(*reviewer)).collect(),
             reviewer_ids,
             required_submissions: draft.required_submissions,
             status: Status::Open,
@@ -169,12 +169,12 @@ impl Assignment {
             created_at: at,
             updated_at: at,
         };
-        let notices = state.reviewer_ids.iter().map(|it| state.requested(*it)).collect();
+        let notices = state.reviewer_ids.iter().map(|reviewer| state.request_notice(*reviewer)).collect();
         let fires = vec![EventType::AssignmentCreated];
         Ok(Decision { notices, ..Decision::created(state, "assignment.create", fires) })
     }
 
-    fn requested(&self, reviewer: EmployeeId) -> Notice {
+    fn request_notice(&self, reviewer: EmployeeId) -> Notice {
         let body = self.instructions.as_deref().map(excerpt).unwrap_or_default();
         self.notice(notification::Type::AssignmentRequested, reviewer, "Feedback wanted", body)
     }

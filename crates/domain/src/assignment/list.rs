@@ -7,25 +7,25 @@ use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::{Date, Timestamp};
 
-/// Which assignments are wanted.
+/// Conditions of a list of assignments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// About this person.
+    /// The person whom the feedback is about.
     pub employee_id: Option<EmployeeId>,
-    /// Of which this person is a reviewer.
+    /// A reviewer of the assignment.
     pub reviewer_id: Option<EmployeeId>,
-    /// That this person asked for.
+    /// The person who asks for the feedback.
     pub requester_id: Option<EmployeeId>,
-    /// With any of these statuses; empty = all.
+    /// Accepted statuses. An empty list accepts all.
     pub statuses: Vec<Status>,
-    /// Due within these bounds.
+    /// Bounds of the due date.
     pub due_date: Bounds<Date>,
-    /// Changed within these bounds (decision D10).
+    /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
 }
 
 impl Filter {
-    /// The parameters of `GET /assignments`.
+    /// Reads the parameters of `GET /assignments` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
@@ -42,28 +42,29 @@ impl Filter {
     /// Reads the parameters of `GET /assignments`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-/// Days since 1970 of the last day that can be written, 9999-12-31.
+/// Days since 1970-01-01 of 9999-12-31, the last day that a date can hold.
 const LAST_DAY: i32 = 2_932_896;
 
 impl Assignment {
-    /// The day by which it is ordered: the last one there is where none was said.
+    /// Returns the day by which assignments are ordered: the due date, or the last possible day without one.
     #[must_use]
     pub fn due_by(&self) -> Date {
         self.due_date.unwrap_or_else(|| Date::from_epoch_days(LAST_DAY))
     }
 
-    /// The same bounds of [`Assignment::due_by`], without what has no day.
+    /// Translates bounds of the due date into bounds of [`Assignment::due_by`] that exclude assignments without
+    /// due date.
     #[must_use]
     pub fn due_within(wanted: Bounds<Date>) -> Bounds<Date> {
         let last = Date::from_epoch_days(LAST_DAY - 1);
-        let lte = wanted.lte.map(|it| it.min(last)).or(wanted.gte.map(|_| last));
+        let lte = wanted.lte.map(|end| end.min(last)).or(wanted.gte.map(|_| last));
         Bounds { lte, ..wanted }
     }
 }
@@ -71,8 +72,20 @@ impl Assignment {
 impl Listed for Assignment {
     const ORDERS_NAME: &'static str = "AssignmentSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::DueBy, key: |it| Key::Date(it.due_by()), words: &["due_date", "-due_date"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |assignment| Key::Time(assignment.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::DueBy,
+            key: |assignment| Key::Date(assignment.due_by()),
+            words: &["due_date", "-due_date"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |assignment| Key::Time(assignment.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }

@@ -1,4 +1,4 @@
-//! Assignments: somebody asks reviewers for observations about one person (decision G).
+//! Assignments: requests to reviewers for observations about one person (decision G).
 
 mod create;
 mod list;
@@ -20,24 +20,24 @@ use crate::refusal::Refusal;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
-/// The longest title (decision G).
+/// Maximum length of a title, in characters (decision G).
 pub const TITLE_CHARS: usize = 200;
-/// The longest instructions (decision G).
+/// Maximum length of the instructions, in characters (decision G).
 pub const INSTRUCTIONS_CHARS: usize = 4000;
-/// The most reviewers (decision G).
+/// Maximum number of reviewers of an assignment (decision G).
 pub const MAX_REVIEWERS: usize = 50;
-/// The most observations of one submission (decision G).
+/// Maximum number of observations in one submission (decision G).
 pub const MAX_OBSERVATIONS: usize = 10;
 
-/// Where an assignment stands.
+/// Lifecycle status of an assignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// It waits for submissions.
+    /// Submissions are accepted.
     Open,
-    /// It has as many as were asked for.
+    /// The required number of submissions has arrived.
     Completed,
-    /// It was called off.
+    /// The assignment was canceled.
     Canceled,
 }
 
@@ -51,33 +51,28 @@ impl StatusWord for Status {
 
 /// A request for feedback about one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Assignment {
-    /// Its id.
     pub id: AssignmentId,
-    /// Whom the feedback is about.
+    /// The person whom the feedback is about.
     pub employee_id: EmployeeId,
-    /// Who asks for it, if that was said.
+    /// The person who asks for the feedback, or `None` if the request named none.
     pub requester_id: Option<EmployeeId>,
-    /// What people call it.
     pub title: String,
-    /// What reviewers are to look at.
+    /// Plain text that tells the reviewers what to look at.
     pub instructions: Option<String>,
-    /// The day by which it is wanted; nothing happens by itself when it has passed.
+    /// The day by which the feedback is wanted. A missed due date changes nothing.
     pub due_date: Option<Date>,
-    /// Who is asked.
     pub reviewer_ids: Vec<EmployeeId>,
-    /// So many submissions complete it.
+    /// Number of submissions that completes the assignment.
     pub required_submissions: usize,
-    /// Where it stands.
     #[serde(serialize_with = "as_word")]
     pub status: Status,
-    /// What came of each reviewer, in the order of `reviewer_ids`.
+    /// One submission per reviewer, in the order of `reviewer_ids`.
     pub submissions: Vec<Submission>,
-    /// How many of them have submitted.
+    /// Number of reviewers who have submitted.
     pub submitted_count: usize,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -116,10 +111,10 @@ impl Assignment {
         if may { Ok(()) } else { Err(Denied::NotTheRequester) }
     }
 
-    /// Calls it off; what was submitted stays.
+    /// Cancels the assignment. Observations that were submitted stay.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is not open.
+    /// [`Refusal::Conflict`] if the assignment is not open.
     pub fn cancel(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_be_open("cancel")?;
         let updated_at = at.strictly_after(self.updated_at);

@@ -1,4 +1,4 @@
-//! What reviewers submit: observations, which may complete the assignment (decision G).
+//! Submissions: a reviewer's observations, which may complete the assignment (decision G).
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
@@ -23,16 +23,16 @@ const REVIEWER: Field<Refers<EmployeeKind>> = Field::new(
     "Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all \
      other keys.",
 );
-/// What an observation of a submission has from the assignment and its reviewer.
+/// Fields that an observation of a submission takes from the assignment and its reviewer.
 const GIVEN: &[&str] = &["employee_id", "author_id"];
 
-/// Whether a reviewer has submitted.
+/// Status of one reviewer's submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum SubmissionStatus {
-    /// Not yet.
+    /// The reviewer has not submitted.
     Pending,
-    /// Once and for all.
+    /// Submitted. Final.
     Submitted,
 }
 
@@ -40,38 +40,37 @@ impl Word for SubmissionStatus {
     const NAME: &'static str = "SubmissionStatus";
 }
 
-/// What came of one reviewer.
+/// One reviewer's part of an assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Submission {
-    /// The reviewer.
     pub reviewer_id: EmployeeId,
-    /// Whether they have submitted.
     #[serde(serialize_with = "as_word")]
     pub status: SubmissionStatus,
-    /// The observations that they submitted.
+    /// The observations that the reviewer submitted.
     pub observation_ids: Vec<ObservationId>,
-    /// When; null until then.
+    /// When the reviewer submitted; `None` while pending.
     pub submitted_at: Option<Timestamp>,
 }
 
 impl Submission {
-    /// Of a reviewer who has not submitted.
+    /// Creates the submission of a reviewer who has not submitted yet.
     #[must_use]
     pub const fn pending(reviewer_id: EmployeeId) -> Self {
         Self { reviewer_id, status: SubmissionStatus::Pending, observation_ids: vec![], submitted_at: None }
     }
 }
 
-/// The body of a submission, valid in itself.
+/// The body of a submission, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmissionDraft {
     reviewer: Reference<EmployeeKind>,
-    /// What the reviewer has to say.
+    /// The reviewer's observations, in the order of the body.
     pub observations: Vec<observation::Draft>,
 }
 
 impl SubmissionDraft {
-    /// The fields of a submission of feedback about this person; `own` is the person of a bound key.
+    /// Reads the fields of a submission. `about` is the person of the assignment, `own` the person of a bound key.
     pub fn read(fields: &mut Fields, about: EmployeeId, own: Option<EmployeeId>, today: Date) -> Option<Self> {
         let reviewer = fields.required_or(&REVIEWER, own.map(Reference::from));
         let author = reviewer.clone();
@@ -85,14 +84,14 @@ impl SubmissionDraft {
             "1 to {max} observations about the person of the assignment.",
         );
         let observations = fields.required(&observations);
-        let observations = observations.and_then(|it| fields.nested("observations", it));
+        let observations = observations.and_then(|drafts| fields.nested("observations", drafts));
         Some(Self { reviewer: reviewer?, observations: observations? })
     }
 
     /// Reads the body of a submission of this caller to `assignment`.
     ///
     /// # Errors
-    /// Every field that is wrong, those of observations as `observations[0].type`.
+    /// One problem for each wrong field. Fields of observations are named like `observations[0].type`.
     pub fn parse(body: Object, assignment: &Assignment, caller: &Caller, today: Date) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         let draft = Self::read(&mut fields, assignment.employee_id, caller.bound_to(), today);
@@ -109,12 +108,13 @@ impl SubmissionDraft {
 }
 
 impl Assignment {
-    /// Takes one reviewer's submission: its observations, with these ids, and what becomes of the assignment. The last one
-    /// that is required completes it, and the requester is told.
+    /// Records one reviewer's submission: creates its observations with ids from `ids`, and updates the
+    /// assignment. The last required submission completes the assignment and notifies the requester.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is not open, or the reviewer has submitted already; [`Refusal::Unprocessable`] for
-    /// somebody who is not asked, and for what the observations refer to.
+    /// [`Refusal::Conflict`] if the assignment is not open, or the reviewer has already submitted.
+    /// [`Refusal::Unprocessable`] for a person who is not a reviewer, and for invalid references of the
+    /// observations.
     pub fn submit(
         &self,
         draft: SubmissionDraft,
@@ -123,7 +123,7 @@ impl Assignment {
         at: Timestamp,
     ) -> Result<(Decision<Self>, Vec<Decision<Observation>>), Refusal> {
         self.must_be_open("submit")?;
-        let place = self.submissions.iter().position(|it| draft.reviewer.id == Some(it.reviewer_id));
+        let place = self.submissions.iter().position(|submission| draft.reviewer.id == Some(submission.reviewer_id));
         let Some(submission) = place.and_then(|at| self.submissions.get(at)) else {
             let flaw = Flaw::new(Code::NotAReviewer, "is not asked for feedback by this assignment");
             return Err(Refusal::unprocessable("reviewer_id", flaw));
@@ -131,18 +131,18 @@ impl Assignment {
         if submission.status == SubmissionStatus::Submitted {
             return Err(Refusal::transition("submissions", submission.status.word(), "submit"));
         }
-        let mut observations = observed(draft.observations, ids, found, at)?;
+        let mut observations = create_observations(draft.observations, ids, found, at)?;
         for observation in &mut observations {
             observation.state.requester_id = self.requester_id;
         }
         let updated_at = at.strictly_after(self.updated_at);
-        let observation_ids = observations.iter().map(|it| it.state.id).collect();
+        let observation_ids = observations.iter().map(|observation| observation.state.id).collect();
         let status = SubmissionStatus::Submitted;
         let done = Submission { status, observation_ids, submitted_at: Some(updated_at), ..submission.clone() };
         let mut state = Self { submitted_count: self.submitted_count + 1, updated_at, ..self.clone() };
-        for it in &mut state.submissions {
-            if it.reviewer_id == done.reviewer_id {
-                it.clone_from(&done);
+        for submission in &mut state.submissions {
+            if submission.reviewer_id == done.reviewer_id {
+                submission.clone_from(&done);
             }
         }
         let is_complete = state.submitted_count >= state.required_submissions;
@@ -152,13 +152,16 @@ impl Assignment {
         let fires = is_complete.then_some(EventType::AssignmentCompleted).into_iter().collect();
         let told = state.requester_id.filter(|_| is_complete);
         let kind = notification::Type::AssignmentCompleted;
-        let notices = told.map(|it| state.notice(kind, it, "Feedback complete", String::new())).into_iter().collect();
+        let notices = told
+            .map(|requester| state.notice(kind, requester, "Feedback complete", String::new()))
+            .into_iter()
+            .collect();
         Ok((Decision { notices, ..Decision::changed(self, state, "assignment.submit", fires) }, observations))
     }
 }
 
-/// The observations of a submission; what is wrong with any of them is said of all.
-fn observed(
+/// Creates the observations. Collects the problems of every one before failing.
+fn create_observations(
     drafts: Vec<observation::Draft>,
     ids: impl Fn() -> ObservationId,
     found: &observation::References,
@@ -167,8 +170,10 @@ fn observed(
     let (mut made, mut problems) = (vec![], Problems::none());
     for (number, draft) in drafts.into_iter().enumerate() {
         match Observation::create(ids(), draft, found, at) {
-            Ok(it) => made.push(it),
-            Err(Refusal::Unprocessable(it)) => problems.extend(it.below(&format!("observations[{number}]."))),
+            Ok(decision) => made.push(decision),
+            Err(Refusal::Unprocessable(found_problems)) => {
+                problems.extend(found_problems.below(&format!("observations[{number}].")))
+            }
             Err(other) => return Err(other),
         }
     }

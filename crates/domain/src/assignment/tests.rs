@@ -16,7 +16,7 @@ fn person(number: u128) -> EmployeeId {
     EmployeeId::from_ulid(Ulid(number))
 }
 
-/// Asks three reviewers and wants the feedback of two.
+/// An assignment with three reviewers that two submissions complete.
 pub(crate) fn assignment() -> Assignment {
     let reviewer_ids: Vec<_> = [3, 4, 5].map(person).to_vec();
     Assignment {
@@ -26,7 +26,7 @@ pub(crate) fn assignment() -> Assignment {
         title: "Before the review".to_owned(),
         instructions: None,
         due_date: None,
-        submissions: reviewer_ids.iter().map(|it| Submission::pending(*it)).collect(),
+        submissions: reviewer_ids.iter().map(|reviewer| Submission::pending(*reviewer)).collect(),
         reviewer_ids,
         required_submissions: 2,
         status: Status::Open,
@@ -42,19 +42,19 @@ fn object(text: &str) -> Object {
 }
 
 type Found = Vec<(String, Code)>;
-/// A member, its value, and the problem that it is.
+/// A field with its problem.
 type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
 
-fn named(problems: &Problems) -> Found {
-    problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+fn field_codes(problems: &Problems) -> Found {
+    problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
 }
 
-fn named_in(refused: Refusal) -> Found {
+fn refusal_codes(refused: Refusal) -> Found {
     let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
-    named(&problems)
+    field_codes(&problems)
 }
 
-/// A good body with these members instead of its own, or besides them.
+/// Builds a body from `good` with some members replaced or added.
 fn with(good: &str, members: &[(&str, String)]) -> Object {
     let mut body = object(good);
     for (name, value) in members {
@@ -65,7 +65,8 @@ fn with(good: &str, members: &[(&str, String)]) -> Object {
 
 fn check(good: &str, table: &[Case<'_>], parse: impl Fn(Object) -> Option<Problems>) {
     for (name, value, wanted) in table {
-        let found = parse(with(good, &[(name, value.clone())])).map(|it| named(&it)).unwrap_or_default();
+        let found =
+            parse(with(good, &[(name, value.clone())])).map(|problems| field_codes(&problems)).unwrap_or_default();
         let wanted: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
         assert_eq!(found, wanted, "{name}: {value:.60}");
     }
@@ -74,10 +75,11 @@ fn check(good: &str, table: &[Case<'_>], parse: impl Fn(Object) -> Option<Proble
 const GOOD: &str = r#"{"employee_id":"emp_2","title":"x","reviewer_ids":["a","b","c"]}"#;
 
 #[test]
-fn every_field_of_a_new_assignment_has_its_bounds() {
+fn new_assignment_with_bad_fields_names_each_of_them() {
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
-    let people = |count: usize| format!("[{}]", (0..count).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(","));
-    let required = |it: &str| it.to_owned();
+    let people =
+        |count: usize| format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","));
+    let required = |text: &str| text.to_owned();
     let table = [
         ("employee_id", "null".to_owned(), Some(("employee_id", Code::Required))),
         ("employee_id", "7".to_owned(), Some(("employee_id", Code::InvalidFormat))),
@@ -112,7 +114,7 @@ fn every_field_of_a_new_assignment_has_its_bounds() {
 const SUBMITTED: &str = r#"{"reviewer_id":"emp_3","observations":[{"type":"strength","observation":"Listens."}]}"#;
 
 #[test]
-fn every_field_of_a_submission_has_its_bounds_and_says_in_which_observation() {
+fn submission_with_bad_fields_names_field_and_observation() {
     let one = |members: &str| format!(r#"[{{"type":"strength","observation":"x"}},{{{members}}}]"#);
     let many = |count: usize| format!("[{}]", vec![r#"{"type":"strength","observation":"x"}"#; count].join(","));
     let table = [
@@ -149,7 +151,7 @@ fn every_field_of_a_submission_has_its_bounds_and_says_in_which_observation() {
             one(r#""type":"strength","observation":"x","a":1"#),
             Some(("observations[1].a", Code::UnknownField)),
         ),
-        ("status", "\"submitted\"".to_owned(), Some(("status", Code::UnknownField))),
+        ("status", "\"submit\"".to_owned(), Some(("status", Code::UnknownField))),
     ];
     check(SUBMITTED, &table, |body| {
         SubmissionDraft::parse(body, &assignment(), &unbound(AccessLevel::Standard), NOON.date()).err()
@@ -157,7 +159,7 @@ fn every_field_of_a_submission_has_its_bounds_and_says_in_which_observation() {
 }
 
 #[test]
-fn whom_an_assignment_names_must_be_there_and_whom_it_is_about_must_have_joined() {
+fn assignment_names_existing_people_and_a_joined_subject() {
     let create = |known: &[(u128, people::Status)]| {
         let body = format!(
             r#"{{"employee_id":"{}","requester_id":"{}","title":"x","reviewer_ids":["{}","{}"]}}"#,
@@ -174,13 +176,13 @@ fn whom_an_assignment_names_must_be_there_and_whom_it_is_about_must_have_joined(
     use people::Status::{Active, Deactivated, PendingInvite};
     let decision = create(&[(2, Deactivated), (9, Active), (3, PendingInvite), (4, Active)]).unwrap();
     assert_eq!((decision.events, decision.state.required_submissions), (vec![EventType::AssignmentCreated], 2));
-    let told: Vec<_> = decision.notices.iter().map(|it| it.to).collect();
-    assert_eq!(told, [3, 4].map(|it| Audience::Person(person(it))));
+    let told: Vec<_> = decision.notices.iter().map(|notice| notice.to).collect();
+    assert_eq!(told, [3, 4].map(|number| Audience::Person(person(number))));
     let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
     let all = [missing("employee_id"), missing("requester_id"), missing("reviewer_ids"), missing("reviewer_ids")];
-    assert_eq!(named_in(create(&[]).unwrap_err()), all);
+    assert_eq!(refusal_codes(create(&[]).unwrap_err()), all);
     let invited = create(&[(2, PendingInvite), (9, Active), (3, Active), (4, Active)]).unwrap_err();
-    assert_eq!(named_in(invited), [("employee_id".to_owned(), Code::InvalidState)]);
+    assert_eq!(refusal_codes(invited), [("employee_id".to_owned(), Code::InvalidState)]);
 }
 
 fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
@@ -190,11 +192,11 @@ fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
     SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap()
 }
 
-fn submitted(
+fn submit(
     to: &Assignment,
     draft: SubmissionDraft,
 ) -> Result<(Decision<Assignment>, Vec<Decision<observation::Observation>>), Refusal> {
-    let people = [2, 3, 4, 5, 9].map(|it| (person(it), people::Status::Active)).into();
+    let people = [2, 3, 4, 5, 9].map(|number| (person(number), people::Status::Active)).into();
     let found = observation::References { people, ..Default::default() };
     let next = std::cell::Cell::new(100);
     let ids = || ObservationId::from_ulid(Ulid(next.replace(next.get() + 1)));
@@ -202,42 +204,42 @@ fn submitted(
 }
 
 #[test]
-fn a_submission_is_observations_by_the_reviewer_about_the_person() {
-    let (decision, observations) = submitted(&assignment(), submission_of(4, 2)).unwrap();
-    for it in &observations {
-        assert_eq!((it.state.employee_id, it.state.author_id), (person(2), Some(person(4))));
+fn submission_creates_observations_by_its_reviewer() {
+    let (decision, observations) = submit(&assignment(), submission_of(4, 2)).unwrap();
+    for observation in &observations {
+        assert_eq!((observation.state.employee_id, observation.state.author_id), (person(2), Some(person(4))));
         assert_eq!(
-            (it.events.as_slice(), it.audit.action),
+            (observation.events.as_slice(), observation.audit.action),
             (&[EventType::ObservationCreated][..], "observation.create")
         );
     }
     let state = &decision.state;
     assert_eq!((state.status, state.submitted_count, decision.events.as_slice()), (Status::Open, 1, &[][..]));
-    assert_eq!(state.submissions[1].observation_ids, [100, 101].map(|it| ObservationId::from_ulid(Ulid(it))));
-    let statuses = state.submissions.iter().map(|it| it.status);
+    assert_eq!(state.submissions[1].observation_ids, [100, 101].map(|number| ObservationId::from_ulid(Ulid(number))));
+    let statuses = state.submissions.iter().map(|submission| submission.status);
     use SubmissionStatus::{Pending, Submitted};
     assert_eq!(statuses.collect::<Vec<_>>(), [Pending, Submitted, Pending]);
     assert_eq!(decision.notices, []);
 }
 
 #[test]
-fn the_last_submission_that_is_required_completes_it_and_the_requester_is_told() {
-    let first = submitted(&assignment(), submission_of(4, 1)).unwrap().0.state;
-    let last = submitted(&first, submission_of(3, 1)).unwrap().0;
+fn last_required_submission_completes_and_notifies_requester() {
+    let first = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
+    let last = submit(&first, submission_of(3, 1)).unwrap().0;
     assert_eq!((last.state.status, last.events), (Status::Completed, vec![EventType::AssignmentCompleted]));
-    assert_eq!(last.notices.iter().map(|it| it.to).collect::<Vec<_>>(), [Audience::Person(person(9))]);
+    assert_eq!(last.notices.iter().map(|notice| notice.to).collect::<Vec<_>>(), [Audience::Person(person(9))]);
     let nobody = Assignment { requester_id: None, ..first };
-    assert_eq!(submitted(&nobody, submission_of(3, 1)).unwrap().0.notices, []);
+    assert_eq!(submit(&nobody, submission_of(3, 1)).unwrap().0.notices, []);
 }
 
 #[test]
-fn every_status_meets_every_action_and_every_reviewer() {
-    let open = submitted(&assignment(), submission_of(4, 1)).unwrap().0.state;
-    let completed = submitted(&open, submission_of(3, 1)).unwrap().0.state;
+fn each_status_accepts_only_its_actions() {
+    let open = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
+    let completed = submit(&open, submission_of(3, 1)).unwrap().0.state;
     let canceled = open.cancel(NOON).unwrap();
     assert_eq!((canceled.events.as_slice(), canceled.audit.action), (&[][..], "assignment.cancel"));
     let canceled = canceled.state;
-    // Whether the first is allowed: a submission of one who has not, one who has, a stranger; a cancel.
+    // Per status: first submission, repeated submission, submission by a non-reviewer, cancel.
     let table = [
         (&open, [Ok(()), Err(409), Err(422), Ok(())]),
         (&completed, [Err(409), Err(409), Err(409), Err(409)]),
@@ -246,31 +248,31 @@ fn every_status_meets_every_action_and_every_reviewer() {
     let status = |refused: Refusal| match &refused {
         Refusal::Conflict(_) => 409,
         Refusal::Unprocessable(problems) => {
-            assert_eq!(named(problems), [("reviewer_id".to_owned(), Code::NotAReviewer)]);
+            assert_eq!(field_codes(problems), [("reviewer_id".to_owned(), Code::NotAReviewer)]);
             422
         }
         Refusal::Invalid(_) | Refusal::NotFound | Refusal::Denied(_) => panic!("{refused:?}"),
     };
     for (from, wanted) in table {
-        let submit = |reviewer| submitted(from, submission_of(reviewer, 1)).map(drop).map_err(status);
+        let submit = |reviewer| submit(from, submission_of(reviewer, 1)).map(drop).map_err(status);
         let found = [submit(5), submit(4), submit(7), from.cancel(NOON).map(drop).map_err(status)];
         assert_eq!(found, wanted, "{:?}", from.status);
     }
 }
 
 #[test]
-fn what_an_observation_refers_to_is_refused_with_its_place() {
+fn bad_reference_in_a_submission_names_its_observation() {
     let body = r#"{"reviewer_id":"emp_00000000000000000000000003","observations":[
         {"type":"strength","observation":"x"},
         {"type":"strength","observation":"x","attribute_ids":["a","b"]}]}"#;
     let draft =
         SubmissionDraft::parse(object(body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap();
     let missing = ("observations[1].attribute_ids".to_owned(), Code::NotFoundInOrganization);
-    assert_eq!(named_in(submitted(&assignment(), draft).unwrap_err()), [missing.clone(), missing]);
+    assert_eq!(refusal_codes(submit(&assignment(), draft).unwrap_err()), [missing.clone(), missing]);
 }
 
 #[test]
-fn bound_key_asks_and_submits_as_its_person() {
+fn bound_key_requests_and_submits_as_its_person() {
     let naming = |requester: &str| Draft::parse(with(GOOD, &[("requester_id", requester.to_owned())])).unwrap();
     let own = format!("\"{}\"", person(9));
     let organization = unbound(AccessLevel::Standard);
@@ -299,7 +301,7 @@ fn bound_key_asks_and_submits_as_its_person() {
     let reviewer = bound(person(4), false);
     let parse = |caller| SubmissionDraft::parse(object(body), &assignment(), caller, NOON.date());
     assert_eq!(parse(&reviewer).unwrap().may_be_submitted_by(&reviewer), Ok(()));
-    assert_eq!(named(&parse(&organization).unwrap_err()), [("reviewer_id".to_owned(), Code::Required)]);
+    assert_eq!(field_codes(&parse(&organization).unwrap_err()), [("reviewer_id".to_owned(), Code::Required)]);
 }
 
 #[test]
@@ -319,12 +321,12 @@ fn assignment_is_canceled_by_its_requester_and_org_admins() {
 
 #[test]
 fn submitted_observation_names_its_requester() {
-    let observations = submitted(&assignment(), submission_of(4, 2)).unwrap().1;
+    let observations = submit(&assignment(), submission_of(4, 2)).unwrap().1;
     assert!(observations.iter().all(|decision| decision.state.requester_id == Some(person(9))));
 }
 
 #[test]
-fn what_has_no_due_date_stands_last_and_within_no_bounds() {
+fn assignment_without_due_date_sorts_last_and_matches_no_bounds() {
     use crate::params::Bounds;
     let day = |text: &str| text.parse::<Date>().unwrap();
     assert_eq!(assignment().due_by(), day("9999-12-31"));
@@ -336,10 +338,10 @@ fn what_has_no_due_date_stands_last_and_within_no_bounds() {
 }
 
 #[test]
-fn the_json_form_is_that_of_the_contract() {
-    let state = submitted(&assignment(), submission_of(4, 1)).unwrap().0.state;
+fn json_has_the_members_of_the_contract() {
+    let state = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
     assert_eq!(
         serde_json::to_string(&state).unwrap(),
-        r#"{"id":"asg_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","requester_id":"emp_00000000000000000000000009","title":"Before the review","instructions":null,"due_date":null,"reviewer_ids":["emp_00000000000000000000000003","emp_00000000000000000000000004","emp_00000000000000000000000005"],"required_submissions":2,"status":"open","submissions":[{"reviewer_id":"emp_00000000000000000000000003","status":"pending","observation_ids":[],"submitted_at":null},{"reviewer_id":"emp_00000000000000000000000004","status":"submitted","observation_ids":["obs_00000000000000000000000034"],"submitted_at":"2026-03-01T12:00:00.001Z"},{"reviewer_id":"emp_00000000000000000000000005","status":"pending","observation_ids":[],"submitted_at":null}],"submitted_count":1,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.001Z"}"#
+        r#"{"id":"asg_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","requester_id":"emp_00000000000000000000000009","title":"Before the review","instructions":null,"due_date":null,"reviewer_ids":["emp_00000000000000000000000003","emp_00000000000000000000000004","emp_00000000000000000000000005"],"required_submissions":2,"status":"open","submissions":[{"reviewer_id":"emp_00000000000000000000000003","status":"pending","observation_ids":[],"submitted_at":null},{"reviewer_id":"emp_00000000000000000000000004","status":"submit","observation_ids":["obs_00000000000000000000000034"],"submitted_at":"2026-03-01T12:00:00.001Z"},{"reviewer_id":"emp_00000000000000000000000005","status":"pending","observation_ids":[],"submitted_at":null}],"submitted_count":1,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.001Z"}"#
     );
 }

@@ -1,4 +1,4 @@
-//! What a conversation is about: one resource, named by its type and id (decision G).
+//! The subject of a conversation: one resource, named by its type and id (decision G).
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -10,19 +10,19 @@ use crate::problem::Flaw;
 use crate::rule::{self, Field, OneOf, Text};
 use crate::visibility::LinkedId;
 
-/// What a conversation can be about.
+/// The kinds of resource that a conversation can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Type {
-    /// A person.
+    /// A member of the organization.
     Employee,
-    /// A goal.
+    /// A goal of a person, a team or the organization.
     Objective,
-    /// A piece of feedback.
+    /// A piece of feedback about a person.
     Observation,
-    /// A request for feedback.
+    /// A request for feedback about a person.
     Assignment,
-    /// A summary.
+    /// A summary of feedback about a person.
     Summary,
 }
 
@@ -33,20 +33,20 @@ impl Word for Type {
 /// The resource that a conversation is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
-    /// A person.
+    /// A member of the organization.
     Employee(EmployeeId),
-    /// A goal.
+    /// A goal of a person, a team or the organization.
     Objective(ObjectiveId),
-    /// A piece of feedback.
+    /// A piece of feedback about a person.
     Observation(ObservationId),
-    /// A request for feedback.
+    /// A request for feedback about a person.
     Assignment(AssignmentId),
-    /// A summary.
+    /// A summary of feedback about a person.
     Summary(SummaryId),
 }
 
 impl About {
-    /// What kind of resource it is.
+    /// Returns the kind of the resource.
     #[must_use]
     pub const fn kind(self) -> Type {
         match self {
@@ -58,19 +58,19 @@ impl About {
         }
     }
 
-    /// The bytes of its id.
+    /// Returns the bytes of the resource's id.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {
         match self {
-            Self::Employee(it) => it.to_bytes(),
-            Self::Objective(it) => it.to_bytes(),
-            Self::Observation(it) => it.to_bytes(),
-            Self::Assignment(it) => it.to_bytes(),
-            Self::Summary(it) => it.to_bytes(),
+            Self::Employee(id) => id.to_bytes(),
+            Self::Objective(id) => id.to_bytes(),
+            Self::Observation(id) => id.to_bytes(),
+            Self::Assignment(id) => id.to_bytes(),
+            Self::Summary(id) => id.to_bytes(),
         }
     }
 
-    /// Returns the resource as one that not every caller sees; `None` for a person, whom every caller sees.
+    /// Returns the id if callers may differ in seeing the resource; `None` for a person, whom every caller sees.
     #[must_use]
     pub const fn linked_id(self) -> Option<LinkedId> {
         match self {
@@ -82,7 +82,7 @@ impl About {
         }
     }
 
-    /// The resource of a kind whose id has these bytes.
+    /// Creates the reference to a resource from its kind and the bytes of its id.
     #[must_use]
     pub const fn from_bytes(kind: Type, bytes: [u8; 16]) -> Self {
         match kind {
@@ -94,13 +94,13 @@ impl About {
         }
     }
 
-    /// The resource that an id of any kind names.
+    /// Parses an id of any kind that a conversation can be about.
     #[must_use]
     pub fn named(id: &str) -> Option<Self> {
-        Type::ALL.iter().find_map(|kind| Self::of(*kind, id))
+        Type::ALL.iter().find_map(|kind| Self::parse_id(*kind, id))
     }
 
-    fn of(kind: Type, id: &str) -> Option<Self> {
+    fn parse_id(kind: Type, id: &str) -> Option<Self> {
         match kind {
             Type::Employee => id.parse().ok().map(Self::Employee),
             Type::Objective => id.parse().ok().map(Self::Objective),
@@ -113,18 +113,18 @@ impl About {
 
 impl Serialize for About {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fn written<S: Serializer, K: Kind>(kind: Type, id: Id<K>, serializer: S) -> Result<S::Ok, S::Error> {
+        fn serialize_about<S: Serializer, K: Kind>(kind: Type, id: Id<K>, serializer: S) -> Result<S::Ok, S::Error> {
             let mut out = serializer.serialize_struct("About", 2)?;
             out.serialize_field("type", kind.word())?;
             out.serialize_field("id", &id)?;
             out.end()
         }
         match *self {
-            Self::Employee(it) => written(self.kind(), it, serializer),
-            Self::Objective(it) => written(self.kind(), it, serializer),
-            Self::Observation(it) => written(self.kind(), it, serializer),
-            Self::Assignment(it) => written(self.kind(), it, serializer),
-            Self::Summary(it) => written(self.kind(), it, serializer),
+            Self::Employee(id) => serialize_about(self.kind(), id, serializer),
+            Self::Objective(id) => serialize_about(self.kind(), id, serializer),
+            Self::Observation(id) => serialize_about(self.kind(), id, serializer),
+            Self::Assignment(id) => serialize_about(self.kind(), id, serializer),
+            Self::Summary(id) => serialize_about(self.kind(), id, serializer),
         }
     }
 }
@@ -133,7 +133,7 @@ const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Kind of resou
 const ID: Field<Text> =
     Field::new("id", rule::text(1..=40), "Id of the resource. 422 if the organization has no such resource.");
 
-/// The resource as a body names it: whether it is there is found out later (decision A4).
+/// The `about` object of a body. A later step checks that the resource exists (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AboutReference {
     kind: Type,
@@ -141,19 +141,19 @@ pub struct AboutReference {
 }
 
 impl AboutReference {
-    /// The members of `about`.
+    /// Reads the members of `about`.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (kind, text) = (fields.required(&TYPE), fields.required(&ID));
         Some(Self { kind: kind?, text: text? })
     }
 
-    /// The resource, if the id is one of its kind.
+    /// Returns the resource, or `None` if the id is not of the given kind.
     #[must_use]
     pub fn wanted(&self) -> Option<About> {
-        About::of(self.kind, &self.text)
+        About::parse_id(self.kind, &self.text)
     }
 
-    /// The flaw of naming nothing.
+    /// Returns the problem of an id that does not exist in the organization.
     #[must_use]
     pub fn not_found(&self) -> Flaw {
         Flaw::not_found(&self.text)

@@ -1,4 +1,4 @@
-//! Beginning a conversation, and changing its title and people (decision G).
+//! Creation of conversations, and changes of their title and participants (decision G).
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Field, List, Nested, Refers, Text};
 use crate::time::Timestamp;
 
-/// What the service sets, and no request may.
+/// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at", "archived_at"];
-/// What is set once, when the conversation begins (decision G).
+/// Fields that cannot change after the creation (decision G).
 const IMMUTABLE: &[&str] = &["about"];
 
 const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Display name.");
@@ -27,39 +27,38 @@ const PARTICIPANTS: Field<List<Refers<EmployeeKind>>> = Field::new(
     "Participants: 2 to {max} people, without duplicates. 422 if one does not exist.",
 );
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Draft {
     title: String,
-    /// What it is to be about.
     pub about: Option<AboutReference>,
-    /// Who is to write and read in it.
     pub participants: Vec<Reference<EmployeeKind>>,
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Patch {
     title: Option<String>,
-    /// Who is to write and read in it.
     pub participants: Option<Vec<Reference<EmployeeKind>>>,
 }
 
-/// What is stored of the things that a body refers to.
+/// Stored facts about the resources that a body refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The people that were found.
+    /// The participants that exist.
     pub people: BTreeSet<EmployeeId>,
-    /// What it is to be about, if that is there and the caller sees it.
+    /// The subject of the conversation, if it exists and the caller sees it.
     pub about: Option<About>,
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let title = fields.required(&TITLE);
         let about = fields.optional(&ABOUT);
-        let about = about.and_then(|it| fields.nested("about", it));
+        let about = about.and_then(|subject| fields.nested("about", subject));
         let participants = fields.required(&PARTICIPANTS);
         Some(Self { title: title?, about, participants: participants? })
     }
@@ -67,14 +66,14 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
 impl Draft {
-    /// Requires that the person of a bound key takes part, org admins included (decision B5).
+    /// Requires that the person of a bound key, also an org admin, is a participant (decision B5).
     ///
     /// # Errors
     /// [`Denied::NotAmongParticipants`].
@@ -85,16 +84,16 @@ impl Draft {
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self { title: fields.present(&TITLE), participants: fields.present(&PARTICIPANTS) }
     }
 
-    /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Conversation::update`] refuses it,
-    /// whatever it says (decision A8).
+    /// Reads the body of an update of `stored`. Ignores the body if `stored` is archived, because
+    /// [`Conversation::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// One problem for each wrong or immutable field.
     pub fn parse(body: Object, stored: &Conversation) -> Result<Self, Problems> {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
@@ -104,10 +103,10 @@ impl Patch {
 }
 
 impl Conversation {
-    /// Begins a conversation.
+    /// Creates a conversation.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for people who are not there, and for something that is not there to be about.
+    /// [`Refusal::Unprocessable`] for participants or a subject that do not exist.
     pub fn create(
         id: ConversationId,
         draft: Draft,
@@ -118,7 +117,7 @@ impl Conversation {
         if let (Some(wanted), None) = (&draft.about, found.about) {
             problems.add("about.id", wanted.not_found());
         }
-        let participant_ids = everyone(&draft.participants, found, &mut problems);
+        let participant_ids = resolve_participants(&draft.participants, found, &mut problems);
         let about = draft.about.and(found.about);
         let state = Self {
             id,
@@ -134,20 +133,20 @@ impl Conversation {
         Ok(Decision::created(state, "conversation.create", vec![]))
     }
 
-    /// Changes its title and people; `None` if that changes nothing (decision A8).
+    /// Changes title and participants. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for an archived one, [`Refusal::Unprocessable`] for people who are not there.
+    /// [`Refusal::Conflict`] for an archived conversation, [`Refusal::Unprocessable`] for people who do not exist.
     pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         self.must_be_in_use("update")?;
         let mut state = self.clone();
         if let Some(wanted) = &patch.participants {
             let mut problems = Problems::none();
-            let participant_ids = everyone(wanted, found, &mut problems);
+            let participant_ids = resolve_participants(wanted, found, &mut problems);
             state.participant_ids = problems.or(participant_ids).map_err(Refusal::Unprocessable)?;
         }
-        if let Some(it) = &patch.title {
-            state.title.clone_from(it);
+        if let Some(title) = &patch.title {
+            state.title.clone_from(title);
         }
         if state == *self {
             return Ok(None);
@@ -157,8 +156,12 @@ impl Conversation {
     }
 }
 
-/// The people that a body names; each who is not there is a problem of its own (decision A4).
-fn everyone(wanted: &[Reference<EmployeeKind>], found: &References, problems: &mut Problems) -> Vec<EmployeeId> {
-    let one = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains(id));
-    wanted.iter().filter_map(|it| problems.take("participant_ids", one(it))).collect()
+/// Resolves the participants. Each person who does not exist is a problem of its own (decision A4).
+fn resolve_participants(
+    wanted: &[Reference<EmployeeKind>],
+    found: &References,
+    problems: &mut Problems,
+) -> Vec<EmployeeId> {
+    let one = |person: &Reference<EmployeeKind>| person.found(|id| found.people.contains(id));
+    wanted.iter().filter_map(|person| problems.take("participant_ids", one(person))).collect()
 }

@@ -7,22 +7,22 @@ use crate::params::{self, Archived, Bounds, ListRequest, Param, Params, Takes};
 use crate::problem::Problems;
 use crate::time::Timestamp;
 
-/// Which conversations are wanted.
+/// Conditions of a list of conversations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// With this person in them.
+    /// A participant of the conversation.
     pub participant_id: Option<EmployeeId>,
-    /// About this.
+    /// The subject of the conversation.
     pub about: Option<About>,
-    /// Archived or not.
+    /// Selects conversations in use, archived ones, or both.
     pub archived: Archived,
-    /// Changed within these bounds (decision D10).
+    /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
 }
 
 impl About {
-    /// A person that does not exist: no conversation is about them, so a filter by an unknown id matches nothing
-    /// (decision A2).
+    /// The id of no person. No conversation is about it, so a filter by an unknown id matches nothing (decision
+    /// A2).
     pub const NOTHING: Self = Self::Employee(EmployeeId::from_bytes([0; 16]));
 }
 
@@ -32,7 +32,7 @@ const ABOUT: Param<About> =
     });
 
 impl Filter {
-    /// The parameters of `GET /conversations`.
+    /// Reads the parameters of `GET /conversations` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             participant_id: params
@@ -47,7 +47,7 @@ impl Filter {
     /// Reads the parameters of `GET /conversations`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -59,10 +59,18 @@ impl Listed for Conversation {
     const ORDERS: &'static [Order<Self>] = &[
         Order {
             by: SortBy::ActiveAt,
-            key: |it| Key::Time(it.active_at()),
+            key: |conversation| Key::Time(conversation.active_at()),
             words: &["-last_message_at", "last_message_at"],
         },
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |conversation| Key::Time(conversation.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |conversation| Key::Time(conversation.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }

@@ -1,4 +1,4 @@
-//! Messages: what is written in a conversation, and never changes (decision G).
+//! Messages of a conversation, which never change (decision G).
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Field, Refers, Text};
 use crate::time::Timestamp;
 
-/// The longest message (decision G).
+/// Maximum length of a message, in characters (decision G).
 pub const BODY_CHARS: usize = 4000;
 
 const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
@@ -31,18 +31,14 @@ const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
 );
 const BODY: Field<Text> = Field::new("body", rule::text(1..=BODY_CHARS), "Plain text that is not blank.");
 
-/// A message.
+/// A message of a conversation. Immutable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Message {
-    /// Its id.
     pub id: MessageId,
-    /// Where it was written.
     pub conversation_id: ConversationId,
-    /// Who wrote it.
     pub author_id: EmployeeId,
-    /// What was written.
     pub body: String,
-    /// When.
     pub created_at: Timestamp,
 }
 
@@ -59,7 +55,7 @@ impl Resource for Message {
     }
 }
 
-/// The body of a new message, valid in itself.
+/// The body of a new message, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     author: Reference<EmployeeKind>,
@@ -67,7 +63,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The fields of a new message; `own` is the person of a bound key.
+    /// Reads the fields of a new message. `own` is the person of a bound key.
     pub fn read(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Self> {
         let author = fields.required_or(&AUTHOR, own.map(Reference::from));
         let body = fields.required(&BODY);
@@ -77,7 +73,7 @@ impl Draft {
     /// Reads the body of a new message of this caller.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(body: Object, caller: &Caller) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, caller.bound_to()))
     }
@@ -92,19 +88,20 @@ impl Draft {
 }
 
 impl Conversation {
-    /// Adds a message, and tells the other participants.
+    /// Adds a message with a notice to each other participant.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] where it is archived, [`Refusal::Unprocessable`] for an author who takes no part.
+    /// [`Refusal::Conflict`] if the conversation is archived, [`Refusal::Unprocessable`] for an author who is not
+    /// a participant.
     pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, Refusal> {
         self.must_be_in_use("add_message")?;
-        let author = draft.author.id.filter(|it| self.participant_ids.contains(it));
+        let author = draft.author.id.filter(|id| self.participant_ids.contains(id));
         let Some(author_id) = author else {
             let flaw = Flaw::new(Code::NotAParticipant, "does not take part in the conversation");
             return Err(Refusal::unprocessable("author_id", flaw));
         };
         let state = Message { id, conversation_id: self.id, author_id, body: draft.body, created_at: at };
-        let notices = self.participant_ids.iter().filter(|it| **it != author_id).map(|it| self.notice(*it, &state));
+        let notices = self.participant_ids.iter().filter(|id| **id != author_id).map(|id| self.notice(*id, &state));
         let notices = notices.collect();
         let fires = vec![EventType::ConversationMessageCreated];
         Ok(Decision { notices, ..Decision::created(state, "message.create", fires) })
@@ -121,17 +118,18 @@ impl Conversation {
     }
 }
 
-/// Which messages of a conversation are wanted.
+/// Conditions of a list of messages in one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this person.
+    /// The author of the message.
     pub author_id: Option<EmployeeId>,
-    /// Written within these bounds.
+    /// Bounds of the creation time.
     pub created_at: Bounds<Timestamp>,
 }
 
 impl Filter {
-    /// The parameters of `GET /conversations/{id}/messages`.
+    /// Reads the parameters of `GET /conversations/{id}/messages` into a filter. Problems are recorded in
+    /// `params`.
     pub fn read(conversation: ConversationId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             author_id: params.one(&params::id("filter[author_id]", "Only entries by this author.")),
@@ -144,7 +142,7 @@ impl Filter {
     /// Reads the parameters of `GET /conversations/{id}/messages`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(conversation: ConversationId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(conversation, &mut params);
         params.finish(request)
@@ -153,6 +151,9 @@ impl Filter {
 
 impl Listed for Message {
     const ORDERS_NAME: &'static str = "MessageSort";
-    const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] }];
+    const ORDERS: &'static [Order<Self>] = &[Order {
+        by: SortBy::CreatedAt,
+        key: |message| Key::Time(message.created_at),
+        words: &["-created_at", "created_at"],
+    }];
 }

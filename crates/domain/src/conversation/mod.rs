@@ -1,4 +1,4 @@
-//! Conversations: a few people who write to each other, perhaps about something (decision G).
+//! Conversations: a few people who write messages to each other, with an optional subject (decision G).
 
 mod about;
 mod change;
@@ -18,32 +18,30 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::visibility::LinkedId;
 
-/// The longest title (decision G).
+/// Maximum length of a title, in characters (decision G).
 pub const TITLE_CHARS: usize = 200;
-/// The fewest people of a conversation (decision G).
+/// Minimum number of participants (decision G).
 pub const MIN_PARTICIPANTS: usize = 2;
-/// The most people of a conversation (decision G).
+/// Maximum number of participants (decision G).
 pub const MAX_PARTICIPANTS: usize = 20;
 
 /// A conversation, without its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Conversation {
-    /// Its id.
     pub id: ConversationId,
-    /// What people call it.
     pub title: String,
-    /// What it is about, if that was said.
+    /// The resource that the conversation is about, or `None` for no particular one.
     pub about: Option<About>,
-    /// Who writes and reads in it.
+    /// The people who read and write the conversation.
     pub participant_ids: Vec<EmployeeId>,
-    /// When the newest message was written; null before the first one. Messages record it: they neither count as changes
-    /// of the conversation nor make each other wait for a version of it.
+    /// Time of the newest message; `None` before the first. A message neither counts as a change of the
+    /// conversation nor changes its version, so that concurrent messages cannot conflict.
     pub last_message_at: Option<Timestamp>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed; messages do not count.
+    /// The last change. Messages do not count.
     pub updated_at: Timestamp,
-    /// When it was archived; null while in use.
+    /// `None` while in use.
     pub archived_at: Option<Timestamp>,
 }
 
@@ -59,9 +57,9 @@ impl Resource for Conversation {
         self.updated_at
     }
 
-    /// Messages are recorded and not counted.
+    /// A message changes no version, so the `ETag` needs the time of the newest message.
     fn mark(&self) -> u64 {
-        self.last_message_at.map_or(0, |it| it.millis().unsigned_abs())
+        self.last_message_at.map_or(0, |at| at.millis().unsigned_abs())
     }
 
     fn linked_ids(&self) -> Vec<LinkedId> {
@@ -74,16 +72,16 @@ impl Resource for Conversation {
 }
 
 impl Conversation {
-    /// When something was last said in it: what it is listed by.
+    /// Returns the time of the last activity, by which conversations are listed.
     #[must_use]
     pub fn active_at(&self) -> Timestamp {
         self.last_message_at.unwrap_or(self.created_at)
     }
 
-    /// Puts it away: it takes no more messages and no changes.
+    /// Archives the conversation, which then takes no messages and no changes.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is archived already.
+    /// [`Refusal::Conflict`] if the conversation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_be_in_use("archive")?;
         let at = at.strictly_after(self.updated_at);

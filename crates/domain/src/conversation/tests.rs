@@ -34,19 +34,19 @@ fn object(text: &str) -> Object {
 }
 
 type Found = Vec<(String, Code)>;
-/// A member, its value, and the problem that it is.
+/// A field with its problem.
 type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
 
-fn named(problems: &crate::problem::Problems) -> Found {
-    problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+fn field_codes(problems: &crate::problem::Problems) -> Found {
+    problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
 }
 
-fn named_in(refused: Refusal) -> Found {
+fn refusal_codes(refused: Refusal) -> Found {
     let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
-    named(&problems)
+    field_codes(&problems)
 }
 
-/// A body of a creation with these members instead of good ones, or besides them.
+/// Builds the body of a creation from a good one with some members replaced or added.
 fn body(members: &[(&str, String)]) -> Object {
     let mut body = object(r#"{"title":"x","participant_ids":["emp_1","emp_2"]}"#);
     for (name, value) in members {
@@ -56,8 +56,9 @@ fn body(members: &[(&str, String)]) -> Object {
 }
 
 #[test]
-fn every_field_of_a_new_conversation_has_its_bounds() {
-    let people = |count: usize| format!("[{}]", (0..count).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(","));
+fn new_conversation_with_bad_fields_names_each_of_them() {
+    let people =
+        |count: usize| format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","));
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
     let table: &[Case<'_>] = &[
         ("title", text(200), None),
@@ -82,20 +83,23 @@ fn every_field_of_a_new_conversation_has_its_bounds() {
         ("messages", "[]".to_owned(), Some(("messages", Code::UnknownField))),
     ];
     for (name, value, wanted) in table {
-        let found = Draft::parse(body(&[(name, value.clone())])).err().map(|it| named(&it)).unwrap_or_default();
+        let found = Draft::parse(body(&[(name, value.clone())]))
+            .err()
+            .map(|problems| field_codes(&problems))
+            .unwrap_or_default();
         let wanted: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
         assert_eq!(found, wanted, "{name}: {value:.60}");
     }
 }
 
 #[test]
-fn whom_and_what_a_conversation_names_must_be_there() {
+fn participants_and_subject_must_exist() {
     let about = |id: &str| ("about", format!(r#"{{"type":"objective","id":"{id}"}}"#));
     let people = ("participant_ids", format!(r#"["{}","{}"]"#, person(2), person(3)));
     let goal = About::Objective(ObjectiveId::from_ulid(Ulid(9)));
     let create = |more: (&str, String), found: &References| {
         let draft = Draft::parse(body(&[people.clone(), more])).unwrap();
-        Conversation::create(ConversationId::from_ulid(Ulid(1)), draft, found, NOON).map_err(named_in)
+        Conversation::create(ConversationId::from_ulid(Ulid(1)), draft, found, NOON).map_err(refusal_codes)
     };
     let goal_id = ObjectiveId::from_ulid(Ulid(9)).to_string();
     let all = References { people: [person(2), person(3)].into(), about: Some(goal) };
@@ -129,12 +133,12 @@ fn message_of_a_bound_key_has_its_person_as_author() {
     assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(Denied::OtherPerson));
     assert_eq!(parse(&author(3), &other).unwrap().may_be_written_by(&other), Ok(()));
     let required = [("author_id".to_owned(), Code::Required)];
-    assert_eq!(named(&parse("", &other).unwrap_err()), required);
-    assert_eq!(named(&parse(r#","author_id":null"#, &own).unwrap_err()), required);
+    assert_eq!(field_codes(&parse("", &other).unwrap_err()), required);
+    assert_eq!(field_codes(&parse(r#","author_id":null"#, &own).unwrap_err()), required);
 }
 
 #[test]
-fn an_id_tells_what_a_conversation_is_about() {
+fn subject_is_read_from_an_id_of_any_kind() {
     for (kind, prefix) in Type::ALL.iter().zip(["emp", "obj", "obs", "asg", "sum"]) {
         let id = format!("{prefix}_01ARZ3NDEKTSV4RRFFQ69G5FAV");
         let about = About::named(&id).unwrap();
@@ -144,13 +148,13 @@ fn an_id_tells_what_a_conversation_is_about() {
     assert_eq!(About::named("whk_01ARZ3NDEKTSV4RRFFQ69G5FAV"), None);
 }
 
-fn written(author: EmployeeId) -> message::Draft {
+fn message_draft(author: EmployeeId) -> message::Draft {
     let body = object(&format!(r#"{{"author_id":"{author}","body":"Shall we?"}}"#));
     message::Draft::parse(body, &unbound(AccessLevel::Standard)).unwrap()
 }
 
 #[test]
-fn every_state_meets_every_action() {
+fn archived_conversation_refuses_every_change() {
     let used = conversation();
     let archived = used.archive(NOON).unwrap().state;
     assert!(archived.updated_at > used.updated_at, "also within one millisecond");
@@ -160,7 +164,7 @@ fn every_state_meets_every_action() {
         let done = [
             from.update(&Patch::default(), &References::default(), NOON).map(drop),
             from.archive(NOON).map(drop),
-            from.add(message, written(person(2)), NOON).map(drop),
+            from.add(message, message_draft(person(2)), NOON).map(drop),
         ];
         for (result, allowed) in done.into_iter().zip(allowed) {
             match result {
@@ -175,45 +179,48 @@ fn every_state_meets_every_action() {
 }
 
 #[test]
-fn title_and_people_change_and_what_it_is_about_does_not() {
-    let it = conversation();
-    let patch = |text: &str| Patch::parse(object(text), &it);
+fn title_and_participants_change_but_not_the_subject() {
+    let stored = conversation();
+    let patch = |text: &str| Patch::parse(object(text), &stored);
     let found = References { people: [person(3), person(4)].into(), about: None };
     let both = format!(r#"{{"title":"Third","participant_ids":["{}","{}"]}}"#, person(3), person(4));
-    let decision = it.update(&patch(&both).unwrap(), &found, NOON).unwrap().unwrap();
+    let decision = stored.update(&patch(&both).unwrap(), &found, NOON).unwrap().unwrap();
     assert_eq!(
         (decision.state.title.as_str(), &decision.state.participant_ids),
         ("Third", &vec![person(3), person(4)])
     );
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["participant_ids", "title"]);
     assert_eq!(decision.events, [], "the catalog has none");
-    assert_eq!(it.update(&patch(r#"{"title":"The second quarter"}"#).unwrap(), &found, NOON), Ok(None));
+    assert_eq!(stored.update(&patch(r#"{"title":"The second quarter"}"#).unwrap(), &found, NOON), Ok(None));
     let gone = format!(r#"{{"participant_ids":["{}","{}"]}}"#, person(3), person(5));
-    let refused = it.update(&patch(&gone).unwrap(), &found, NOON).unwrap_err();
-    assert_eq!(named_in(refused), [("participant_ids".to_owned(), Code::NotFoundInOrganization)]);
-    let about = named(&patch(r#"{"about":null}"#).unwrap_err());
+    let refused = stored.update(&patch(&gone).unwrap(), &found, NOON).unwrap_err();
+    assert_eq!(refusal_codes(refused), [("participant_ids".to_owned(), Code::NotFoundInOrganization)]);
+    let about = field_codes(&patch(r#"{"about":null}"#).unwrap_err());
     assert_eq!(about, [("about".to_owned(), Code::ReadOnly)]);
-    assert!(patch(r#"{"about":{"id":"obj_00000000000000000000000009","type":"objective"}}"#).is_ok(), "it is the same");
+    assert!(
+        patch(r#"{"about":{"id":"obj_00000000000000000000000009","type":"objective"}}"#).is_ok(),
+        "stored is the same"
+    );
 }
 
 #[test]
-fn who_takes_part_writes_and_the_others_are_told() {
-    let it = Conversation { participant_ids: vec![person(2), person(3), person(4)], ..conversation() };
-    let decision = it.add(MessageId::from_ulid(Ulid(5)), written(person(3)), NOON).unwrap();
+fn message_notifies_the_other_participants() {
+    let stored = Conversation { participant_ids: vec![person(2), person(3), person(4)], ..conversation() };
+    let decision = stored.add(MessageId::from_ulid(Ulid(5)), message_draft(person(3)), NOON).unwrap();
     assert_eq!(decision.events, [EventType::ConversationMessageCreated]);
     assert_eq!((decision.state.author_id, decision.state.created_at), (person(3), NOON));
-    let told: Vec<_> = decision.notices.iter().map(|it| (it.to, it.body.as_str())).collect();
-    assert_eq!(told, [2, 4].map(|it| (Audience::Person(person(it)), "Shall we?")));
-    let refused = it.add(MessageId::from_ulid(Ulid(5)), written(person(9)), NOON).unwrap_err();
-    assert_eq!(named_in(refused), [("author_id".to_owned(), Code::NotAParticipant)]);
+    let told: Vec<_> = decision.notices.iter().map(|notice| (notice.to, notice.body.as_str())).collect();
+    assert_eq!(told, [2, 4].map(|number| (Audience::Person(person(number)), "Shall we?")));
+    let refused = stored.add(MessageId::from_ulid(Ulid(5)), message_draft(person(9)), NOON).unwrap_err();
+    assert_eq!(refusal_codes(refused), [("author_id".to_owned(), Code::NotAParticipant)]);
 }
 
 #[test]
-fn every_field_of_a_message_has_its_bounds() {
+fn message_with_bad_fields_names_each_of_them() {
     let caller = unbound(AccessLevel::Standard);
     let parse = |text: String| {
         let parsed = message::Draft::parse(object(&text), &caller);
-        parsed.err().map(|problems| named(&problems)).unwrap_or_default()
+        parsed.err().map(|problems| field_codes(&problems)).unwrap_or_default()
     };
     let body = |text: &str| parse(format!(r#"{{"author_id":"a","body":"{text}"}}"#));
     let of = |code| vec![("body".to_owned(), code)];
@@ -232,7 +239,7 @@ fn every_field_of_a_message_has_its_bounds() {
 }
 
 #[test]
-fn a_long_message_is_told_in_part() {
+fn notice_has_an_excerpt_of_a_long_message() {
     let author = Reference::<EmployeeKind> { text: person(2).to_string(), id: Some(person(2)) };
     let text = format!(r#"{{"author_id":"{}","body":"{}"}}"#, author.text, "é".repeat(201));
     let draft = message::Draft::parse(object(&text), &unbound(AccessLevel::Standard)).unwrap();
@@ -241,12 +248,12 @@ fn a_long_message_is_told_in_part() {
 }
 
 #[test]
-fn the_json_forms_are_those_of_the_contract() {
+fn json_has_the_members_of_the_contract() {
     assert_eq!(
         serde_json::to_string(&conversation()).unwrap(),
         r#"{"id":"cnv_00000000000000000000000001","title":"The second quarter","about":{"type":"objective","id":"obj_00000000000000000000000009"},"participant_ids":["emp_00000000000000000000000002","emp_00000000000000000000000003"],"last_message_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","archived_at":null}"#
     );
-    let message = conversation().add(MessageId::from_ulid(Ulid(5)), written(person(2)), NOON).unwrap().state;
+    let message = conversation().add(MessageId::from_ulid(Ulid(5)), message_draft(person(2)), NOON).unwrap().state;
     assert_eq!(
         serde_json::to_string(&message).unwrap(),
         r#"{"id":"msg_00000000000000000000000005","conversation_id":"cnv_00000000000000000000000001","author_id":"emp_00000000000000000000000002","body":"Shall we?","created_at":"2026-03-01T12:00:00.000Z"}"#

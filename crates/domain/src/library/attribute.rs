@@ -16,7 +16,7 @@ use crate::rule::{self, Field, OneOf, Text};
 use crate::text::folded;
 use crate::time::Timestamp;
 
-/// The longest name, and the longest category.
+/// Maximum length of a name or a category, in characters.
 pub const NAME_CHARS: usize = 80;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
@@ -26,16 +26,16 @@ const NAME: Field<Text> =
 const CATEGORY: Field<Text> = Field::new("category", rule::text(1..=NAME_CHARS), "Category, free text.");
 const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word(), "Tone of feedback with this attribute.");
 
-/// How feedback with this attribute sounds.
+/// Tone of the feedback that has an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Tone {
-    /// Praise.
+    /// Feedback with the attribute is praise.
     Positive,
-    /// Either.
+    /// Feedback with the attribute can be either.
     #[default]
     Neutral,
-    /// Something to work on.
+    /// Feedback with the attribute names something to improve.
     Constructive,
 }
 
@@ -43,23 +43,20 @@ impl Word for Tone {
     const NAME: &'static str = "AttributeTone";
 }
 
-/// A tag.
+/// A tag of observations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, decisions G")]
 pub struct Attribute {
-    /// Its id.
     pub id: AttributeId,
-    /// Its name, unique in the organization without case.
+    /// Unique in the organization without case, archived attributes included.
     pub name: String,
-    /// What it belongs to, in the organization's own words.
+    /// Group of the attribute in lists, freely chosen by the organization.
     pub category: String,
-    /// How it sounds.
     #[serde(serialize_with = "as_word")]
     pub tone: Tone,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it was archived; null while in use.
+    /// `None` while in use.
     pub archived_at: Option<Timestamp>,
 }
 
@@ -76,23 +73,23 @@ impl Resource for Attribute {
     }
 }
 
-/// Which attributes are wanted.
+/// Conditions of a list of attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// With this name, without case.
+    /// The whole name, compared without case.
     pub name: Option<String>,
-    /// Of this category.
+    /// The whole category.
     pub category: Option<String>,
-    /// Of any of these tones; empty = of any.
+    /// Accepted tones. An empty list accepts all.
     pub tones: Vec<Tone>,
-    /// Archived or not.
+    /// Selects attributes in use, archived ones, or both.
     pub archived: Archived,
-    /// Changed within these bounds.
+    /// Bounds of the last change.
     pub updated_at: Bounds<Timestamp>,
 }
 
 impl Filter {
-    /// The parameters of `GET /attributes`.
+    /// Reads the parameters of `GET /attributes` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             name: params.one(&params::folded(
@@ -111,7 +108,7 @@ impl Filter {
     /// Reads the parameters of `GET /attributes`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -121,25 +118,31 @@ impl Filter {
 impl Listed for Attribute {
     const ORDERS_NAME: &'static str = "AttributeSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::Name, key: |it| Key::Text(folded(&it.name)), words: &["name", "-name"] },
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
+        Order { by: SortBy::Name, key: |attribute| Key::Text(folded(&attribute.name)), words: &["name", "-name"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |attribute| Key::Time(attribute.created_at),
+            words: &["created_at", "-created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |attribute| Key::Time(attribute.updated_at),
+            words: &["updated_at", "-updated_at"],
+        },
     ];
 }
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, decisions G")]
 pub struct Draft {
-    /// Its name.
     pub name: String,
-    /// What it belongs to.
     pub category: String,
-    /// How it sounds.
     pub tone: Tone,
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (name, category) = (fields.required(&NAME), fields.required(&CATEGORY));
         let tone = fields.present_or(&TONE, Tone::default());
@@ -149,34 +152,32 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, decisions G")]
 pub struct Patch {
-    /// Its name.
     pub name: Option<String>,
-    /// What it belongs to.
     pub category: Option<String>,
-    /// How it sounds.
     pub tone: Option<Tone>,
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self { name: fields.present(&NAME), category: fields.present(&CATEGORY), tone: fields.present(&TONE) }
     }
 
-    /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Attribute::update`] refuses it,
-    /// whatever it says.
+    /// Reads the body of an update of `stored`. Ignores the body if `stored` is archived, because
+    /// [`Attribute::update`] refuses every update of it.
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// One problem for each wrong or immutable field.
     pub fn parse(body: Object, stored: &Attribute) -> Result<Self, Problems> {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
@@ -186,7 +187,7 @@ impl Patch {
 }
 
 impl Attribute {
-    /// A new attribute; `holder` is whoever has the name already.
+    /// Creates an attribute. `holder` is the attribute that already has the name.
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the name is taken.
@@ -202,10 +203,11 @@ impl Attribute {
         Ok(Decision::created(state, "attribute.create", vec![]))
     }
 
-    /// Updates it; `None` if that changes nothing.
+    /// Changes name, category or tone. Returns `None` if nothing changes. `holder` is the attribute that has the
+    /// new name.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is archived, or the name is taken.
+    /// [`Refusal::Conflict`] if the attribute is archived, or the name is taken.
     pub fn update(
         &self,
         patch: Patch,
@@ -227,10 +229,10 @@ impl Attribute {
         Ok(Some(Decision::changed(self, state, "attribute.update", vec![])))
     }
 
-    /// Takes it out of use; it stays on the observations that have it.
+    /// Archives the attribute, which stays on the observations that have it.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is archived already.
+    /// [`Refusal::Conflict`] if the attribute is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         must_be_active(self.archived_at, "archive")?;
         let at = at.strictly_after(self.updated_at);
@@ -238,10 +240,10 @@ impl Attribute {
         Ok(Decision::changed(self, state, "attribute.archive", vec![]))
     }
 
-    /// Takes it into use again.
+    /// Restores an archived attribute.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is not archived.
+    /// [`Refusal::Conflict`] if the attribute is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
@@ -255,7 +257,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn every_state_meets_every_action() {
+    fn each_state_accepts_only_its_actions() {
         let at = Timestamp::from_millis(1);
         let draft = Draft { name: "Clarity".to_owned(), category: "Communication".to_owned(), tone: Tone::Neutral };
         let active = Attribute::create(AttributeId::from_ulid(Ulid(1)), draft, None, at).unwrap().state;

@@ -1,4 +1,4 @@
-//! Departments: a flat list of names that people belong to.
+//! Departments: the flat list of groups that people belong to.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::rule::{self, Field, Line};
 use crate::text::folded;
 use crate::time::Timestamp;
 
-/// The longest name.
+/// Maximum length of a name, in characters.
 pub const NAME_CHARS: usize = 120;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
@@ -23,18 +23,16 @@ const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 const NAME: Field<Line> =
     Field::new("name", rule::line(1..=NAME_CHARS), "Name. Unique in the organization, compared without case.");
 
-/// A department.
+/// A named group that people belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, decisions G")]
 pub struct Department {
-    /// Its id.
     pub id: DepartmentId,
-    /// Its name, unique in the organization without case.
+    /// Unique in the organization without case, archived departments included.
     pub name: String,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it was archived; null while in use.
+    /// `None` while in use.
     pub archived_at: Option<Timestamp>,
 }
 
@@ -51,19 +49,19 @@ impl Resource for Department {
     }
 }
 
-/// Which departments are wanted.
+/// Conditions of a list of departments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// With this name, without case.
+    /// The whole name, compared without case.
     pub name: Option<String>,
-    /// Archived or not.
+    /// Selects departments in use, archived ones, or both.
     pub archived: Archived,
-    /// Changed within these bounds.
+    /// Bounds of the last change.
     pub updated_at: Bounds<Timestamp>,
 }
 
 impl Filter {
-    /// The parameters of `GET /departments`.
+    /// Reads the parameters of `GET /departments` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             name: params.one(&params::folded(
@@ -79,7 +77,7 @@ impl Filter {
     /// Reads the parameters of `GET /departments`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -89,36 +87,44 @@ impl Filter {
 impl Listed for Department {
     const ORDERS_NAME: &'static str = "DepartmentSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::Name, key: |it| Key::Text(folded(&it.name)), words: &["name", "-name"] },
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
+        Order { by: SortBy::Name, key: |department| Key::Text(folded(&department.name)), words: &["name", "-name"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |department| Key::Time(department.created_at),
+            words: &["created_at", "-created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |department| Key::Time(department.updated_at),
+            words: &["updated_at", "-updated_at"],
+        },
     ];
 }
 
-/// The fields of a creation: the name.
+/// Reads the fields of a creation. Returns the name.
 pub fn read_new(fields: &mut Fields) -> Option<String> {
     fields.required(&NAME)
 }
 
-/// The fields of an update: the new name, if there is one.
+/// Reads the fields of an update. Returns the new name, or `None` if the body has none.
 pub fn read_patch(fields: &mut Fields) -> Option<String> {
     fields.present(&NAME)
 }
 
-/// Reads the body of a creation: the name.
+/// Reads the body of a creation. Returns the name.
 ///
 /// # Errors
-/// Every field that is wrong.
+/// One problem for each wrong field.
 pub fn parse_new(body: Object) -> Result<String, Problems> {
     Fields::of_new(body, READ_ONLY, read_new)
 }
 
 impl Department {
-    /// Reads the body of an update: the new name, if there is one. Of an archived one nothing is read:
-    /// [`Department::rename`] refuses it, whatever it says.
+    /// Reads the body of an update. Returns the new name, or `None` if the body has none. Ignores the body for an
+    /// archived department, because [`Department::rename`] refuses every update of it.
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// One problem for each wrong or immutable field.
     pub fn parse_patch(&self, body: Object) -> Result<Option<String>, Problems> {
         if self.archived_at.is_some() {
             return Ok(None);
@@ -126,7 +132,7 @@ impl Department {
         Fields::of_update(body, &[READ_ONLY], self, read_patch)
     }
 
-    /// A new department; `holder` is whoever has the name already.
+    /// Creates a department. `holder` is the department that already has the name.
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the name is taken.
@@ -137,19 +143,19 @@ impl Department {
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         must_be_free(&name, holder, None)?;
-        Ok(Self::found(id, name, at))
+        Ok(Self::create_with_free_name(id, name, at))
     }
 
-    /// A new department whose name nobody has.
-    pub(crate) fn found(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
+    /// Creates a department without checking that its name is free.
+    pub(crate) fn create_with_free_name(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
         let state = Self { id, name, created_at: at, updated_at: at, archived_at: None };
         Decision::created(state, "department.create", vec![])
     }
 
-    /// Renames it; `None` if that changes nothing.
+    /// Renames the department. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is archived, or the name is taken.
+    /// [`Refusal::Conflict`] if the department is archived, or the name is taken.
     pub fn rename(
         &self,
         name: Option<String>,
@@ -157,16 +163,16 @@ impl Department {
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, Refusal> {
         must_be_active(self.archived_at, "update")?;
-        let Some(name) = name.filter(|it| *it != self.name) else { return Ok(None) };
+        let Some(name) = name.filter(|name| *name != self.name) else { return Ok(None) };
         must_be_free(&name, holder, Some(self.id))?;
         let state = Self { name, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Some(Decision::changed(self, state, "department.update", vec![])))
     }
 
-    /// Takes it out of use. A department that people belong to stays, unless they have all left.
+    /// Archives the department. A department with members cannot be archived.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is archived already, or `has_members`.
+    /// [`Refusal::Conflict`] if the department is already archived, or `has_members`.
     pub fn archive(&self, has_members: bool, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         must_be_active(self.archived_at, "archive")?;
         if has_members {
@@ -177,10 +183,10 @@ impl Department {
         Ok(Decision::changed(self, state, "department.archive", vec![]))
     }
 
-    /// Takes it into use again.
+    /// Restores an archived department.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is not archived.
+    /// [`Refusal::Conflict`] if the department is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
@@ -194,7 +200,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn every_state_meets_every_action() {
+    fn each_state_accepts_only_its_actions() {
         let at = Timestamp::from_millis(1);
         let id = DepartmentId::from_ulid(Ulid(1));
         let active = Department::create(id, "Care".to_owned(), None, at).unwrap().state;
@@ -209,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_held_by_one_department() {
+    fn department_with_a_taken_name_is_refused() {
         let (one, two) = (DepartmentId::from_ulid(Ulid(1)), DepartmentId::from_ulid(Ulid(2)));
         let refused = Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
         assert_eq!(refused, Refusal::taken("name", "care", one));

@@ -1,5 +1,4 @@
-//! What an organization keeps in common: departments, and the attributes that observations are tagged with
-//! (decisions G).
+//! Departments, and the attributes that observations are tagged with (decisions G).
 
 pub mod attribute;
 pub mod department;
@@ -12,17 +11,18 @@ pub use starter::starter_set;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
-/// An archived entry of a library cannot be changed.
+/// Requires an entry in use: an archived entry cannot be changed.
 fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), Refusal> {
     if archived_at.is_none() { Ok(()) } else { Err(Refusal::transition("archived_at", archived_at, attempted)) }
 }
 
-/// Only an archived entry can be restored.
+/// Requires an archived entry: only such an entry can be restored.
 fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), Refusal> {
     if archived_at.is_some() { Ok(()) } else { Err(Refusal::transition("archived_at", archived_at, "restore")) }
 }
 
-/// Names are unique without case, archived entries included.
+/// Requires a free name: names are unique without case, archived entries included. `holder` has the name now,
+/// `own` is the entry that wants it.
 fn must_be_free<K: crate::id::Kind>(
     name: &str,
     holder: Option<crate::id::Id<K>>,

@@ -1,4 +1,4 @@
-//! The attributes that a new organization begins with.
+//! Attributes of a new organization.
 
 use super::Tone;
 use super::attribute::Draft;
@@ -27,7 +27,7 @@ const STARTER: &[(&str, &str, Tone)] = &[
     ("Needs more support", "Growth", Tone::Constructive),
 ];
 
-/// The starter set of a new organization (decisions G).
+/// Returns the attributes that a new organization starts with (decisions G).
 #[must_use]
 pub fn starter_set() -> Vec<Draft> {
     let draft = |(name, category, tone): &(&str, &str, Tone)| Draft {
@@ -45,8 +45,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_two_have_the_same_name() {
-        let names: BTreeSet<_> = starter_set().iter().map(|it| folded(&it.name)).collect();
+    fn starter_attributes_have_distinct_names() {
+        let names: BTreeSet<_> = starter_set().iter().map(|draft| folded(&draft.name)).collect();
         assert_eq!(names.len(), starter_set().len());
     }
 }

@@ -1,4 +1,4 @@
-//! Creating and updating objectives (§4.2, decisions C4 to C7).
+//! Creation and updates of objectives (§4.2, decisions C4 to C7).
 
 use super::lifecycle::Move;
 use super::{DESCRIPTION_CHARS, Family, Objective, Scope, Status, TITLE_CHARS};
@@ -15,15 +15,15 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Checked, Field, OneOf, Refers, Text};
 use crate::time::{Date, Timestamp};
 
-/// What the service sets, and no request may.
+/// Fields that only the service sets.
 const READ_ONLY: &[&str] =
     &["id", "linked_summary_ids", "created_at", "updated_at", "submitted_at", "approved_at", "completed_at"];
-/// What is set once, when the objective is created.
+/// Fields that cannot change after the creation.
 const IMMUTABLE: &[&str] = &["scope", "owner_id"];
 
 /// The statuses that an objective can be created with (decision C4).
 pub const FIRST_STATUSES: &[Status] = &[Status::Proposed, Status::Approved, Status::InProgress];
-/// What documents call these.
+/// Name of these statuses in the OpenAPI document.
 pub const FIRST_STATUSES_NAME: &str = "ObjectiveFirstStatus";
 
 const OWNER: Field<Refers<EmployeeKind>> =
@@ -47,12 +47,11 @@ const STATUS: Field<OneOf<Status>> = Field::new(
     "New status. Only moves between `approved` and `in_progress` are possible; 409 for all others.",
 );
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Draft {
-    /// Whose goal it is.
     pub scope: Scope,
-    /// The person responsible.
     pub owner: Reference<EmployeeKind>,
     title: String,
     description: Option<String>,
@@ -61,7 +60,7 @@ pub struct Draft {
     status: Status,
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     title: Option<String>,
@@ -71,22 +70,22 @@ pub struct Patch {
     status: Option<Status>,
 }
 
-/// The owner that a body names, as stored.
+/// Stored facts about the owner that a body names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct OwnerFound {
-    /// What they may do.
     pub role: Role,
-    /// Whether the caller may set goals for them (decision B5).
+    /// `true` if the caller may set objectives for the owner (decision B5).
     pub in_reach: bool,
 }
 
-/// The flaw of a period that ends before it starts.
+/// Returns the problem of a period that ends before it starts.
 pub(crate) fn backwards(start: Date, end: Date) -> Option<Flaw> {
     (end < start).then(|| Flaw::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
 }
 
 impl Draft {
-    /// The fields of a creation in one of the two families.
+    /// Reads the fields of a creation in one of the two families.
     pub fn read(fields: &mut Fields, family: Family) -> Option<Self> {
         let scope = Field::new("scope", rule::one_of(family.scopes_name(), family.scopes()), "Scope of the goal.");
         let scope = fields.present_or(&scope, family.default_scope());
@@ -113,19 +112,19 @@ impl Draft {
     /// Reads the body of a creation in one of the two families.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(family: Family, body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, family))
     }
 
-    /// The status that it is created with.
+    /// Returns the status of the new objective.
     pub(super) const fn first_status(&self) -> Status {
         self.status
     }
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
             title: fields.present(&TITLE),
@@ -136,11 +135,11 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`. Of a finished one only the wanted status is read, to be named:
-    /// [`Objective::update`] refuses it, whatever it says (decision A8).
+    /// Reads the body of an update of `stored`. Reads only the status if `stored` is finished:
+    /// [`Objective::update`] refuses every update of it and names the wanted status (decision A8).
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed; a period that would end before it starts.
+    /// One problem for each wrong or immutable field, and for a period that would end before it starts.
     pub fn parse(body: Object, stored: &Objective) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
@@ -162,8 +161,9 @@ impl Objective {
     /// Creates an objective (§4.2).
     ///
     /// # Errors
-    /// [`Denied::OwnerNotAdmin`] for an org objective of a person who is no org admin; [`Denied::NotBelow`] for an
-    /// owner out of the caller's reach; [`Refusal::Unprocessable`] for an owner who is not in the organization.
+    /// [`Denied::OwnerNotAdmin`] for an org objective whose owner is not an org admin; [`Denied::NotBelow`] for an
+    /// owner for whom the caller may not set objectives; [`Refusal::Unprocessable`] for an owner who does not
+    /// exist.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
@@ -200,20 +200,21 @@ impl Objective {
         Ok(Decision::created(state, "objective.create", vec![EventType::ObjectiveCreated]))
     }
 
-    /// Updates an objective; `None` if that changes nothing (decision A8).
+    /// Updates the objective. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for a finished objective, equal values too, and for a status that PATCH cannot reach.
+    /// [`Refusal::Conflict`] for a finished objective, even if nothing would change, and for a status that PATCH
+    /// cannot reach.
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         if self.is_finished() {
             let attempted = patch.status.map_or("update", Word::word);
             return Err(Refusal::transition("status", self.status.word(), attempted));
         }
-        let mut state = match patch.status.filter(|it| *it != self.status) {
+        let mut state = match patch.status.filter(|status| *status != self.status) {
             None => self.clone(),
-            Some(Status::InProgress) => self.moved(Move::Start, at)?,
-            // Back from `in_progress` only: approving has its own endpoint (§3.1 rule 2).
-            Some(Status::Approved) => self.moved(Move::HoldBack, at)?,
+            Some(Status::InProgress) => self.apply_move(Move::Start, at)?,
+            // `approved` is reached only from `in_progress`: approval has its own endpoint (§3.1 rule 2).
+            Some(Status::Approved) => self.apply_move(Move::HoldBack, at)?,
             Some(other) => return Err(Refusal::transition("status", self.status.word(), other.word())),
         };
         let moved = state.status != self.status;
@@ -251,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_of_the_status_moves_between_approved_and_in_progress_only() {
+    fn patched_status_moves_only_between_approved_and_in_progress() {
         let all = [Proposed, Approved, InProgress, Completed, Missed, Archived];
         for from in all {
             for to in all {
-                let it = objective(from, false);
+                let stored = objective(from, false);
                 let patch = Patch { status: Some(to), ..Patch::default() };
-                let result = it.update(&patch, NOON).map(|it| it.map(|it| it.state.status));
+                let result = stored.update(&patch, NOON).map(|decision| decision.map(|decision| decision.state.status));
                 let finished = matches!(from, Completed | Missed | Archived);
                 match (from, to) {
                     (Approved, InProgress) | (InProgress, Approved) => assert_eq!(result, Ok(Some(to))),
@@ -269,32 +270,32 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_checked_as_it_would_be() {
-        let it = objective(Proposed, false);
-        let later = it.period_end.next();
-        let problems = Patch::parse(body(&format!(r#"{{"period_start":"{later}"}}"#)), &it).unwrap_err();
+    fn patched_period_is_checked_with_its_stored_half() {
+        let stored = objective(Proposed, false);
+        let later = stored.period_end.next();
+        let problems = Patch::parse(body(&format!(r#"{{"period_start":"{later}"}}"#)), &stored).unwrap_err();
         assert_eq!(
             (problems.as_slice()[0].field.as_str(), problems.as_slice()[0].code),
             ("period_end", Code::OutOfRange)
         );
         let both = format!(r#"{{"period_start":"{later}","period_end":"{later}"}}"#);
-        assert!(Patch::parse(body(&both), &it).is_ok(), "one day is a period");
+        assert!(Patch::parse(body(&both), &stored).is_ok(), "one day is a period");
     }
 
     #[test]
-    fn of_a_change_of_a_finished_objective_only_the_wanted_status_is_read() {
+    fn patch_of_a_finished_objective_keeps_only_its_status() {
         let text = r#"{"title":null,"period_end":"0001-01-01","status":"approved","whatever":1}"#;
         for status in [Completed, Missed, Archived] {
-            let it = objective(status, false);
-            let patch = Patch::parse(body(text), &it).unwrap();
+            let stored = objective(status, false);
+            let patch = Patch::parse(body(text), &stored).unwrap();
             assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
-            assert!(matches!(it.update(&patch, NOON), Err(Refusal::Conflict(_))), "{status:?}");
+            assert!(matches!(stored.update(&patch, NOON), Err(Refusal::Conflict(_))), "{status:?}");
         }
         assert!(Patch::parse(body(text), &objective(InProgress, false)).is_err());
     }
 
     #[test]
-    fn an_org_objective_belongs_to_an_org_admin() {
+    fn org_objective_requires_an_org_admin_as_owner() {
         let text = r#"{"scope":"org","owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31"}"#;
         let draft = Draft::parse(Family::Managers, body(text)).unwrap();
         let create = |role: Option<Role>| {
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn created_in_progress_is_approved_at_once_and_finished_is_no_beginning() {
+    fn new_objective_may_be_approved_or_started_but_not_finished() {
         let with = |status: &str| {
             let text = format!(
                 r#"{{"owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31","status":"{status}"}}"#
@@ -323,9 +324,9 @@ mod tests {
         };
         for status in ["approved", "in_progress"] {
             let owner = Some(OwnerFound { role: Role::Employee, in_reach: true });
-            let it =
+            let created =
                 Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON).unwrap().state;
-            assert_eq!(it.approved_at, Some(NOON));
+            assert_eq!(created.approved_at, Some(NOON));
         }
         for status in ["completed", "missed", "archived", "begun"] {
             assert_eq!(with(status).unwrap_err().as_slice()[0].code, Code::InvalidEnum);

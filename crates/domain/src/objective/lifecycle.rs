@@ -1,4 +1,4 @@
-//! The lifecycle of an objective: one table of transitions, and what each of them does besides (§3.1).
+//! The lifecycle of an objective: one table of transitions, and the side effects of each (§3.1).
 
 use std::collections::BTreeMap;
 
@@ -24,36 +24,36 @@ const REJECTED: Field<Text> =
 const OUTCOME: Field<Text> = Field::new("outcome", rule::text(0..=REMARK_CHARS), "Outcome, shown in the history.");
 const MISSED: Field<Text> = Field::new("reason", rule::text(0..=REMARK_CHARS), "Reason, shown in the history.");
 
-/// What somebody does with an objective.
+/// An action of a client on an objective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Asks for a review.
+    /// Submits the objective for review.
     Submit,
-    /// Agrees, perhaps with a comment.
+    /// Approves the objective, with an optional comment.
     Approve {
-        /// A remark.
+        /// A remark for the audit log and the owner.
         comment: Option<String>,
     },
-    /// Sends it back, with the reason.
+    /// Sends the objective back to its author.
     Reject {
-        /// Why.
+        /// The reason, for the audit log and the owner.
         reason: String,
     },
-    /// Says that it was reached.
+    /// Marks the objective as completed.
     Complete {
-        /// What came of it.
+        /// A description of the result, for the audit log.
         outcome: Option<String>,
     },
-    /// Says that it was not reached.
+    /// Marks the objective as missed.
     Miss {
-        /// Why.
+        /// The reason, for the audit log.
         reason: Option<String>,
     },
-    /// Puts it away.
+    /// Archives the objective.
     Archive,
 }
 
-/// An action without its words: each has an endpoint of its own (§4.2).
+/// The kind of an action, without its texts. Each has its own endpoint (§4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Verb {
@@ -73,16 +73,17 @@ pub enum Verb {
 
 impl Word for Verb {}
 
-/// A change of the status alone, which PATCH makes, or the service itself.
+/// A change of status outside the actions, by PATCH or by the service itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Move {
-    /// PATCH to `in_progress`, or the period began.
+    /// To `in_progress`: by PATCH, or because the period began.
     Start,
-    /// PATCH to `approved`.
+    /// Back to `approved`, by PATCH.
     HoldBack,
 }
 
-/// The table of §3.1 for actions, under the organization's review setting (decision C10). `None` = 409.
+/// Looks up the status after an action in the table of §3.1, under the organization's review setting (decision
+/// C10). `None` is a 409.
 fn after_action(from: Status, in_review: bool, what: Verb, review: Review) -> Option<Status> {
     let (is_allowed, to) = match what {
         Verb::Submit => (from == Status::Proposed && !in_review && review != Review::Disabled, Status::Proposed),
@@ -96,7 +97,7 @@ fn after_action(from: Status, in_review: bool, what: Verb, review: Review) -> Op
 }
 
 impl Action {
-    /// The fields of an action's endpoint.
+    /// Reads the fields of an action's endpoint.
     pub fn read(fields: &mut Fields, what: Verb) -> Option<Self> {
         match what {
             Verb::Submit => Some(Self::Submit),
@@ -111,14 +112,14 @@ impl Action {
     /// Reads the body of an action's endpoint (§4.2, decision C9).
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(what: Verb, body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         let action = Self::read(&mut fields, what);
         fields.finish(action)
     }
 
-    /// The action without its words.
+    /// Returns the kind of the action.
     #[must_use]
     pub const fn what(&self) -> Verb {
         match self {
@@ -131,7 +132,7 @@ impl Action {
         }
     }
 
-    const fn audited(&self) -> &'static str {
+    const fn audit_action(&self) -> &'static str {
         match self {
             Self::Submit => "objective.submit",
             Self::Approve { .. } => "objective.approve",
@@ -144,14 +145,14 @@ impl Action {
 
     fn remark(self) -> Option<String> {
         match self {
-            Self::Approve { comment: it } | Self::Complete { outcome: it } | Self::Miss { reason: it } => it,
+            Self::Approve { comment: text } | Self::Complete { outcome: text } | Self::Miss { reason: text } => text,
             Self::Reject { reason } => Some(reason),
             Self::Submit | Self::Archive => None,
         }
     }
 }
 
-/// Who is told of an action: the owner's manager of a submission, the owner of what came of it.
+/// Creates the notice of an action: to the owner's manager for a submission, to the owner for a review.
 fn notice(action: &Action, state: &Objective) -> Option<Notice> {
     let (kind, to, title, body) = match action {
         Action::Submit => {
@@ -179,7 +180,7 @@ impl Objective {
     /// # Errors
     /// [`Refusal::Conflict`] naming the current status and the attempted action.
     pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, Refusal> {
-        let mut state = self.acted(action.what(), review, at)?;
+        let mut state = self.apply_verb(action.what(), review, at)?;
         let mut events = vec![EventType::ObjectiveStatusChanged];
         let mut submitted = None;
         match &action {
@@ -194,38 +195,39 @@ impl Objective {
             Action::Archive => events.push(EventType::ObjectiveArchived),
             Action::Miss { .. } => {}
         }
-        let mut audit = AuditDraft::of(&state, action.audited()).with_changes(self, &state);
-        // Of a submission, what it asks to be reviewed is said and nothing else (decision C9).
+        let mut audit = AuditDraft::of(&state, action.audit_action()).with_changes(self, &state);
+        // The audit entry of a submission has what the reviewer must read, and nothing else (decision C9).
         audit.changes = submitted.unwrap_or(audit.changes);
         let notices = notice(&action, &state).into_iter().collect();
         audit.comment = action.remark();
         Ok(Decision { state, events, audit, notices })
     }
 
-    /// The day on which it starts by itself; none if it does not.
+    /// Returns the day on which the objective starts automatically, or `None` if it will not.
     #[must_use]
     pub fn starts_on(&self) -> Option<Date> {
         (self.status == Status::Approved && !self.held_back).then_some(self.period_start)
     }
 
-    /// Starts it because its period has begun (decision C3); `None` if it is not due.
+    /// Starts the objective if its period has begun (decision C3). Returns `None` if the start is not due.
     #[must_use]
     pub fn start_if_due(&self, today: Date, at: Timestamp) -> Option<Decision<Self>> {
         self.starts_on().filter(|day| *day <= today)?;
-        let state = self.moved(Move::Start, at).ok()?;
+        let state = self.apply_move(Move::Start, at).ok()?;
         Some(Decision::changed(self, state, "objective.start", vec![EventType::ObjectiveStatusChanged]))
     }
 
-    /// This objective after an action, as far as every action does the same.
-    fn acted(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, Refusal> {
+    /// Returns the objective with the status that an action leads to. Side effects of single actions are left to
+    /// [`Self::apply`].
+    fn apply_verb(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, Refusal> {
         let refused = || Refusal::transition("status", self.status.word(), what.word());
         let status = after_action(self.status, self.is_in_review(), what, review).ok_or_else(refused)?;
         Ok(self.with_status(status, at))
     }
 
-    /// This objective after a move: holding it back keeps it from starting by itself until somebody starts it
-    /// (decision C3).
-    pub(super) fn moved(&self, what: Move, at: Timestamp) -> Result<Self, Refusal> {
+    /// Returns the objective after a move. Holding back prevents an automatic start until a client starts the
+    /// objective (decision C3).
+    pub(super) fn apply_move(&self, what: Move, at: Timestamp) -> Result<Self, Refusal> {
         let (from, to) = match what {
             Move::Start => (Status::Approved, Status::InProgress),
             Move::HoldBack => (Status::InProgress, Status::Approved),
@@ -236,7 +238,7 @@ impl Objective {
         Ok(Self { held_back: what == Move::HoldBack, ..self.with_status(to, at) })
     }
 
-    /// With another status, which sets `approved_at` once (decision C2).
+    /// Returns the objective with another status, and sets `approved_at` if it is not set yet (decision C2).
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let at = at.strictly_after(self.updated_at);
         let begun = matches!(status, Status::Approved | Status::InProgress);
@@ -244,7 +246,7 @@ impl Objective {
         Self { status, updated_at: at, approved_at, held_back: false, ..self.clone() }
     }
 
-    /// What it says now that it did not say when it was last submitted or approved (decision C9).
+    /// Returns the differences from the content at the last submission or approval (decision C9).
     fn since_review(&self) -> Changes {
         let content = self.content();
         match &self.reviewed {
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_meets_every_action() {
+    fn each_status_accepts_only_its_actions() {
         let (p, a, c, m, x) = (Some(Proposed), Some(Approved), Some(Completed), Some(Missed), Some(Archived));
         let table = [
             //                      submit approve reject complete miss archive
@@ -286,18 +288,19 @@ mod tests {
         ];
         for (from, in_review, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
-                let it = objective(from, in_review);
-                let reached = it.apply(action.clone(), Review::Optional, NOON).ok().map(|it| it.state.status);
+                let stored = objective(from, in_review);
+                let reached =
+                    stored.apply(action.clone(), Review::Optional, NOON).ok().map(|decision| decision.state.status);
                 assert_eq!(reached, to, "{from:?} (in review: {in_review}) × {action:?}");
             }
         }
     }
 
     #[test]
-    fn the_review_setting_narrows_the_table() {
+    fn review_setting_narrows_the_transitions() {
         let reached = |review, in_review| {
-            let it = objective(Proposed, in_review);
-            actions().map(|action| it.apply(action, review, NOON).is_ok())
+            let stored = objective(Proposed, in_review);
+            actions().map(|action| stored.apply(action, review, NOON).is_ok())
         };
         //                                                  submit approve reject complete miss archive
         assert_eq!(reached(Review::Required, false), [true, false, true, false, false, true]);
@@ -312,21 +315,21 @@ mod tests {
         let approved =
             objective(Proposed, false).apply(Action::Approve { comment: None }, Review::Optional, later).unwrap().state;
         assert_eq!(approved.approved_at, Some(later));
-        let started = approved.moved(Move::Start, later.plus_seconds(60)).unwrap();
-        let back = started.moved(Move::HoldBack, later.plus_seconds(90)).unwrap();
+        let started = approved.apply_move(Move::Start, later.plus_seconds(60)).unwrap();
+        let back = started.apply_move(Move::HoldBack, later.plus_seconds(90)).unwrap();
         assert_eq!((started.approved_at, back.approved_at), (Some(later), Some(later)));
     }
 
     #[test]
-    fn an_approved_objective_starts_on_its_first_day_unless_it_was_held_back() {
+    fn approved_objective_starts_on_its_first_day_unless_held_back() {
         let today = NOON.date();
         let due = objective(Approved, false);
         assert_eq!(due.start_if_due(today, NOON).unwrap().state.status, InProgress);
         let early = Objective { period_start: today.next(), ..due.clone() };
         assert!(early.start_if_due(today, NOON).is_none());
-        let back = objective(InProgress, false).moved(Move::HoldBack, NOON).unwrap();
+        let back = objective(InProgress, false).apply_move(Move::HoldBack, NOON).unwrap();
         assert!(back.start_if_due(today, NOON).is_none());
-        let again = back.moved(Move::Start, NOON).unwrap();
+        let again = back.apply_move(Move::Start, NOON).unwrap();
         assert!(!again.held_back);
         for status in [Proposed, InProgress, Completed, Missed, Archived] {
             assert!(objective(status, false).start_if_due(today, NOON).is_none(), "{status:?}");
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_submission_records_what_differs_from_the_last_review() {
+    fn submission_records_differences_from_the_last_review() {
         let first = objective(Proposed, false).apply(Action::Submit, Review::Optional, NOON).unwrap();
         assert_eq!(first.audit.changes["title"].from, serde_json::Value::Null);
         let rejected =
@@ -347,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn archiving_fires_both_events_and_other_actions_one() {
+    fn archiving_emits_two_events_and_other_actions_one() {
         for (action, count) in actions().into_iter().zip([1, 1, 1, 1, 1, 2]) {
             let is_end = matches!(action, Action::Complete { .. } | Action::Miss { .. });
             let from = if is_end { InProgress } else { Proposed };

@@ -1,4 +1,4 @@
-//! Lists of objectives, and the two families they stand in (§4.2, decision C7).
+//! Lists of objectives, and the two API resources that show them (§4.2, decision C7).
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -10,20 +10,20 @@ use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::{Date, Timestamp};
 
-/// One of the two resources that share shape and lifecycle.
+/// One of the two API resources that share the shape and lifecycle of objectives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// `/employee-objectives`
+    /// The resource `/employee-objectives`.
     Employees,
-    /// `/manager-objectives`
+    /// The resource `/manager-objectives`.
     Managers,
 }
 
 impl Family {
-    /// Both.
+    /// Both families, in the order of their declaration.
     pub const ALL: [Self; 2] = [Self::Employees, Self::Managers];
 
-    /// The path of the resource.
+    /// Returns the path of the resource.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Family {
         }
     }
 
-    /// The scopes that stand in it.
+    /// Returns the scopes of objectives that the resource shows.
     #[must_use]
     pub const fn scopes(self) -> &'static [Scope] {
         match self {
@@ -41,7 +41,7 @@ impl Family {
         }
     }
 
-    /// The scope of a new objective that says none.
+    /// Returns the scope of a new objective whose body names none.
     #[must_use]
     pub const fn default_scope(self) -> Scope {
         match self {
@@ -50,7 +50,7 @@ impl Family {
         }
     }
 
-    /// What documents call these scopes.
+    /// Returns the name of these scopes in the OpenAPI document.
     #[must_use]
     pub const fn scopes_name(self) -> &'static str {
         match self {
@@ -60,30 +60,30 @@ impl Family {
     }
 }
 
-/// Which objectives are wanted.
+/// Conditions of a list of objectives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// Of these scopes; none of them = nothing.
+    /// Accepted scopes. An empty list accepts none.
     pub scopes: Vec<Scope>,
-    /// Of this person.
+    /// The owner of the objective.
     pub owner_id: Option<EmployeeId>,
-    /// With any of these statuses.
+    /// Accepted statuses.
     pub statuses: Vec<Status>,
-    /// Starting within these bounds.
+    /// Bounds of the first day.
     pub period_start: Bounds<Date>,
-    /// Ending within these bounds.
+    /// Bounds of the last day.
     pub period_end: Bounds<Date>,
-    /// Changed within these bounds (decision D10).
+    /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
 }
 
-/// What can be inlined (§2.2).
+/// Linked resources that a response can inline (§2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Expand {
-    /// The person responsible.
+    /// The owner of the objective.
     Owner,
-    /// The summaries that cite it.
+    /// The summaries that include the objective.
     LinkedSummaries,
 }
 
@@ -92,7 +92,8 @@ impl Word for Expand {
 }
 
 impl Filter {
-    /// The parameters of a list of one family. Archived ones are listed only if asked for by status.
+    /// Reads the parameters of a family's list into a filter. Archived objectives are listed only if a status
+    /// filter asks for them.
     pub fn read(family: Family, params: &mut Params) -> ListRequest<Self, Expand> {
         let owner_id = params.one(&params::id("filter[owner_id]", "Only objectives of this owner."));
         let scope: Option<Scope> = params.one(&params::word(
@@ -102,12 +103,14 @@ impl Filter {
         let mut statuses: Vec<Status> =
             params.statuses("Only entries with this status, or `all`. Default: all statuses except `archived`.");
         if statuses.is_empty() {
-            statuses = Status::ALL.iter().copied().filter(|it| *it != Status::Archived).collect();
+            statuses = Status::ALL.iter().copied().filter(|status| *status != Status::Archived).collect();
         }
         let scopes = match (family, scope) {
             // §4.2: this resource always returns its own scope, whatever the filter says.
             (Family::Employees, _) | (Family::Managers, None) => family.scopes().to_vec(),
-            (Family::Managers, Some(scope)) => family.scopes().iter().copied().filter(|it| *it == scope).collect(),
+            (Family::Managers, Some(scope)) => {
+                family.scopes().iter().copied().filter(|member| *member == scope).collect()
+            }
         };
         let filter = Self {
             scopes,
@@ -125,10 +128,11 @@ impl Filter {
         params.list::<Objective, _, _>(family.path(), filter, expand)
     }
 
-    /// Reads the parameters of a list of one family. Archived ones are listed only if asked for by status.
+    /// Reads the parameters of a family's list. Archived objectives are listed only if a status filter asks for
+    /// them.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(family: Family, mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
         let request = Self::read(family, &mut params);
         params.finish(request)
@@ -138,8 +142,20 @@ impl Filter {
 impl Listed for Objective {
     const ORDERS_NAME: &'static str = "ObjectiveSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::PeriodEnd, key: |it| Key::Date(it.period_end), words: &["-period_end", "period_end"] },
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::PeriodEnd,
+            key: |objective| Key::Date(objective.period_end),
+            words: &["-period_end", "period_end"],
+        },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |objective| Key::Time(objective.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |objective| Key::Time(objective.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }

@@ -21,22 +21,22 @@ use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
-/// The longest title (§8).
+/// Maximum length of a title, in characters (§8).
 pub const TITLE_CHARS: usize = 200;
-/// The longest description (§8).
+/// Maximum length of a description, in characters (§8).
 pub const DESCRIPTION_CHARS: usize = 4000;
-/// The longest comment, outcome or reason (decision C9).
+/// Maximum length of a comment, outcome or reason, in characters (decision C9).
 pub const REMARK_CHARS: usize = 2000;
 
-/// Whose goal it is.
+/// Level of the organization that an objective belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Scope {
-    /// One person's.
+    /// A goal of one person.
     Employee,
-    /// A manager's, for their team.
+    /// A goal of a manager for their team.
     Manager,
-    /// The whole organization's.
+    /// A goal of the whole organization.
     Org,
 }
 
@@ -44,21 +44,21 @@ impl Word for Scope {
     const NAME: &'static str = "ObjectiveScope";
 }
 
-/// Where it stands (§3.1).
+/// Lifecycle status of an objective (§3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// Written down; in review once it was submitted.
+    /// Not yet approved. In review after it was submitted.
     Proposed,
-    /// Agreed upon.
+    /// Approved, but not started.
     Approved,
-    /// Being worked on.
+    /// Started and not finished.
     InProgress,
-    /// Reached.
+    /// Finished with success.
     Completed,
-    /// Not reached.
+    /// Finished without success.
     Missed,
-    /// Put away.
+    /// Removed from default lists. Final.
     Archived,
 }
 
@@ -70,56 +70,46 @@ impl StatusWord for Status {
     const FILTER_NAME: &'static str = "ObjectiveStatusFilter";
 }
 
-/// What an objective says, as it was last submitted or approved.
+/// The text and period of an objective, as of its last submission or approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[expect(missing_docs, reason = "fields of the contract, §2.2")]
 pub struct Content {
-    /// Its title.
     pub title: String,
-    /// Its description.
     pub description: Option<String>,
-    /// Its first day, as text.
+    /// The first day, as text.
     pub period_start: String,
-    /// Its last day, as text.
+    /// The last day, as text.
     pub period_end: String,
 }
 
-/// A goal.
+/// A goal of a person, a team or the organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, §2.2")]
 pub struct Objective {
-    /// Its id.
     pub id: ObjectiveId,
-    /// Whose goal it is.
     #[serde(serialize_with = "as_word")]
     pub scope: Scope,
-    /// The person responsible.
     pub owner_id: EmployeeId,
-    /// What is to be reached.
     pub title: String,
-    /// What that means.
     pub description: Option<String>,
-    /// Where it stands.
     #[serde(serialize_with = "as_word")]
     pub status: Status,
-    /// The first day.
     pub period_start: Date,
-    /// The last day.
     pub period_end: Date,
-    /// The summaries that cite it.
+    /// The summaries that include the objective.
     pub linked_summary_ids: Vec<SummaryId>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it was submitted for review; null unless it is, or was when it was approved.
+    /// When the objective was submitted for its current or approved review; `None` without one.
     pub submitted_at: Option<Timestamp>,
-    /// When it was first approved or started; never overwritten (decision C2).
+    /// When the objective was first approved or started. Never overwritten (decision C2).
     pub approved_at: Option<Timestamp>,
-    /// When it was reached.
     pub completed_at: Option<Timestamp>,
-    /// What it said when it was last submitted or approved.
+    /// The content at the last submission or approval, or `None` before.
     #[serde(skip)]
     pub reviewed: Option<Content>,
-    /// Whether somebody moved it back to `approved`, so that it does not start by itself (decision C3).
+    /// `true` if a client moved the objective back to `approved`. Such an objective does not start automatically
+    /// (decision C3).
     #[serde(skip)]
     pub held_back: bool,
 }
@@ -152,19 +142,19 @@ impl Resource for Objective {
 }
 
 impl Objective {
-    /// Whether it waits for a review: submitted, and still reported as `proposed` (decision C1).
+    /// Returns `true` while the objective waits for a review: submitted, and still `proposed` (decision C1).
     #[must_use]
     pub fn is_in_review(&self) -> bool {
         self.status == Status::Proposed && self.submitted_at.is_some()
     }
 
-    /// Whether it can be changed no more (§3.1 rule 3).
+    /// Returns `true` if the objective cannot change any more (§3.1 rule 3).
     #[must_use]
     pub const fn is_finished(&self) -> bool {
         matches!(self.status, Status::Completed | Status::Missed | Status::Archived)
     }
 
-    /// What it says now.
+    /// Returns the present text and period.
     #[must_use]
     pub fn content(&self) -> Content {
         Content {
@@ -206,7 +196,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_json_form_is_that_of_the_contract() {
+    fn json_has_the_members_of_the_contract() {
         let json = serde_json::to_value(objective(Status::Proposed, false)).unwrap();
         let members: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
         let wanted = [

@@ -1,4 +1,4 @@
-//! Creating and updating observations (§4.1).
+//! Creation and updates of observations (§4.1).
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Checked, Field, List, OneOf, Refers, Text};
 use crate::time::{Date, Timestamp};
 
-/// What the service sets, and no request may.
+/// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
-/// What is set once, when the observation is created (decision A7).
+/// Fields that cannot change after the creation (decision A7).
 const IMMUTABLE: &[&str] = &["employee_id", "author_id", "type", "observation_date"];
 
 const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
@@ -46,62 +46,54 @@ const VISIBILITY: Field<OneOf<Visibility>> = Field::new(
      see it.",
 );
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, §2.1")]
 pub struct Draft {
-    /// Whom it is about.
+    /// The person whom the observation is about.
     pub employee: Reference<EmployeeKind>,
-    /// The person who writes it; `Some(None)` where the body says that there is none.
+    /// The author. `None` if the field is absent, `Some(None)` if the field is null.
     pub author: Option<Option<Reference<EmployeeKind>>>,
-    /// Strength or opportunity.
     pub kind: Type,
-    /// What was observed.
     pub observation: String,
-    /// What came of it.
     pub impact: Option<String>,
-    /// What should be done.
     pub recommended_action: Option<String>,
-    /// Its tags.
     pub attributes: Vec<Reference<AttributeKind>>,
-    /// The day it is about.
     pub observation_date: Date,
-    /// Whether the person it is about sees it.
     pub visibility: Visibility,
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, §2.1")]
 pub struct Patch {
-    /// What was observed.
     pub observation: Option<String>,
-    /// What came of it.
+    /// `Some(None)` removes the text.
     pub impact: Option<Option<String>>,
-    /// What should be done.
+    /// `Some(None)` removes the text.
     pub recommended_action: Option<Option<String>>,
-    /// Its tags.
     pub attributes: Option<Vec<Reference<AttributeKind>>>,
-    /// Whether the person it is about sees it.
     pub visibility: Option<Visibility>,
 }
 
-/// What is stored of the things that a body refers to.
+/// Stored facts about the resources that a body refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The status of each person that was found.
+    /// The status of each person that exists.
     pub people: BTreeMap<EmployeeId, Status>,
-    /// Each attribute that was found, and whether it is archived.
+    /// Each attribute that exists, and `true` if it is archived.
     pub attributes: BTreeMap<AttributeId, bool>,
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Reads the fields of a creation.
     pub fn read(fields: &mut Fields, today: Date) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let author = fields.nullable(&AUTHOR);
         Self::read_of(fields, today, employee, author)
     }
 
-    /// The fields of a creation beside the person it is about and the one who writes it.
+    /// Reads the fields of a creation other than the subject and the author, which the caller has already read.
     pub fn read_of(
         fields: &mut Fields,
         today: Date,
@@ -128,10 +120,10 @@ impl Draft {
         })
     }
 
-    /// Returns the draft with its author: a key that is bound to a person writes as that person (decision B5).
+    /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`] for another author, or for none.
+    /// [`Denied::OtherPerson`] if a bound key names another author, or none.
     pub fn written_by(self, caller: &Caller) -> Result<Self, Denied> {
         let author = caller.speaker(self.author)?;
         Ok(Self { author: Some(author), ..self })
@@ -140,7 +132,7 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(body: Object, today: Date) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, today))
     }
@@ -155,7 +147,7 @@ fn not_after(date: Date, today: Date) -> Result<Date, Flaw> {
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
             observation: fields.present(&OBSERVATION),
@@ -166,11 +158,11 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`. Of an archived one nothing is read: [`Observation::update`] refuses it,
-    /// whatever it says (decision A8).
+    /// Reads the body of an update of `stored`. Ignores the body if `stored` is archived, because
+    /// [`Observation::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// One problem for each wrong or immutable field.
     pub fn parse(body: Object, stored: &Observation) -> Result<Self, Problems> {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
@@ -180,7 +172,7 @@ impl Patch {
 }
 
 impl Observation {
-    /// Records an observation (§4.1).
+    /// Creates an observation (§4.1).
     ///
     /// # Errors
     /// [`Refusal::Unprocessable`] for people and attributes that cannot be referred to.
@@ -191,9 +183,9 @@ impl Observation {
         at: Timestamp,
     ) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
-        let employee_id = problems.take("employee_id", person(&draft.employee, found));
-        let author_id = draft.author.flatten().map(|it| problems.take("author_id", anyone(&it, found)));
-        let attribute_ids = attributes(&draft.attributes, &[], found, &mut problems);
+        let employee_id = problems.take("employee_id", resolve_subject(&draft.employee, found));
+        let author_id = draft.author.flatten().map(|author| problems.take("author_id", resolve_person(&author, found)));
+        let attribute_ids = resolve_attributes(&draft.attributes, &[], found, &mut problems);
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(Refusal::Unprocessable(problems));
         };
@@ -216,27 +208,27 @@ impl Observation {
         Ok(Decision::created(state, "observation.create", vec![EventType::ObservationCreated]))
     }
 
-    /// Updates an active observation; `None` if that changes nothing (decision A8).
+    /// Updates an active observation. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for an archived one (decision D9), [`Refusal::Unprocessable`] for attributes that cannot
-    /// be referred to.
+    /// [`Refusal::Conflict`] for an archived observation (decision D9), [`Refusal::Unprocessable`] for attributes
+    /// that cannot be referred to.
     pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         self.must_be_active("update")?;
         let mut state = self.clone();
         if let Some(wanted) = &patch.attributes {
             let mut problems = Problems::none();
-            let attribute_ids = attributes(wanted, &self.attribute_ids, found, &mut problems);
+            let attribute_ids = resolve_attributes(wanted, &self.attribute_ids, found, &mut problems);
             state.attribute_ids = problems.or(attribute_ids).map_err(Refusal::Unprocessable)?;
         }
-        if let Some(it) = &patch.observation {
-            state.observation.clone_from(it);
+        if let Some(text) = &patch.observation {
+            state.observation.clone_from(text);
         }
-        if let Some(it) = &patch.impact {
-            state.impact.clone_from(it);
+        if let Some(text) = &patch.impact {
+            state.impact.clone_from(text);
         }
-        if let Some(it) = &patch.recommended_action {
-            state.recommended_action.clone_from(it);
+        if let Some(text) = &patch.recommended_action {
+            state.recommended_action.clone_from(text);
         }
         state.visibility = patch.visibility.unwrap_or(state.visibility);
         if state == *self {
@@ -247,36 +239,36 @@ impl Observation {
     }
 }
 
-fn anyone(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
+fn resolve_person(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
     wanted.found(|id| found.people.contains_key(id))
 }
 
-/// The subject: anyone who has joined, also if they have left since (§2.1, decision D2).
-fn person(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
-    let id = anyone(wanted, found)?;
+/// Resolves the subject: a person who has accepted the invitation, also after leaving (§2.1, decision D2).
+fn resolve_subject(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
+    let id = resolve_person(wanted, found)?;
     if found.people.get(&id) == Some(&Status::PendingInvite) {
         return Err(Flaw::new(Code::InvalidState, "has not accepted the invitation yet"));
     }
     Ok(id)
 }
 
-/// Attributes of the library; an archived one only where it was before (decisions G). Each that cannot be referred to is
-/// a problem of its own (decision A4).
-fn attributes(
+/// Resolves the attributes. An archived attribute is accepted only if the observation already has it (decisions
+/// G). Each attribute that cannot be referred to is a problem of its own (decision A4).
+fn resolve_attributes(
     wanted: &[Reference<AttributeKind>],
     before: &[AttributeId],
     found: &References,
     problems: &mut Problems,
 ) -> Vec<AttributeId> {
-    let one = |it: &Reference<AttributeKind>| {
-        let id = it.id.ok_or_else(|| it.not_found())?;
+    let one = |attribute: &Reference<AttributeKind>| {
+        let id = attribute.id.ok_or_else(|| attribute.not_found())?;
         match found.attributes.get(&id) {
-            None => Err(it.not_found()),
+            None => Err(attribute.not_found()),
             Some(true) if !before.contains(&id) => Err(Flaw::new(Code::InvalidState, format!("{id} is archived"))),
             Some(_) => Ok(id),
         }
     };
-    wanted.iter().filter_map(|it| problems.take("attribute_ids", one(it))).collect()
+    wanted.iter().filter_map(|attribute| problems.take("attribute_ids", one(attribute))).collect()
 }
 
 #[cfg(test)]

@@ -10,34 +10,34 @@ use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::{Date, Timestamp};
 
-/// Which observations are wanted.
+/// Conditions of a list of observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// About this person.
+    /// The person whom the observation is about.
     pub employee_id: Option<EmployeeId>,
-    /// About a direct or indirect report of this person, at any depth (decision D5).
+    /// A manager: the observation is about a direct or indirect report of this person, at any depth (decision D5).
     pub manager_id: Option<EmployeeId>,
-    /// Of this type.
+    /// The type of the observation.
     pub kind: Option<Type>,
-    /// Archived or not.
+    /// Selects active observations, archived ones, or both.
     pub archived: Archived,
-    /// With any of these attributes; empty = whatever they have.
+    /// Accepted attributes. An empty list accepts observations with and without attributes.
     pub attribute_ids: Vec<AttributeId>,
-    /// About a day within these bounds.
+    /// Bounds of the day that the observation is about.
     pub observation_date: Bounds<Date>,
-    /// Created within these bounds.
+    /// Bounds of the creation time.
     pub created_at: Bounds<Timestamp>,
-    /// Changed within these bounds (decision D10).
+    /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
 }
 
-/// What can be inlined (§2.1).
+/// Linked resources that a response can inline (§2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Expand {
-    /// The person it is about.
+    /// The person whom the observation is about.
     Employee,
-    /// Its attributes.
+    /// The attributes of the observation.
     Attributes,
 }
 
@@ -46,7 +46,7 @@ impl Word for Expand {
 }
 
 impl Filter {
-    /// The parameters of `GET /observations`.
+    /// Reads the parameters of `GET /observations` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let filter = Self {
             employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
@@ -73,7 +73,7 @@ impl Filter {
     /// Reads the parameters of `GET /observations`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -85,11 +85,19 @@ impl Listed for Observation {
     const ORDERS: &'static [Order<Self>] = &[
         Order {
             by: SortBy::ObservationDate,
-            key: |it| Key::Date(it.observation_date),
+            key: |observation| Key::Date(observation.observation_date),
             words: &["-observation_date", "observation_date"],
         },
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |observation| Key::Time(observation.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |observation| Key::Time(observation.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }
 
@@ -104,12 +112,13 @@ mod tests {
 
     fn parse(query: Query<'_>) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Filter::parse(Params::new(pairs))
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+        Filter::parse(Params::new(pairs)).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        })
     }
 
     #[test]
-    fn unless_asked_otherwise_the_newest_fifty_that_are_not_archived_are_wanted() {
+    fn default_list_is_the_50_newest_active_observations() {
         let request = parse(&[]).unwrap();
         assert_eq!(request.filter, Filter::default());
         assert_eq!(request.filter.archived, Archived::No);
@@ -153,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_none_matches_nothing_and_is_no_mistake() {
+    fn malformed_id_in_a_filter_matches_nothing() {
         let nobody = EmployeeId::from_bytes([0; 16]);
         for text in ["", "obs_00000000000000000000000001", "emp_1", "'; --"] {
             assert_eq!(parse(&[("filter[employee_id]", text)]).unwrap().filter.employee_id, Some(nobody), "{text}");
@@ -161,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bad_parameter_is_named() {
+    fn bad_parameter_is_named_with_its_code() {
         let table: &[(Query<'_>, &str, Code)] = &[
             (&[("filter[type]", "praise")], "filter[type]", Code::InvalidEnum),
             (&[("filter[archived]", "yes")], "filter[archived]", Code::InvalidEnum),
@@ -180,7 +189,7 @@ mod tests {
     #[test]
     fn every_order_has_its_own_key() {
         let at = |millis| Timestamp::from_millis(millis);
-        let it = Observation {
+        let observed = Observation {
             observation_date: Date::from_epoch_days(3),
             created_at: at(1),
             updated_at: at(2),
@@ -192,7 +201,7 @@ mod tests {
                 "created_at" => Key::Time(at(1)),
                 _ => Key::Time(at(2)),
             };
-            assert_eq!((it.key(sort.by), sort.descending), (Some(wanted), word.starts_with('-')), "{word}");
+            assert_eq!((observed.key(sort.by), sort.descending), (Some(wanted), word.starts_with('-')), "{word}");
         }
     }
 }

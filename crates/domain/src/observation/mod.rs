@@ -17,20 +17,20 @@ use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::refusal::Refusal;
 use crate::time::{Date, Timestamp};
 
-/// The longest observation (§8).
+/// Maximum length of an observation, in characters (§8).
 pub const TEXT_CHARS: usize = 4000;
-/// The longest impact or recommended action (§8).
+/// Maximum length of an impact or a recommended action, in characters (§8).
 pub const NOTE_CHARS: usize = 2000;
-/// The most attributes of one observation (§8).
+/// Maximum number of attributes of an observation (§8).
 pub const MAX_ATTRIBUTES: usize = 12;
 
-/// Whether an observation is about something to keep or something to work on.
+/// The two kinds of observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Type {
-    /// To keep.
+    /// Names something that the person should keep doing.
     Strength,
-    /// To work on.
+    /// Names something that the person should improve.
     Opportunity,
 }
 
@@ -38,7 +38,7 @@ impl Word for Type {
     const NAME: &'static str = "ObservationType";
 }
 
-/// Whether the person whom an observation is about sees it (decision B5).
+/// Visibility of an observation to the person that it is about (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Visibility {
@@ -52,39 +52,32 @@ impl Word for Visibility {
     const NAME: &'static str = "ObservationVisibility";
 }
 
-/// One piece of feedback.
+/// A piece of feedback about one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields of the contract, §2.1")]
 pub struct Observation {
-    /// Its id.
     pub id: ObservationId,
-    /// Whom it is about.
+    /// The person whom the observation is about.
     pub employee_id: EmployeeId,
-    /// Who wrote it, if that was said.
+    /// The author, or `None` if the request named none.
     pub author_id: Option<EmployeeId>,
-    /// Strength or opportunity.
     #[serde(rename = "type", serialize_with = "as_word")]
     pub kind: Type,
-    /// What was observed.
     pub observation: String,
-    /// What came of it.
     pub impact: Option<String>,
-    /// What should be done.
     pub recommended_action: Option<String>,
-    /// Its tags.
     pub attribute_ids: Vec<AttributeId>,
-    /// The day it is about.
+    /// The day that the observation is about.
     pub observation_date: Date,
-    /// Whether the person it is about sees it.
     #[serde(serialize_with = "as_word")]
     pub visibility: Visibility,
-    /// The requester of the assignment that it was submitted to, who sees it; no client is shown this.
+    /// The requester of the assignment that the observation was submitted to, who may see it. Never shown to
+    /// clients.
     #[serde(skip)]
     pub requester_id: Option<EmployeeId>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// When it was archived; null while active.
+    /// `None` while active.
     pub archived_at: Option<Timestamp>,
 }
 
@@ -102,19 +95,19 @@ impl Resource for Observation {
 }
 
 impl Observation {
-    /// Checks that the caller may change, archive or restore this observation, which they see (decision B5).
+    /// Requires that the caller, who sees the observation, may change, archive and restore it (decision B5).
     ///
     /// # Errors
-    /// [`Denied::AuthorOnly`] for every person but its author and org admins.
+    /// [`Denied::AuthorOnly`] for a person who is neither the author nor an org admin.
     pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
         let is_allowed = caller.viewer().person().is_none_or(|person| self.author_id == Some(person));
         if is_allowed { Ok(()) } else { Err(Denied::AuthorOnly) }
     }
 
-    /// Moves an active observation to the archive (§3.2).
+    /// Archives an active observation (§3.2).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is there already.
+    /// [`Refusal::Conflict`] if the observation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_be_active("archive")?;
         let at = at.strictly_after(self.updated_at);
@@ -122,10 +115,10 @@ impl Observation {
         Ok(Decision::changed(self, state, "observation.archive", vec![EventType::ObservationArchived]))
     }
 
-    /// Takes an observation out of the archive (§3.2).
+    /// Restores an archived observation (§3.2).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if it is not there.
+    /// [`Refusal::Conflict`] if the observation is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         if self.archived_at.is_none() {
             return Err(Refusal::transition("archived_at", self.archived_at, "restore"));
@@ -169,7 +162,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_state_meets_every_action() {
+    fn each_state_accepts_only_its_actions() {
         let at = Timestamp::from_millis(2_000);
         let active = observation();
         let archived = active.archive(at).unwrap();
@@ -182,7 +175,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_json_form_is_that_of_the_contract() {
+    fn json_has_the_members_of_the_contract() {
         let json = serde_json::to_string(&observation()).unwrap();
         assert_eq!(
             json,

@@ -1,4 +1,4 @@
-//! The kinds of query parameters, and how documents see them.
+//! Kinds of query parameters, and their form in the OpenAPI document.
 
 use super::Archived;
 use crate::fields::Word;
@@ -7,7 +7,7 @@ use crate::problem::Flaw;
 use crate::text;
 use crate::time::{Date, Timestamp};
 
-/// A query parameter: its name, what it takes, and what it means.
+/// A query parameter: its name, its parser and its description.
 #[derive(Debug, Clone, Copy)]
 pub struct Param<T> {
     pub(super) name: &'static str,
@@ -16,73 +16,73 @@ pub struct Param<T> {
     pub(super) parse: fn(&str) -> Result<T, Flaw>,
 }
 
-/// What a query parameter takes, as documents show it.
+/// The form of a query parameter's value in the OpenAPI document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// An identifier of a resource with this prefix; others match nothing.
+    /// An id with this prefix. Other texts are accepted and match nothing.
     Id(&'static str),
-    /// One of the words of the set that documents call this.
+    /// One word of an enumeration, which has this name in the OpenAPI document.
     Word(&'static str),
-    /// `true` or `false`.
+    /// A boolean, `true` or `false`.
     Flag,
-    /// Any text that is not too long to be compared with.
+    /// Text to compare with, limited to the length of stored texts.
     Text,
-    /// Any text.
+    /// Text of any length.
     Any,
-    /// A text of so many characters, from the least to the most.
+    /// Text with a minimum and a maximum number of characters.
     Chars(usize, usize),
-    /// Some words of the set that documents call this, with commas between them.
+    /// Comma-separated words of an enumeration, which has this name in the OpenAPI document.
     Words(&'static str),
-    /// A day.
+    /// A calendar date.
     Date,
-    /// An instant.
+    /// A datetime with an offset.
     Datetime,
-    /// An instant, or `now`.
+    /// A datetime with an offset, or `now`.
     Beginning,
 }
 
-/// A query parameter as documents show it.
+/// A query parameter in the OpenAPI document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameter {
-    /// One value, or any of several.
+    /// A parameter with one value, or with several if it may be repeated.
     Value {
-        /// Its name.
+        /// The full name of the parameter.
         name: &'static str,
-        /// What it means, as a sentence.
+        /// The description, as a sentence.
         about: &'static str,
-        /// What it takes.
+        /// The form of the value.
         takes: Takes,
-        /// Whether it may be repeated; an entry matches any of the values.
+        /// `true` if the parameter may be repeated. An entry then matches any of the values.
         is_repeated: bool,
-        /// Whether it must be given.
+        /// `true` if a request must have the parameter.
         is_required: bool,
     },
-    /// Two values, `[gte]` and `[lte]`.
+    /// A pair of parameters, `[gte]` and `[lte]`.
     Bounds {
-        /// Its name without them.
+        /// The name without the suffixes.
         name: &'static str,
-        /// What it means, as a sentence.
+        /// The description, as a sentence.
         about: &'static str,
-        /// What each takes.
+        /// The form of each value.
         takes: Takes,
     },
-    /// A text per key, `filter[<prefix>.<key>]`.
+    /// A parameter per key, `filter[<prefix>.<key>]`, with a text as its value.
     Keyed {
-        /// What stands in front of the key.
+        /// The text before the key.
         prefix: &'static str,
-        /// What it means, as a sentence.
+        /// The description, as a sentence.
         about: &'static str,
     },
-    /// The order: what documents call the set of words, and the one that is meant where none is given.
+    /// The order of a list: the name of its enumeration in the OpenAPI document, and the default.
     Sort(&'static str, &'static str),
-    /// Which page of a list: `limit` and `cursor`.
+    /// The two parameters of a page, `limit` and `cursor`.
     Page,
-    /// What is inlined: what documents call the set of words.
+    /// The resources to inline: the name of their enumeration in the OpenAPI document.
     Expand(&'static str),
 }
 
 impl<T> Param<T> {
-    /// What it is called.
+    /// Returns the name of the parameter.
     pub(crate) const fn name(&self) -> &'static str {
         self.name
     }
@@ -98,7 +98,7 @@ impl<T> Param<T> {
     }
 }
 
-/// A parameter that a function reads.
+/// Creates a parameter that `parse` reads.
 pub const fn param<T>(
     name: &'static str,
     about: &'static str,
@@ -108,21 +108,21 @@ pub const fn param<T>(
     Param { name, about, takes, parse }
 }
 
-/// One of a closed set of words.
+/// Creates a parameter that takes one word of an enumeration.
 #[must_use]
 pub const fn word<T: Word>(name: &'static str, about: &'static str) -> Param<T> {
     param(name, about, Takes::Word(T::NAME), T::from_word)
 }
 
-/// The statuses of a resource, as `filter[status]` of its list names them.
+/// The statuses of a resource, as values of `filter[status]`.
 pub trait StatusWord: Word {
-    /// The name that documents give to the set of the statuses and `all`.
+    /// Name of the enumeration of the statuses and `all` in the OpenAPI document.
     const FILTER_NAME: &'static str;
 
-    /// Reads a status, or `all`, which is `None`.
+    /// Reads a status. `all` is `None`.
     ///
     /// # Errors
-    /// `invalid_enum` naming the words that would be right.
+    /// `invalid_enum` with the accepted words.
     fn from_filter(text: &str) -> Result<Option<Self>, Flaw> {
         if text == ALL {
             return Ok(None);
@@ -146,7 +146,7 @@ pub const fn status<T: StatusWord>(about: &'static str) -> Param<Option<T>> {
     param("filter[status]", about, Takes::Word(T::FILTER_NAME), T::from_filter)
 }
 
-/// `true` or `false`.
+/// Creates a parameter that takes `true` or `false`.
 #[must_use]
 pub const fn flag(name: &'static str, about: &'static str) -> Param<bool> {
     param(name, about, Takes::Flag, |text| match text {
@@ -156,27 +156,28 @@ pub const fn flag(name: &'static str, about: &'static str) -> Param<bool> {
     })
 }
 
-/// An id to compare with. A text that is no id of the kind names nothing, so nothing matches it (decision A2).
+/// Creates a parameter that takes an id. A text that is not an id of the kind is accepted and matches nothing
+/// (decision A2).
 #[must_use]
 pub const fn id<K: Kind>(name: &'static str, about: &'static str) -> Param<Id<K>> {
-    param(name, about, Takes::Id(K::PREFIX), id_of)
+    param(name, about, Takes::Id(K::PREFIX), parse_id)
 }
 
-/// Reads an id to compare with; see [`id`].
+/// Reads an id to compare with. A malformed id becomes the zero id, which no resource has.
 ///
 /// # Errors
 /// None; the signature is that of the other parsers.
-pub(crate) fn id_of<K: Kind>(text: &str) -> Result<Id<K>, Flaw> {
+pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, Flaw> {
     Ok(text.parse().unwrap_or(Id::from_bytes([0; 16])))
 }
 
-/// A date.
+/// Creates a parameter that takes a calendar date.
 #[must_use]
 pub const fn date(name: &'static str, about: &'static str) -> Param<Date> {
     param(name, about, Takes::Date, |text| text.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD")))
 }
 
-/// A datetime with an offset.
+/// Creates a parameter that takes a datetime with an offset.
 #[must_use]
 pub const fn datetime(name: &'static str, about: &'static str) -> Param<Timestamp> {
     param(name, about, Takes::Datetime, instant)
@@ -190,27 +191,27 @@ pub fn instant(text: &str) -> Result<Timestamp, Flaw> {
     text.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset, such as Z or %2B02:00"))
 }
 
-/// A text to compare with as a whole.
+/// Creates a parameter that is compared with whole texts.
 #[must_use]
 pub const fn any(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, Takes::Text, |text| Ok(text.to_owned()))
 }
 
-/// A text to compare with as a whole and without case.
+/// Creates a parameter that is compared with whole texts without case.
 #[must_use]
 pub const fn folded(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, Takes::Text, |text| Ok(text::folded(text)))
 }
 
-/// A text that is compared with nothing.
+/// Creates a parameter that takes text and is compared with nothing.
 #[must_use]
 pub const fn plain(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, Takes::Any, |text| Ok(text.to_owned()))
 }
 
-/// Which entries of something archivable.
+/// The parameter that selects entries in use, archived ones, or both.
 pub const ARCHIVED: Param<Archived> =
     word("filter[archived]", "`false` lists entries in use, `true` archived entries, `all` both. Default: `false`.");
-/// When an entry last changed (decision D10).
+/// The parameter for bounds of the last change (decision D10).
 pub const UPDATED_AT: Param<Timestamp> =
     datetime("filter[updated_at]", "Only entries whose last change is within the bounds.");

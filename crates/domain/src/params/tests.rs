@@ -1,16 +1,16 @@
-//! Parameters as clients send them.
+//! Parsing of query parameters as clients send them.
 
 use super::*;
 use crate::page::{Key, Order, Position, SortBy, cursor};
 use crate::time::Date;
 
-/// Something with a time.
+/// A listed resource with a creation time only.
 struct Thing(Timestamp);
 
 impl Listed for Thing {
     const ORDERS_NAME: &'static str = "ThingSort";
     const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.0), words: &["created_at", "-created_at"] }];
+        &[Order { by: SortBy::CreatedAt, key: |row| Key::Time(row.0), words: &["created_at", "-created_at"] }];
 }
 
 fn params(query: &[(&str, &str)]) -> Params {
@@ -24,13 +24,14 @@ fn list(query: Query<'_>) -> Result<Found, Vec<(String, Code)>> {
     let mut params = params(query);
     let filter = (params.one(&word("filter[archived]", "")), params.bounds(&date("filter[day]", "")));
     let expand = params.expand();
-    let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
+    let problems =
+        |found: Problems| found.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect();
     let request = params.list::<Thing, _, _>("things", filter, expand);
     params.finish(request).map_err(problems)
 }
 
 #[test]
-fn each_bad_parameter_is_named_with_its_code() {
+fn bad_parameter_is_named_with_its_code() {
     let table: &[(Query<'_>, &str, Code)] = &[
         (&[("limit", "0")], "limit", Code::OutOfRange),
         (&[("limit", "101")], "limit", Code::OutOfRange),
@@ -61,7 +62,7 @@ fn each_bad_parameter_is_named_with_its_code() {
 }
 
 #[test]
-fn edges_are_inside() {
+fn bounds_of_limits_are_inclusive() {
     for limit in ["1", "100"] {
         assert_eq!(list(&[("limit", limit)]).unwrap().page.limit.to_string(), limit);
     }
@@ -71,8 +72,8 @@ fn edges_are_inside() {
 }
 
 #[test]
-fn expand_is_the_union_of_its_repeats_and_commas() {
-    let expand = |query: Query<'_>| list(query).map(|it| it.expand);
+fn expand_unites_repeated_and_comma_separated_words() {
+    let expand = |query: Query<'_>| list(query).map(|request| request.expand);
     let both = Ok(vec![Archived::Yes, Archived::All]);
     assert_eq!(expand(&[("expand", "true,all")]), both);
     assert_eq!(expand(&[("expand", "true"), ("expand", "all")]), both);
@@ -83,10 +84,11 @@ fn expand_is_the_union_of_its_repeats_and_commas() {
 }
 
 #[test]
-fn a_cursor_survives_another_limit_or_expand_but_not_another_sort_or_filter() {
+fn cursor_is_bound_to_its_sort_and_filter() {
     let position = Position { key: Key::Time(Timestamp::from_millis(1)), id: [7; 16] };
     let text = cursor(list(&[]).unwrap().digest, &position);
-    let with = |more: &[(&str, &str)]| list(&[&[("cursor", text.as_str())], more].concat()).map(|it| it.page.after);
+    let with =
+        |more: &[(&str, &str)]| list(&[&[("cursor", text.as_str())], more].concat()).map(|request| request.page.after);
     assert_eq!(with(&[]), Ok(Some(position.clone())));
     assert_eq!(with(&[("limit", "7"), ("expand", "true")]), Ok(Some(position)));
     assert!(with(&[("sort", "-created_at")]).is_err());
@@ -94,33 +96,36 @@ fn a_cursor_survives_another_limit_or_expand_but_not_another_sort_or_filter() {
 }
 
 #[test]
-fn a_keyed_filter_given_twice_is_one_problem() {
+fn repeated_keyed_filter_is_one_problem() {
     let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
     assert_eq!(params.keyed("custom_fields", "", |_| Ok(())), []);
     let problems = params.finish(()).unwrap_err();
-    let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+    let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
 }
 
 #[test]
-fn a_store_is_not_asked_for_more_keyed_filters_than_it_can_answer() {
-    let query: Vec<_> = (0..=MAX_REPEATS).map(|it| format!("filter[custom_fields.k{it}]")).collect();
+fn number_of_keyed_filters_is_limited() {
+    let query: Vec<_> = (0..=MAX_REPEATS).map(|number| format!("filter[custom_fields.k{number}]")).collect();
     let keyed = |count: usize| {
-        let query: Vec<_> = query.iter().take(count).map(|it| (it.as_str(), "x")).collect();
+        let query: Vec<_> = query.iter().take(count).map(|name| (name.as_str(), "x")).collect();
         let mut params = params(&query);
-        (params.keyed("custom_fields", "", |_| Ok(())).len(), params.finish(()).err().map(|it| it.as_slice().len()))
+        (
+            params.keyed("custom_fields", "", |_| Ok(())).len(),
+            params.finish(()).err().map(|problems| problems.as_slice().len()),
+        )
     };
     assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
     assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
 }
 
 #[test]
-fn a_key_that_cannot_be_one_is_a_problem_of_its_filter() {
+fn malformed_key_is_a_problem_of_its_filter() {
     let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
     let is_key = |key: &str| if key.is_empty() { Err(Flaw::required()) } else { Ok(()) };
     assert_eq!(params.keyed("custom_fields", "", is_key), [("x".to_owned(), "y".to_owned())]);
     let problems = params.finish(()).unwrap_err();
-    let named: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+    let named: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     assert_eq!(named, [("filter[custom_fields.]", Code::Required)]);
 }
 

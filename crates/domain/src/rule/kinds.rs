@@ -1,4 +1,4 @@
-//! The kinds of rules that fields are declared with.
+//! Kinds of rules that fields are declared with.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -11,22 +11,22 @@ use crate::problem::{Code, Flaw};
 use crate::text;
 use crate::time::{Date, Timestamp};
 
-/// The text of a value.
+/// Returns the text of a string value.
 ///
 /// # Errors
-/// `invalid_format` for anything but a string.
+/// `invalid_format` for a value that is not a string.
 pub(crate) fn as_text(value: &Value) -> Result<&str, Flaw> {
-    if let Value::Text(it) = value { Ok(it) } else { Err(Flaw::format(format!("a string, not {}", value.kind()))) }
+    if let Value::Text(text) = value { Ok(text) } else { Err(Flaw::format(format!("a string, not {}", value.kind()))) }
 }
 
-/// A rule that is a function.
+/// The rule that [`rule`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked<T> {
     parse: fn(&Value) -> Result<T, Flaw>,
     shape: fn() -> Shape,
 }
 
-/// A rule that is a function, and what it takes.
+/// Creates a rule from a parser and the shape that it accepts.
 pub const fn rule<T>(parse: fn(&Value) -> Result<T, Flaw>, shape: fn() -> Shape) -> Checked<T> {
     Checked { parse, shape }
 }
@@ -43,11 +43,11 @@ impl<T> Rule for Checked<T> {
     }
 }
 
-/// See [`text()`].
+/// The rule that [`text()`] creates.
 #[derive(Debug, Clone)]
 pub struct Text(RangeInclusive<usize>);
 
-/// A text of so many characters.
+/// Creates the rule of a text with a limited number of characters.
 #[must_use]
 pub const fn text(chars: RangeInclusive<usize>) -> Text {
     Text(chars)
@@ -57,9 +57,9 @@ impl Rule for Text {
     type Value = String;
 
     fn parse(&self, value: &Value) -> Result<String, Flaw> {
-        let it = as_text(value)?;
-        text::bounded(it, self.0.clone())?;
-        Ok(it.to_owned())
+        let given = as_text(value)?;
+        text::bounded(given, self.0.clone())?;
+        Ok(given.to_owned())
     }
 
     fn shape(&self) -> Shape {
@@ -67,11 +67,11 @@ impl Rule for Text {
     }
 }
 
-/// The rule that [`line()`] makes.
+/// The rule that [`line()`] creates.
 #[derive(Debug, Clone)]
 pub struct Line(RangeInclusive<usize>);
 
-/// A text of so many characters in one line: line ends are refused.
+/// Creates the rule of a text without line breaks, with a limited number of characters.
 #[must_use]
 pub const fn line(chars: RangeInclusive<usize>) -> Line {
     Line(chars)
@@ -91,26 +91,26 @@ impl Rule for Line {
     }
 }
 
-/// An e-mail address.
+/// Creates the rule of an email address.
 #[must_use]
 pub const fn email() -> Checked<String> {
     rule(
         |value| {
-            let it = as_text(value)?;
-            text::email(it).map(|()| it.to_owned())
+            let address = as_text(value)?;
+            text::email(address).map(|()| address.to_owned())
         },
         || Shape::Email(text::EMAIL_CHARS),
     )
 }
 
-/// See [`url()`].
+/// The rule that [`url()`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct Url<T> {
     max: usize,
     read: fn(&str) -> Result<T, Flaw>,
 }
 
-/// An absolute URL of at most `max` characters, which `read` takes apart and judges.
+/// Creates the rule of an absolute URL of at most `max` characters, which `read` parses and checks.
 ///
 /// ```
 /// use candor_domain::json::Value;
@@ -145,20 +145,20 @@ impl<T> Rule for Url<T> {
     }
 }
 
-/// See [`word`] and [`one_of`].
+/// The rule that [`word`] and [`one_of`] create.
 #[derive(Debug, Clone, Copy)]
 pub struct OneOf<T: Word> {
     name: &'static str,
     allowed: &'static [T],
 }
 
-/// One of a closed set of words.
+/// Creates the rule of one word of an enumeration.
 #[must_use]
 pub const fn word<T: Word>() -> OneOf<T> {
     one_of(T::NAME, T::ALL)
 }
 
-/// One of some words of a set; `name` is what documents call these.
+/// Creates the rule of one of some words of an enumeration. `name` is their name in the OpenAPI document.
 #[must_use]
 pub const fn one_of<T: Word>(name: &'static str, allowed: &'static [T]) -> OneOf<T> {
     OneOf { name, allowed }
@@ -168,11 +168,11 @@ impl<T: Word> Rule for OneOf<T> {
     type Value = T;
 
     fn parse(&self, value: &Value) -> Result<T, Flaw> {
-        let it = T::from_word(as_text(value)?)?;
-        if self.allowed.contains(&it) {
-            return Ok(it);
+        let word = T::from_word(as_text(value)?)?;
+        if self.allowed.contains(&word) {
+            return Ok(word);
         }
-        Err(Flaw::one_of(&self.allowed.iter().map(|it| it.word()).collect::<Vec<_>>()))
+        Err(Flaw::one_of(&self.allowed.iter().map(|allowed| allowed.word()).collect::<Vec<_>>()))
     }
 
     fn shape(&self) -> Shape {
@@ -180,11 +180,11 @@ impl<T: Word> Rule for OneOf<T> {
     }
 }
 
-/// See [`flag`].
+/// The rule that [`flag`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct Flag;
 
-/// A boolean.
+/// Creates the rule of a boolean.
 #[must_use]
 pub const fn flag() -> Flag {
     Flag
@@ -194,8 +194,8 @@ impl Rule for Flag {
     type Value = bool;
 
     fn parse(&self, value: &Value) -> Result<bool, Flaw> {
-        if let Value::Bool(it) = value {
-            Ok(*it)
+        if let Value::Bool(flag) = value {
+            Ok(*flag)
         } else {
             Err(Flaw::format(format!("a boolean, not {}", value.kind())))
         }
@@ -206,21 +206,21 @@ impl Rule for Flag {
     }
 }
 
-/// See [`whole`].
+/// The rule that [`whole`] creates.
 #[derive(Debug, Clone)]
 pub struct Whole(RangeInclusive<i64>);
 
-/// A whole number within bounds.
+/// Creates the rule of a whole number within bounds.
 #[must_use]
 pub const fn whole(bounds: RangeInclusive<i64>) -> Whole {
     Whole(bounds)
 }
 
-/// A whole number that was written with a fraction of zero, which JSON does not tell apart.
-fn exactly(number: f64) -> Option<i64> {
-    /// Up to here a float holds every whole number.
+/// Converts a number with a zero fraction, such as `1.0`: JSON does not distinguish it from a whole number.
+fn from_whole_float(number: f64) -> Option<i64> {
+    /// The bound up to which an `f64` represents every whole number.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the bound")]
+    #[expect(clippy::cast_possible_truncation, reason = "the number is whole and within the bound")]
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }
 
@@ -231,8 +231,10 @@ impl Rule for Whole {
         let Value::Number(number) = value else {
             return Err(Flaw::format(format!("a whole number, not {}", value.kind())));
         };
-        let number =
-            number.as_i64().or_else(|| exactly(number.as_f64()?)).ok_or_else(|| Flaw::format("a whole number"))?;
+        let number = number
+            .as_i64()
+            .or_else(|| from_whole_float(number.as_f64()?))
+            .ok_or_else(|| Flaw::format("a whole number"))?;
         if self.0.contains(&number) {
             return Ok(number);
         }
@@ -244,7 +246,7 @@ impl Rule for Whole {
     }
 }
 
-/// A date.
+/// Creates the rule of a calendar date.
 #[must_use]
 pub const fn date() -> Checked<Date> {
     rule(|value| as_text(value)?.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD")), || Shape::Date)
@@ -254,26 +256,27 @@ fn instant(value: &Value) -> Result<Timestamp, Flaw> {
     as_text(value)?.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset"))
 }
 
-/// A datetime with an offset.
+/// Creates the rule of a datetime with an offset.
 #[must_use]
 pub const fn datetime() -> Checked<Timestamp> {
     rule(instant, || Shape::Datetime)
 }
 
-/// A datetime with an offset that is to be within the last `days`; the field says since when.
+/// Creates the rule of a datetime within the last days. The field itself checks the bound; `days` is only the
+/// documented shape.
 #[must_use]
 pub const fn recent(days: fn() -> Shape) -> Checked<Timestamp> {
     rule(instant, days)
 }
 
-/// See [`reference()`].
+/// The rule that [`reference()`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct Refers<K: Kind> {
     what: &'static str,
     kind: PhantomData<K>,
 }
 
-/// A reference to another resource; `what` says to which, as documents say it.
+/// Creates the rule of a reference to another resource. `what` names that resource in the OpenAPI document.
 #[must_use]
 pub const fn reference<K: Kind>(what: &'static str) -> Refers<K> {
     Refers { what, kind: PhantomData }
@@ -292,7 +295,7 @@ impl<K: Kind> Rule for Refers<K> {
     }
 }
 
-/// See [`list`].
+/// The rule that [`list`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct List<R> {
     min: usize,
@@ -300,13 +303,14 @@ pub struct List<R> {
     of: R,
 }
 
-/// Unique entries, at most `max`. An entry's problem is that of the whole field.
+/// Creates the rule of a list of at most `max` distinct entries. A problem of an entry is reported for the whole
+/// field.
 pub const fn list<R: Rule>(max: usize, of: R) -> List<R> {
     List { min: 0, max, of }
 }
 
 impl<R: Copy> List<R> {
-    /// The same, with at least so many entries.
+    /// Returns the rule with a minimum number of entries.
     #[must_use]
     pub const fn at_least(self, min: usize) -> Self {
         Self { min, ..self }
@@ -345,8 +349,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_whole_and_within_bounds() {
-        let parse = |text: &str| whole(1..=100).parse(&serde_json::from_str(text).unwrap()).map_err(|it| it.code);
+    fn whole_number_outside_its_bounds_is_refused() {
+        let parse = |text: &str| whole(1..=100).parse(&serde_json::from_str(text).unwrap()).map_err(|flaw| flaw.code);
         assert_eq!(parse("1"), Ok(1));
         assert_eq!(parse("100"), Ok(100));
         assert_eq!(parse("1e2"), Ok(100));

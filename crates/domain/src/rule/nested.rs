@@ -1,4 +1,4 @@
-//! Rules of objects within a body, whose members are fields themselves and have problems of their own.
+//! Rules of objects within a body, whose members are fields with problems of their own.
 
 use std::ops::RangeInclusive;
 
@@ -7,24 +7,24 @@ use crate::fields::Fields;
 use crate::json::Value;
 use crate::problem::{Code, Flaw, Problems};
 
-/// See [`nested`].
+/// The rule that [`nested`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct Nested<T, F = fn(&mut Fields) -> Option<T>>(F, std::marker::PhantomData<fn() -> T>);
 
-/// An object, whose members a function reads as it would those of a body. The value has their problems, which
-/// [`Fields::nested`] takes.
+/// Creates the rule of an object whose members `read` takes like those of a body. The parsed value holds the
+/// problems of the members; [`Fields::nested`] moves them to the body's.
 pub const fn nested<T>(read: fn(&mut Fields) -> Option<T>) -> Nested<T> {
     Nested(read, std::marker::PhantomData)
 }
 
-/// See [`several`].
+/// The rule that [`several`] creates.
 #[derive(Debug, Clone)]
 pub struct Several<T, F> {
     bounds: RangeInclusive<usize>,
     each: Nested<T, F>,
 }
 
-/// So many objects, each read as [`nested`] does.
+/// Creates the rule of a list with a limited number of objects, each read as [`nested`] does.
 pub const fn several<T, F: Fn(&mut Fields) -> Option<T>>(bounds: RangeInclusive<usize>, read: F) -> Several<T, F> {
     Several { bounds, each: Nested(read, std::marker::PhantomData) }
 }
@@ -38,7 +38,7 @@ impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Nested<T, F> {
         };
         let mut fields = Fields::new(members.clone());
         let read = (self.0)(&mut fields);
-        Ok(fields.finish(read).map_err(|it| it.below(".")))
+        Ok(fields.finish(read).map_err(|problems| problems.below(".")))
     }
 
     fn shape(&self) -> Shape {
@@ -61,7 +61,7 @@ impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Several<T, F> {
         let (mut out, mut problems) = (Vec::with_capacity(items.len()), Problems::none());
         for (at, item) in items.iter().enumerate() {
             match self.each.parse(item) {
-                Ok(Ok(it)) => out.push(it),
+                Ok(Ok(value)) => out.push(value),
                 Ok(Err(found)) => problems.extend(found.below(&format!("[{at}]"))),
                 Err(flaw) => problems.add(format!("[{at}]"), flaw),
             }

@@ -172,8 +172,8 @@ const EVENT_ID: Param<EventId> =
     params::param("filter[event_id]", "Only attempts for this event.", Takes::Id(EventKind::PREFIX), |text| match text
         .strip_prefix("evt_test_")
     {
-        Some(rest) => params::id_of(&format!("evt_{rest}")),
-        None => params::id_of(text),
+        Some(rest) => params::parse_id(&format!("evt_{rest}")),
+        None => params::parse_id(text),
     });
 
 /// Which attempts are wanted.

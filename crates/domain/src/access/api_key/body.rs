@@ -1,4 +1,4 @@
-//! What requests say of a key (§5, decisions B4 to B7).
+//! Request bodies of API keys (§5, decisions B4 to B7).
 
 use super::super::{ALL_SCOPES, AccessLevel, Environment, Permission, Permissions};
 use super::ApiKey;
@@ -9,13 +9,13 @@ use crate::problem::{Code, Flaw, Problems};
 use crate::rule::{self, Checked, Field, Line, OneOf, Refers, Rule, Shape, Whole};
 use crate::time::Timestamp;
 
-/// The longest name of a key.
+/// Maximum length of a key's name, in characters.
 pub const NAME_CHARS: usize = 80;
-/// The most words in a list of scopes.
+/// Maximum number of words in a list of scopes.
 const MAX_SCOPES: usize = 32;
-/// How long a rotated secret may go on (decision B7).
+/// Maximum overlap of a rotated secret (decision B7).
 pub const MAX_OVERLAP_SECONDS: i64 = 604_800;
-/// How long it goes on unless said otherwise.
+/// Overlap of a rotated secret if the request names none.
 pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
 
 const READ_ONLY: &[&str] =
@@ -47,35 +47,29 @@ const OVERLAP_SECONDS: Field<Whole> = Field::new(
     "Seconds during which the previous secret stays valid, at most {max}.",
 );
 
-/// What a new key is to be; valid in itself.
+/// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, §5")]
 pub struct Draft {
-    /// Its name.
     pub name: String,
-    /// Which data set it opens.
     pub environment: Environment,
-    /// Its level.
     pub access_level: AccessLevel,
-    /// What it may do.
     pub scopes: Permissions,
-    /// The person it acts for.
     pub employee: Option<Reference<EmployeeKind>>,
-    /// When it ends.
     pub expires_at: Option<Timestamp>,
-    /// Reads per minute; only the operator raises them.
+    /// Read quota. Only the operator sets a number above the default.
     pub reads_per_minute: Option<u32>,
-    /// Writes per minute; only the operator raises them.
+    /// Write quota. Only the operator sets a number above the default.
     pub writes_per_minute: Option<u32>,
 }
 
-/// The body of an update, valid in itself.
+/// The body of an update, validated by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, §5")]
 pub struct Patch {
-    /// Its name.
     pub name: Option<String>,
-    /// What it may do.
     pub scopes: Option<Permissions>,
-    /// When it ends.
+    /// `Some(None)` removes the end.
     pub expires_at: Option<Option<Timestamp>>,
 }
 
@@ -90,7 +84,7 @@ fn scopes(value: &Value) -> Result<Permissions, Flaw> {
     })
 }
 
-/// Accepts the end of a key: one that is over would make a key that was never good.
+/// Accepts an end in the future: a past end would create a key that is never valid.
 ///
 /// # Errors
 /// `out_of_range`.
@@ -99,7 +93,7 @@ pub fn is_end(at: Timestamp, now: Timestamp) -> Result<(), Flaw> {
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Reads the fields of a creation.
     pub fn read(fields: &mut Fields, now: Timestamp) -> Option<Self> {
         let (name, scopes) = (fields.required(&NAME), fields.required(&SCOPES));
         let environment = fields.present_or(&ENVIRONMENT, Environment::Live);
@@ -121,14 +115,14 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// One problem for each wrong field.
     pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, now))
     }
 }
 
 impl Patch {
-    /// The fields of an update of a key that ends at `end`: the same end is no new one.
+    /// Reads the fields of an update of a key that ends at `end`. A past end is accepted if it is unchanged.
     pub fn read(fields: &mut Fields, end: Option<Timestamp>, now: Timestamp) -> Self {
         let is_good = |at| if Some(at) == end { Ok(at) } else { is_end(at, now).map(|()| at) };
         Self {
@@ -141,21 +135,21 @@ impl Patch {
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// One problem for each wrong or immutable field.
     pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, Problems> {
         Fields::of_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| Self::read(fields, stored.expires_at, now))
     }
 }
 
-/// The fields of a rotation: for how many seconds the secret before goes on.
+/// Reads the fields of a rotation. Returns the overlap of the previous secret, in seconds.
 pub fn read_rotation(fields: &mut Fields) -> i64 {
     fields.present_or(&OVERLAP_SECONDS, DEFAULT_OVERLAP_SECONDS)
 }
 
-/// Reads the body of a rotation: for how many seconds the secret before goes on.
+/// Reads the body of a rotation. Returns the overlap of the previous secret, in seconds.
 ///
 /// # Errors
-/// Every field that is wrong.
+/// One problem for each wrong field.
 pub fn parse_rotation(body: Object) -> Result<i64, Problems> {
     let mut fields = Fields::new(body);
     let overlap = read_rotation(&mut fields);

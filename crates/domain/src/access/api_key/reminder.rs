@@ -1,4 +1,4 @@
-//! What the org admins are told before a key ends (decisions G).
+//! Reminders to the org admins before an API key ends (decisions G).
 
 use super::ApiKey;
 use crate::audit::Target;
@@ -6,29 +6,29 @@ use crate::decision::{Decision, Resource};
 use crate::notification::{Audience, Notice, Type};
 use crate::time::Timestamp;
 
-/// How many days before the end they are told.
+/// Days before the end at which a reminder is due.
 const DAYS_BEFORE: [i64; 3] = [14, 3, 1];
 const DAY_SECONDS: i64 = 86_400;
 const DAY_MILLIS: u64 = 86_400_000;
 
-/// The first time after `now` at which they are told of a key that ends then.
+/// Returns the due time of the first reminder after `now`.
 pub(super) fn next(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = end?;
-    DAYS_BEFORE.into_iter().map(|days| end.plus_seconds(-days * DAY_SECONDS)).find(|it| *it > now)
+    DAYS_BEFORE.into_iter().map(|days| end.plus_seconds(-days * DAY_SECONDS)).find(|due| *due > now)
 }
 
 impl ApiKey {
-    /// Tells the org admins that it ends soon, if that is due. A key that has ended meanwhile is not spoken of any more.
+    /// Reminds the org admins of the key's end, if a reminder is due. An ended key produces no notice.
     #[must_use]
     pub fn remind(&self, at: Timestamp) -> Option<Decision<Self>> {
         self.remind_at.filter(|due| *due <= at)?;
         let state = Self { remind_at: next(self.expires_at, at), ..self.clone() };
-        let notices = self.expires_at.filter(|end| *end > at).map(|end| self.expiring(end, at));
+        let notices = self.expires_at.filter(|end| *end > at).map(|end| self.expiry_notice(end, at));
         let decision = Decision::changed(self, state, "api_key.remind", vec![]);
         Some(Decision { notices: notices.into_iter().collect(), ..decision })
     }
 
-    fn expiring(&self, end: Timestamp, at: Timestamp) -> Notice {
+    fn expiry_notice(&self, end: Timestamp, at: Timestamp) -> Notice {
         let left = (end.millis() - at.millis()).unsigned_abs().div_ceil(DAY_MILLIS);
         let days = if left == 1 { "1 day".to_owned() } else { format!("{left} days") };
         Notice {
@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn org_admins_are_told_14_3_and_1_days_before_the_end() {
+    fn reminders_are_sent_14_3_and_1_days_before_the_end() {
         let mut key = ending(days(30));
         let mut told = vec![];
         for hour in 0..31 * 24 {
             let at = NOW.plus_seconds(hour * 3600);
             if let Some(decision) = key.remind(at) {
-                told.extend(decision.notices.iter().map(|it| (hour / 24, it.title.clone())));
+                told.extend(decision.notices.iter().map(|notice| (hour / 24, notice.title.clone())));
                 key = decision.state;
             }
         }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_late_what_was_said_since() {
+    fn overdue_reminders_are_sent_once() {
         let key = ending(days(30));
         let late = key.remind(days(28)).unwrap();
         assert_eq!((late.notices.len(), late.state.remind_at), (1, Some(days(29))), "once for both that were due");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_made_shortly_before_its_end_is_spoken_of_from_then_on() {
+    fn short_lived_key_skips_reminders_before_its_creation() {
         assert_eq!(next(Some(days(10)), NOW), Some(days(7)));
         assert_eq!(next(Some(days(1)), NOW), None);
         assert_eq!(next(None, NOW), None);

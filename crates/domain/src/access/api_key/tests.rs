@@ -1,4 +1,4 @@
-//! Granting, rotating, revoking and authenticating, as tables.
+//! Tables of granting, rotating, revoking and authenticating.
 
 use super::*;
 use crate::access::{Denied, Permission};
@@ -21,7 +21,7 @@ fn body(text: &str) -> Object {
 }
 
 fn codes(problems: &Problems) -> Vec<(&str, Code)> {
-    problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect()
+    problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect()
 }
 
 fn set(scopes: &[Permission]) -> Permissions {
@@ -56,7 +56,7 @@ fn record(key: ApiKey, person: Option<(EmployeeId, Role, Status)>) -> KeyRecord 
 }
 
 #[test]
-fn a_key_grants_only_what_it_has() {
+fn granted_access_is_limited_to_the_granters_own() {
     use AccessLevel::{Admin, Standard};
     let (some, more) = (set(&[ObservationsRead]), set(&[ObservationsRead, EmployeesRead]));
     let table = [
@@ -126,7 +126,7 @@ fn bound_key_manages_keys_of_its_person_only() {
 }
 
 #[test]
-fn who_may_do_less_than_a_key_does_not_make_it_last_longer() {
+fn prolonging_a_key_requires_its_scopes() {
     let (less, as_much) = (set(&[SettingsWrite]), set(&[ObservationsRead, ObservationsWrite, SettingsWrite]));
     let at = |seconds| NOW.plus_seconds(seconds);
     let table = [
@@ -150,7 +150,7 @@ fn who_may_do_less_than_a_key_does_not_make_it_last_longer() {
 }
 
 #[test]
-fn a_key_that_ends_gives_neither_itself_nor_another_a_later_end() {
+fn granted_end_is_limited_to_the_granters_own() {
     let at = |seconds| Some(NOW.plus_seconds(seconds));
     let table = [
         // the granter's end, the end given, whether that is allowed
@@ -174,7 +174,7 @@ fn a_key_that_ends_gives_neither_itself_nor_another_a_later_end() {
         let soon_over = ApiKey { expires_at: at(1), ..key() };
         let longer = Patch { expires_at: Some(given), ..Patch::default() };
         assert_eq!(soon_over.update(longer, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
-        // What ends sooner than it did is nobody's gain, and a name is no access.
+        // A sooner end and a new name grant no access.
         let sooner = Patch { expires_at: Some(at(90)), ..Patch::default() };
         assert_eq!(ApiKey { expires_at: None, ..key() }.update(sooner, &granter, NOW).err(), None, "shorten {own:?}");
         let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
@@ -183,7 +183,7 @@ fn a_key_that_ends_gives_neither_itself_nor_another_a_later_end() {
 }
 
 #[test]
-fn narrowing_needs_no_scope_and_a_new_name_neither() {
+fn renaming_or_narrowing_a_key_requires_no_extra_scope() {
     let granter = caller(set(&[SettingsWrite]), AccessLevel::Standard);
     let narrowed = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
     let decision = key().update(narrowed, &granter, NOW).unwrap().unwrap();
@@ -213,7 +213,7 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
 }
 
 #[test]
-fn a_key_is_good_until_it_ends_is_revoked_or_its_person_leaves() {
+fn ended_revoked_or_orphaned_key_is_not_authenticated() {
     let at = |seconds: i64| NOW.plus_seconds(seconds);
     let expiring = ApiKey { expires_at: Some(at(60)), ..key() };
     let bound = ApiKey { employee_id: Some(PERSON), ..key() };
@@ -238,7 +238,7 @@ fn a_key_is_good_until_it_ends_is_revoked_or_its_person_leaves() {
 }
 
 #[test]
-fn a_caller_is_what_the_key_says() {
+fn caller_has_the_rights_of_its_key() {
     let key = ApiKey {
         environment: Environment::Test,
         employee_id: Some(PERSON),
@@ -262,7 +262,7 @@ fn a_caller_is_what_the_key_says() {
 }
 
 #[test]
-fn a_rotated_secret_goes_on_until_its_overlap_ends() {
+fn previous_secret_is_valid_until_its_overlap_ends() {
     let granter = caller(Permissions::ALL, AccessLevel::Admin);
     let at = |seconds: i64| NOW.plus_seconds(seconds);
     let good = |key: &ApiKey, number: u8, at: Timestamp| {
@@ -290,7 +290,7 @@ fn a_rotated_secret_goes_on_until_its_overlap_ends() {
 }
 
 #[test]
-fn a_revoked_key_stays_as_it_is() {
+fn revoked_key_cannot_be_changed() {
     let granter = caller(Permissions::ALL, AccessLevel::Admin);
     let revoked = key().revoke(NOW).unwrap().state;
     assert!(matches!(revoked.revoke(NOW), Err(Refusal::Conflict(_))));
@@ -299,7 +299,7 @@ fn a_revoked_key_stays_as_it_is() {
 }
 
 #[test]
-fn a_key_is_bound_to_a_person_of_its_data_set() {
+fn key_cannot_be_bound_outside_its_data_set() {
     let make = |text: &str, id: Option<EmployeeId>, exists: bool| {
         let employee = Some(Reference { text: text.to_owned(), id });
         let draft = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
@@ -313,7 +313,7 @@ fn a_key_is_bound_to_a_person_of_its_data_set() {
 }
 
 #[test]
-fn each_bad_field_of_a_new_key_is_named() {
+fn draft_with_bad_fields_names_each_of_them() {
     let parse = |more: &str| Draft::parse(body(&format!(r#"{{"name":"n","scopes":["*"]{more}}}"#)), NOW);
     let made = parse("").unwrap();
     assert_eq!(
@@ -349,7 +349,7 @@ fn each_bad_field_of_a_new_key_is_named() {
 }
 
 #[test]
-fn an_end_that_is_past_can_be_sent_back_but_not_set() {
+fn past_end_is_accepted_only_if_unchanged() {
     let past = Timestamp::from_millis(NOW.millis() - 1);
     let stored = ApiKey { expires_at: Some(past), ..key() };
     let patch = |text: &str| Patch::parse(body(text), &stored, NOW);
@@ -365,8 +365,8 @@ fn an_end_that_is_past_can_be_sent_back_but_not_set() {
 }
 
 #[test]
-fn an_overlap_is_at_most_a_week() {
-    let parse = |text: &str| parse_rotation(body(text)).map_err(|it| it.as_slice()[0].code);
+fn overlap_is_limited_to_one_week() {
+    let parse = |text: &str| parse_rotation(body(text)).map_err(|problems| problems.as_slice()[0].code);
     assert_eq!(parse("{}"), Ok(DEFAULT_OVERLAP_SECONDS));
     assert_eq!(parse(r#"{"overlap_seconds":0}"#), Ok(0));
     assert_eq!(parse(r#"{"overlap_seconds":604800}"#), Ok(604_800));

@@ -55,7 +55,7 @@ impl<'a> Planner<'a> {
     pub(super) fn new_department(&mut self, name: &str, ids: &mut dyn FnMut() -> Ulid) -> DepartmentId {
         let (id, _) = self.departments.entry(folded(name)).or_insert_with(|| {
             let id = DepartmentId::from_ulid(ids());
-            (id, Department::found(id, name.to_owned(), self.options.at))
+            (id, Department::create_with_free_name(id, name.to_owned(), self.options.at))
         });
         *id
     }

@@ -7,7 +7,8 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
-    Draft::parse(members, NOW.date()).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    Draft::parse(members, NOW.date())
+        .map_err(|problems| problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect())
 }
 
 fn body(more: &str) -> String {
@@ -15,7 +16,7 @@ fn body(more: &str) -> String {
 }
 
 #[test]
-fn texts_are_bounded_in_characters() {
+fn texts_are_limited_in_characters() {
     let long = |n: usize| "é".repeat(n);
     for (more, code) in [
         (format!(r#","observation":"{}""#, long(4000)), None),
@@ -33,7 +34,7 @@ fn texts_are_bounded_in_characters() {
         (
             format!(
                 r#","observation":"x","attribute_ids":[{}]"#,
-                (0..13).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(",")
+                (0..13).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(",")
             ),
             Some(("attribute_ids", Code::TooLong)),
         ),
@@ -50,13 +51,13 @@ fn texts_are_bounded_in_characters() {
 }
 
 #[test]
-fn an_observation_is_about_someone_who_has_joined() {
+fn subject_must_have_accepted_the_invitation() {
     let draft = parse(&body(r#","observation":"x""#)).unwrap();
     let about = |status: Option<Status>| {
-        let people = status.map(|it| (EmployeeId::from_ulid(Ulid(2)), it)).into_iter().collect();
+        let people = status.map(|status| (EmployeeId::from_ulid(Ulid(2)), status)).into_iter().collect();
         let found = References { people, ..References::default() };
-        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|it| {
-            let Refusal::Unprocessable(problems) = it else { panic!("{it:?}") };
+        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|refusal| {
+            let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
             problems.as_slice()[0].code
         })
     };
@@ -67,7 +68,7 @@ fn an_observation_is_about_someone_who_has_joined() {
 }
 
 #[test]
-fn an_archived_attribute_stays_where_it_is_but_is_not_used_anew() {
+fn archived_attribute_is_kept_but_not_added() {
     let attribute = AttributeId::from_ulid(Ulid(7));
     let found = References { attributes: [(attribute, true)].into(), ..References::default() };
     let wanted = Reference { text: attribute.to_string(), id: Some(attribute) };
@@ -78,16 +79,16 @@ fn an_archived_attribute_stays_where_it_is_but_is_not_used_anew() {
 }
 
 #[test]
-fn every_attribute_that_cannot_be_referred_to_is_named() {
-    let [good, archived, absent] = [1, 2, 3].map(|it| AttributeId::from_ulid(Ulid(it)));
+fn each_bad_attribute_is_a_problem_of_its_own() {
+    let [good, archived, absent] = [1, 2, 3].map(|number| AttributeId::from_ulid(Ulid(number)));
     let reference = |id: AttributeId| Reference { text: id.to_string(), id: Some(id) };
     let nonsense = Reference { text: "nonsense".to_owned(), id: None };
     let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
     let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
     let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
     let named = |refused: Refusal| {
-        let Refusal::Unprocessable(it) = refused else { panic!("{refused:?}") };
-        it.as_slice().iter().map(|it| (it.field.clone(), it.code, it.value.clone())).collect::<Vec<_>>()
+        let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+        problems.as_slice().iter().map(|one| (one.field.clone(), one.code, one.value.clone())).collect::<Vec<_>>()
     };
     let field = || "attribute_ids".to_owned();
     let expected = vec![
@@ -103,7 +104,7 @@ fn every_attribute_that_cannot_be_referred_to_is_named() {
 }
 
 #[test]
-fn an_archived_observation_refuses_any_update_equal_values_too() {
+fn archived_observation_refuses_every_update() {
     let archived = observation().archive(NOW).unwrap().state;
     assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(Refusal::Conflict(_))));
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
@@ -112,7 +113,7 @@ fn an_archived_observation_refuses_any_update_equal_values_too() {
 }
 
 #[test]
-fn what_changes_is_audited_and_announced_and_what_does_not_is_not() {
+fn only_real_changes_are_audited_and_emitted() {
     let patch = Patch { impact: Some(Some("More trust".to_owned())), ..Patch::default() };
     let decision = observation().update(&patch, &References::default(), NOW).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::ObservationUpdated]);
