@@ -10,11 +10,11 @@ use crate::people::{self, is_key};
 use crate::problem::{Code, Flaw, Problems};
 use crate::text::folded;
 
-/// What a column holds.
+/// The meaning of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Column {
     Email,
-    /// A member of a person that the cell is the value of; one that is optional can be cleared.
+    /// A member of a person. Only an optional member can be cleared.
     Member {
         name: &'static str,
         is_optional: bool,
@@ -38,9 +38,9 @@ pub(super) const KNOWN: [Column; 9] = [
     Column::Status,
 ];
 const CUSTOM: &str = "custom.";
-/// As much of the name of a column as is repeated to the client.
+/// Maximum number of characters of a column's name in a message.
 const SHOWN_CHARS: usize = 80;
-/// Column names that a refusal lists at most; a file of a spreadsheet can have hundreds.
+/// Maximum number of column names in a message; a spreadsheet can have hundreds.
 const SHOWN_NAMES: usize = 20;
 
 impl Column {
@@ -54,7 +54,7 @@ impl Column {
         Self::Member { name, is_optional: true }
     }
 
-    /// Its name in a header, where that is always the same.
+    /// Returns the name of the column in a header, or `None` for a custom or unknown column.
     pub(super) const fn name(&self) -> Option<&'static str> {
         match self {
             Self::Email => Some(people::EMAIL.name),
@@ -66,7 +66,7 @@ impl Column {
         }
     }
 
-    /// Its name as messages have it; empty for a column that is not known.
+    /// Returns the name of the column for messages. Empty for an unknown column.
     pub(super) fn label(&self) -> Cow<'_, str> {
         if let Self::Custom(key) = self {
             return Cow::Owned(format!("{CUSTOM}{key}"));
@@ -74,12 +74,12 @@ impl Column {
         Cow::Borrowed(self.name().unwrap_or_default())
     }
 
-    fn of(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         let normal = normalized(name);
         if let Some(known) = KNOWN.iter().find(|known| known.name() == Some(normal.as_str())) {
             return known.clone();
         }
-        // The prefix is ASCII: it has as many bytes in any case.
+        // `CUSTOM` is ASCII, so its length in bytes does not depend on case.
         match name.get(..CUSTOM.len()) {
             Some(prefix) if prefix.eq_ignore_ascii_case(CUSTOM) => Self::Custom(name[CUSTOM.len()..].trim().to_owned()),
             _ => Self::Unknown,
@@ -87,79 +87,79 @@ impl Column {
     }
 }
 
-/// Returns a header or a word in lower case, with an underscore for each run of blanks, hyphens and underscores.
+/// Normalizes a header or word: lower case, with one underscore for each run of blanks, hyphens and underscores.
 pub(super) fn normalized(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace() || letter == '-' || letter == '_');
     folded(&words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_"))
 }
 
-/// The columns, and those that are not known.
+/// The parsed columns of a file.
 pub(super) struct Header {
     pub(super) columns: Vec<Column>,
     pub(super) unknown: Vec<UnknownColumn>,
 }
 
-/// A column that is ignored, because its header is not known.
+/// A column that is ignored because its header is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownColumn {
-    /// The header as given, at most 80 characters of it.
+    /// The header as given, truncated to 80 characters.
     pub name: String,
-    /// The known column that the header probably means, where the file does not have that column.
+    /// The known column that the header probably means, unless the file has that column.
     pub probably: Option<&'static str>,
 }
 
 impl Header {
-    /// Reads the first record.
+    /// Reads the header from the first record.
     ///
     /// # Errors
-    /// No column of addresses, a column given twice, too many columns, a custom key that cannot be one.
+    /// A file without a column of addresses, a repeated column, too many columns, or an invalid custom key.
     pub(super) fn read(record: &Record<'_, '_>) -> Result<Self, UnreadableFile> {
         if record.is_too_wide {
             let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
             return Err(UnreadableFile::Invalid(Problems::one("header", flaw)));
         }
         let mut names: Vec<&str> = record.cells.iter().map(str::trim).collect();
-        // A mark behind empty lines; in front of them the scanner takes it away.
+        // Removes byte order marks after empty lines. The scanner removes those at the beginning of the file.
         if let Some(first) = names.first_mut() {
-            *first = first.trim_start_matches(|it: char| it == BOM || it.is_whitespace());
+            *first = first.trim_start_matches(|letter: char| letter == BOM || letter.is_whitespace());
         }
-        let columns: Vec<Column> = names.iter().map(|it| Column::of(it)).collect();
+        let columns: Vec<Column> = names.iter().map(|name| Column::from_name(name)).collect();
         let mut problems = Problems::none();
         if !columns.contains(&Column::Email) {
-            problems.add("email", no_email(&names, &columns));
+            problems.add("email", missing_email(&names, &columns));
         }
         let mut seen = HashSet::new();
         for (name, column) in names.iter().zip(&columns) {
-            // `First Name` and `first_name` are one column.
+            // `First Name` and `first_name` are the same column.
             let compared = column.name().map_or_else(|| folded(name), str::to_owned);
             if !name.is_empty() && !seen.insert(compared) {
-                problems.add(shown(name), Flaw::format("the name of one column only"));
+                problems.add(truncate(name), Flaw::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
                 && let Err(flaw) = is_key(key)
             {
-                problems.add(shown(name), flaw);
+                problems.add(truncate(name), flaw);
             }
         }
-        let unknown = unknown(&names, &columns);
+        let unknown = list_unknown(&names, &columns);
         problems.or(Self { columns, unknown }).map_err(UnreadableFile::Invalid)
     }
 }
 
-fn shown(name: &str) -> String {
+fn truncate(name: &str) -> String {
     name.chars().take(SHOWN_CHARS).collect()
 }
 
-/// Lists the columns whose headers are not known. A guess is left out where the file has the guessed column.
-fn unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
+/// Lists the columns with unknown headers. A guess is left out if the file has the guessed column.
+fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
     let is_missing = |name: &&str| !columns.iter().any(|column| column.name() == Some(*name));
     let named = names.iter().zip(columns).filter(|(name, column)| **column == Column::Unknown && !name.is_empty());
-    named.map(|(name, _)| UnknownColumn { name: shown(name), probably: guess(name).filter(is_missing) }).collect()
+    named.map(|(name, _)| UnknownColumn { name: truncate(name), probably: guess(name).filter(is_missing) }).collect()
 }
 
-/// Describes why a file has no column of addresses: another separator, or headers with other names.
-fn no_email(names: &[&str], columns: &[Column]) -> Flaw {
-    let separated = |by: char| names.iter().any(|it| it.split(by).count() > 1);
+/// Describes a file without a column of addresses: another separator, or headers with other names.
+fn missing_email(names: &[&str], columns: &[Column]) -> Flaw {
+    let separated = |by: char| names.iter().any(|name| name.split(by).count() > 1);
     let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
     if let Some((_, what)) = other.into_iter().find(|(by, _)| separated(*by)) {
         return Flaw::new(
@@ -171,12 +171,12 @@ fn no_email(names: &[&str], columns: &[Column]) -> Flaw {
     if given.is_empty() {
         return Flaw::new(Code::Required, "is required as a column; the first row must name the columns");
     }
-    let listed: Vec<_> = given.iter().take(SHOWN_NAMES).map(|name| format!("`{}`", shown(name))).collect();
+    let listed: Vec<_> = given.iter().take(SHOWN_NAMES).map(|name| format!("`{}`", truncate(name))).collect();
     let mut message = format!("is required as a column; the first row names the columns {}", listed.join(", "));
     if given.len() > SHOWN_NAMES {
         message.push_str(&format!(" and {} more", given.len() - SHOWN_NAMES));
     }
-    let guesses = unknown(names, columns).into_iter().filter_map(|column| Some((column.name, column.probably?)));
+    let guesses = list_unknown(names, columns).into_iter().filter_map(|column| Some((column.name, column.probably?)));
     let guesses: Vec<_> =
         guesses.take(SHOWN_NAMES).map(|(name, probably)| format!("`{name}` is probably `{probably}`")).collect();
     if guesses.is_empty() {

@@ -1,4 +1,4 @@
-//! What one row does to one person, with the rules and the parsers of single writes.
+//! Decides the change of one person by one row, with the rules and parsers of single writes.
 
 use super::columns::{Column, normalized};
 use super::row_problem::Rejection;
@@ -11,14 +11,14 @@ use crate::people::{Custom, Draft, Employee, Patch, ROLE, References, ReportingL
 use crate::problem::{Flaw, Problems};
 use crate::text::folded;
 
-/// What a cell wants of a reference.
+/// The change of a reference that a cell asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish<T> {
-    /// As it is.
+    /// The reference stays.
     Keep,
-    /// None.
+    /// The reference is removed.
     Clear,
-    /// This one.
+    /// The reference is set to this id.
     Set(T),
 }
 
@@ -32,43 +32,43 @@ impl<K: Kind> Wish<Id<K>> {
     }
 }
 
-/// The cells of a row, read.
+/// The parsed cells of a row.
 pub(super) enum Parsed {
     New(Box<Draft>),
     Change(Box<Patch>),
 }
 
-/// Reads the cells of a row about this person, or about somebody new.
+/// Parses the cells of a row about a stored person, or about a new one.
 pub(super) fn parse(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Result<Parsed, Problems> {
     let body = body(file, row, stored, clear);
     match stored {
-        Some(stored) => Patch::parse(body, stored).map(|it| Parsed::Change(Box::new(it))),
-        None => Draft::parse(body).map(|it| Parsed::New(Box::new(it))),
+        Some(stored) => Patch::parse(body, stored).map(|patch| Parsed::Change(Box::new(patch))),
+        None => Draft::parse(body).map(|draft| Parsed::New(Box::new(draft))),
     }
 }
 
-/// The row as the body of a single write would say it; references come later.
+/// Returns the row as the body of a single write. References are added later.
 fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Object {
     let (mut body, mut custom) = (Object::new(), Object::new());
-    let mut text = |name: &str, it: &str| body.push(name, Value::Text(it.to_owned()));
-    if stored.is_none_or(|it| folded(&it.email) != row.email_key) {
+    let mut text = |name: &str, value: &str| body.push(name, Value::Text(value.to_owned()));
+    if stored.is_none_or(|person| folded(&person.email) != row.email_key) {
         text("email", &row.email);
     }
     for (at, cell) in &row.cells {
         let Some(column) = file.columns.get(usize::from(*at)) else { continue };
         match column {
-            // Spreadsheets have `Manager` and `Org Admin`.
+            // Spreadsheets write `Manager` and `Org Admin`.
             Column::Member { name, .. } if *name == ROLE.name => text(name, &normalized(cell)),
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
-                let before = stored.and_then(|it| it.custom_fields.0.get(key));
-                custom.push(key, typed(before, cell));
+                let before = stored.and_then(|person| person.custom_fields.0.get(key));
+                custom.push(key, to_typed(before, cell));
             }
             Column::Email | Column::ManagerEmail | Column::DepartmentName | Column::Status | Column::Unknown => {}
         }
     }
     if clear {
-        for column in file.columns.iter().filter(|it| file.is_empty(row, it)) {
+        for column in file.columns.iter().filter(|column| file.is_empty(row, column)) {
             match column {
                 Column::Member { name, is_optional: true } => body.push(*name, Value::Null),
                 Column::Custom(key) => custom.push(key, Value::Null),
@@ -87,11 +87,12 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
     body
 }
 
-/// A stored number or boolean keeps its type when the text can be read as one (decision E7).
-fn typed(before: Option<&Custom>, cell: &str) -> Value {
+/// Converts a cell to the type of the stored value. A number or boolean keeps its type if the text can be read as
+/// one (decision E7).
+fn to_typed(before: Option<&Custom>, cell: &str) -> Value {
     match before {
         Some(Custom::Number(_)) => serde_json::from_str(cell).ok().map(Value::Number),
-        // Spreadsheets write them in capitals.
+        // Spreadsheets write booleans in capitals.
         Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
         Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
         _ => None,
@@ -99,26 +100,26 @@ fn typed(before: Option<&Custom>, cell: &str) -> Value {
     .unwrap_or_else(|| Value::Text(cell.to_owned()))
 }
 
-/// The status that a row wants; `None` for no change (decision E5).
+/// Returns the status that a row asks for, or `None` for no change (decision E5).
 pub(super) fn status(file: &File, row: &CsvRow, stored: Option<&Employee>) -> Result<Option<Status>, Flaw> {
     let Some(cell) = file.cell(row, &Column::Status) else { return Ok(None) };
     let status = Status::from_word(&normalized(cell)).ok();
-    let now = stored.map_or(Status::Active, |it| it.status);
+    let now = stored.map_or(Status::Active, |person| person.status);
     match status {
-        Some(it) if stored.is_some() && it == now => Ok(None),
-        Some(it @ (Status::Active | Status::Deactivated)) => Ok(Some(it).filter(|it| *it != now)),
+        Some(wanted) if stored.is_some() && wanted == now => Ok(None),
+        Some(wanted @ (Status::Active | Status::Deactivated)) => Ok(Some(wanted).filter(|status| *status != now)),
         _ => Err(Flaw::one_of(&[Status::Active.word(), Status::Deactivated.word()])),
     }
 }
 
-/// What a row's references came to.
+/// The resolved references of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) manager: Wish<EmployeeId>,
     pub(super) department: Wish<DepartmentId>,
 }
 
-/// Everything that decisions about single rows rely upon.
+/// The input of decisions about single rows.
 #[derive(Clone, Copy)]
 pub(super) struct Judge<'a> {
     pub(super) file: &'a File,
@@ -127,7 +128,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The decisions of a row, in order; none if everything is as it says.
+    /// Returns the decisions of a row, in order. None if the row changes nothing.
     pub(super) fn decide(
         self,
         row: &CsvRow,
@@ -135,16 +136,17 @@ impl Judge<'_> {
         stored: Option<&Employee>,
         wanted: Wanted,
     ) -> Result<Vec<Decision<Employee>>, Rejection> {
-        let parsed = parse(self.file, row, stored, self.options.clear_empty).map_err(|it| Rejection::of(&it))?;
+        let parsed = parse(self.file, row, stored, self.options.clear_empty)
+            .map_err(|problems| Rejection::from_problems(&problems))?;
         let mut decisions = match (parsed, stored) {
             (Parsed::New(draft), _) => vec![create(self.options, id, *draft, wanted)?],
             (Parsed::Change(patch), Some(stored)) => change(self, stored, *patch, wanted)?,
             (Parsed::Change(_), None) => vec![],
         };
-        let Some(now) = decisions.last().map(|it| &it.state).or(stored) else { return Ok(decisions) };
+        let Some(now) = decisions.last().map(|decision| &decision.state).or(stored) else { return Ok(decisions) };
         let at = self.options.at;
         let wanted = status(self.file, row, stored);
-        let status = wanted.map_err(|it| Rejection::of(&Problems::one("status", it)))?;
+        let status = wanted.map_err(|flaw| Rejection::from_problems(&Problems::one("status", flaw)))?;
         let moved = match (status, now.status) {
             (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
             (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),
@@ -156,8 +158,8 @@ impl Judge<'_> {
     }
 }
 
-/// The references were resolved, and judged as they will be in the end: they hold.
-fn resolved() -> References {
+/// Returns references that are valid: the planner has already resolved and checked them in their final state.
+fn checked_references() -> References {
     let manager = Some(ReportingLine { status: Status::Active, is_below: false });
     References { manager, department_archived: Some(false), ..References::default() }
 }
@@ -170,7 +172,7 @@ fn create(
 ) -> Result<Decision<Employee>, Rejection> {
     draft.manager = wanted.manager.reference().flatten();
     draft.department = wanted.department.reference().flatten();
-    let mut decision = Employee::create(id, draft, &resolved(), options.at)?;
+    let mut decision = Employee::create(id, draft, &checked_references(), options.at)?;
     if let Some(connector) = options.connector {
         decision.state = connector.in_charge_of(decision.state);
     }
@@ -186,14 +188,15 @@ fn change(
     let Judge { known, options, .. } = judge;
     let mut decisions = Vec::new();
     let free = options.connector.filter(|_| stored.connector_id.is_none());
-    decisions.extend(free.and_then(|it| it.manage(stored, options.at)));
+    decisions.extend(free.and_then(|connector| connector.manage(stored, options.at)));
     let patch = Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch };
-    let managed_keys = stored.connector_id.and_then(|it| known.managed_keys.get(&it)).cloned().unwrap_or_default();
+    let managed_keys =
+        stored.connector_id.and_then(|connector| known.managed_keys.get(&connector)).cloned().unwrap_or_default();
     let acting = options.connector.map(Resource::id);
-    let found = References { managed_keys, acting, ..resolved() };
-    let now = decisions.last().map_or(stored, |it| &it.state);
+    let found = References { managed_keys, acting, ..checked_references() };
+    let now = decisions.last().map_or(stored, |decision| &decision.state);
     if let Some(update) = now.update(&patch, &found, options.at)? {
-        // One change of the record is one event, whoever took charge of it at the same time.
+        // A change of the record emits one event, also if a connector takes charge of the record at the same time.
         if let Some(first) = decisions.first_mut() {
             first.events.clear();
         }

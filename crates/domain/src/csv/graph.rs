@@ -1,16 +1,16 @@
-//! Reporting lines as they would be in the end: who stands on a cycle, and who stands how deep.
+//! Cycles and depths of the reporting lines after a file.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::id::EmployeeId;
 
-/// The manager of each person who has one.
+/// The manager of each person with a manager.
 pub(super) type Lines = HashMap<EmployeeId, EmployeeId>;
 
-/// Everybody who is, through others, their own manager.
-pub(super) fn on_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
+/// Returns the people who would be their own manager, directly or through others.
+pub(super) fn find_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
     let mut cycles = HashSet::new();
-    // The walk in which each person was met first.
+    // The number of the walk that met each person first. Meeting the same walk again closes a cycle.
     let mut met: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
     for (walk, start) in from.enumerate() {
         let mut at = start;
@@ -38,11 +38,11 @@ pub(super) fn on_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -
     cycles
 }
 
-/// How many managers stand above each of these people. There must be no cycle.
-pub(super) fn depths(lines: &Lines, of: impl Iterator<Item = EmployeeId>) -> HashMap<EmployeeId, usize> {
+/// Returns the number of managers above each of these people. Requires lines without cycles.
+pub(super) fn depths(lines: &Lines, people: impl Iterator<Item = EmployeeId>) -> HashMap<EmployeeId, usize> {
     let mut depths: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
     let mut path = Vec::new();
-    for start in of {
+    for start in people {
         let mut at = start;
         let mut depth = loop {
             if let Some(known) = depths.get(&at) {
@@ -54,8 +54,8 @@ pub(super) fn depths(lines: &Lines, of: impl Iterator<Item = EmployeeId>) -> Has
                 _ => break 0,
             }
         };
-        while let Some(it) = path.pop() {
-            depths.insert(it, depth);
+        while let Some(person) = path.pop() {
+            depths.insert(person, depth);
             depth += 1;
         }
     }
@@ -76,16 +76,16 @@ mod tests {
     }
 
     #[test]
-    fn only_those_on_a_cycle_are_found_and_not_those_who_report_into_it() {
+    fn cycle_excludes_people_who_report_into_it() {
         let lines = lines(&[(1, 2), (2, 3), (3, 2), (4, 1), (5, 5), (6, 7)]);
-        let found = on_cycles(&lines, (1..8).map(id));
+        let found = find_cycles(&lines, (1..8).map(id));
         assert_eq!(found, [2, 3, 5].map(id).into());
     }
 
     #[test]
-    fn managers_are_less_deep_than_their_reports() {
+    fn manager_is_less_deep_than_a_report() {
         let lines = lines(&[(1, 2), (2, 3), (4, 2), (5, 3)]);
         let depths = depths(&lines, [1, 5, 4, 2].map(id).into_iter());
-        assert_eq!([1, 2, 3, 4, 5].map(|it| depths[&id(it)]), [2, 1, 0, 2, 1]);
+        assert_eq!([1, 2, 3, 4, 5].map(|number| depths[&id(number)]), [2, 1, 0, 2, 1]);
     }
 }

@@ -1,8 +1,8 @@
-//! Guesses which known column a header means, for the messages about columns that are not known.
+//! Guesses of the known column that an unknown header means, for messages.
 
 use super::columns::{KNOWN, normalized};
 
-/// Headers of common HR systems, normalized, and the column that each of them means.
+/// Normalized headers of common HR systems, by the column that they mean.
 const SYNONYMS: [(&str, &[&str]); 8] = [
     (
         "email",
@@ -47,12 +47,12 @@ const SYNONYMS: [(&str, &[&str]); 8] = [
     ("job_title", &["jobtitle", "title", "position"]),
     ("status", &["employment_status", "employee_status", "account_status"]),
 ];
-/// Edits between a header and a column's name up to which the header counts as a misspelling of it.
+/// Maximum number of edits between a header and a column's name for a misspelling.
 const MOST_EDITS: usize = 2;
 
 /// Returns the name of the column that a header probably means, if one is likely.
 pub(super) fn guess(header: &str) -> Option<&'static str> {
-    // `Email Address [Required]`, `Manager's email`, `Employee #`.
+    // Real headers have decorations: `Email Address [Required]`, `Manager's email`, `Employee #`.
     let bare: String = header.replace("[Required]", "").chars().filter(|letter| !"'’#*".contains(*letter)).collect();
     let bare = normalized(&bare);
     if let Some((name, _)) = SYNONYMS.iter().find(|(_, synonyms)| synonyms.contains(&bare.as_str())) {
@@ -61,7 +61,7 @@ pub(super) fn guess(header: &str) -> Option<&'static str> {
     let names = KNOWN.into_iter().filter_map(|column| column.name());
     let distances = names.map(|name| (strsim::osa_distance(&bare, name), name));
     let (edits, name) = distances.min_by_key(|(edits, _)| *edits)?;
-    // Half of a short word is no misspelling: `rank` is not `role`.
+    // A short word with many edits is no misspelling: `rank` is not `role`.
     (edits <= MOST_EDITS && edits * 4 <= name.len()).then_some(name)
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_common_systems_are_recognized() {
+    fn header_of_a_common_system_is_recognized() {
         for (header, column) in [
             ("Work Email", "email"),
             ("E-Mail", "email"),

@@ -1,8 +1,8 @@
-//! The CSV upsert: what a file of people asks for, row by row, and what becomes of it (§4.3, decisions E).
+//! The CSV upsert: reading an uploaded file of people, and planning the change of each row (§4.3, decisions E).
 //!
-//! [`File::read`] takes the bytes apart, strictly: a file that may have been cut or mangled is refused whole. Then
-//! [`plan`] holds the rows against what is stored and decides all of them together, so that reporting lines are judged
-//! as they will be in the end. Nothing here reads or writes a store.
+//! [`File::read`] parses the bytes strictly: a file that may be truncated or mangled is refused as a whole. Then
+//! [`plan`] compares the rows with the stored people and decides all of them together, so that reporting lines are
+//! judged by their final state. Nothing here reads or writes a store.
 
 mod columns;
 mod decide;
@@ -38,20 +38,20 @@ use crate::params::{self, Params};
 use crate::people::Employee;
 use crate::problem::Problems;
 
-/// The largest file, in bytes (§8).
+/// Maximum size of a file, in bytes (§8).
 pub const MAX_BYTES: usize = 5 * 1024 * 1024;
-/// The most people in a file (§8).
+/// Maximum number of people in a file (§8).
 pub const MAX_ROWS: usize = 10_000;
-/// The most columns: all that there are, every custom field that a person may have, and many that are passed over.
+/// Maximum number of columns: all known ones, every custom field that a person may have, and many unknown ones.
 pub const MAX_COLUMNS: usize = 500;
 
-/// What stands in an empty cell.
+/// Meaning of an empty cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Empty {
-    /// Nothing: what is stored stays.
+    /// The stored value stays.
     Keep,
-    /// What is stored is removed, where it can be.
+    /// The stored value is removed, if the member is optional.
     Clear,
 }
 
@@ -59,14 +59,14 @@ impl Word for Empty {
     const NAME: &'static str = "CsvEmptyCell";
 }
 
-/// The query of an upload.
+/// Query parameters of an upload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UploadRequest {
-    /// Whether nothing is to be written.
+    /// `true` for a trial that writes nothing.
     pub dry_run: bool,
-    /// Whether empty cells remove what is stored.
+    /// `true` if empty cells remove stored values.
     pub clear_empty: bool,
-    /// The connector that uploads, as it was given.
+    /// Id of the uploading connector, as the client sent it.
     pub connector: Option<String>,
 }
 
@@ -74,13 +74,13 @@ impl UploadRequest {
     /// Reads the parameters of `POST /employees/csv`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// One problem for each wrong parameter.
     pub fn parse(mut params: Params) -> Result<Self, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 
-    /// The parameters of `POST /employees/csv`.
+    /// Reads the parameters of `POST /employees/csv` into a request. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> Self {
         let dry_run = params.one(&params::flag(
             "dry_run",
@@ -96,15 +96,15 @@ impl UploadRequest {
     }
 }
 
-/// What is stored of everything that a file names.
+/// The stored resources that a file refers to.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// The people whom the file names by address or external id, as themselves or as managers.
+    /// People whom the file names by address or external id, in rows or as managers.
     pub people: Vec<Employee>,
-    /// The departments that it names.
+    /// Departments that the file names.
     pub departments: Vec<Department>,
-    /// The manager of each of these people and of everybody above them.
+    /// The manager of each of these people and of every manager above them.
     pub lines: HashMap<EmployeeId, EmployeeId>,
-    /// The custom keys that the connectors of these people own.
+    /// The custom keys that each connector of these people owns.
     pub managed_keys: HashMap<ConnectorId, Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! What people and departments are called in a file.
+//! Display names of people and departments in a plan.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use crate::id::{DepartmentId, EmployeeId};
 /// The addresses of people and the names of departments, by id.
 #[derive(Debug, Clone, Default)]
 pub struct PersonNames {
-    /// People's addresses.
+    /// Addresses by person.
     pub people: HashMap<EmployeeId, String>,
-    /// Departments' names.
+    /// Names by department.
     pub departments: HashMap<DepartmentId, String>,
 }

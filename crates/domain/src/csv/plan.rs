@@ -1,4 +1,4 @@
-//! Decides all rows of a file together.
+//! Planner of a file, which decides all rows together.
 
 mod complete;
 mod departments;
@@ -23,33 +23,33 @@ use crate::text::folded;
 use crate::time::Timestamp;
 use departments::DepartmentCell;
 
-/// How a file is applied.
+/// Options of an upload.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanOptions<'a> {
-    /// Whether empty cells clear what is stored.
+    /// `true` if empty cells clear stored values.
     pub clear_empty: bool,
-    /// Whether departments that are missing may be created (decision E6).
+    /// `true` if missing departments may be created (decision E6).
     pub is_admin: bool,
-    /// The connector that uploads.
+    /// The connector that uploads, or `None` for another client.
     pub connector: Option<&'a Connector>,
-    /// Now.
+    /// The time of the changes.
     pub at: Timestamp,
 }
 
-/// What becomes of a file.
+/// The planned changes of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// What is to be done, managers before their reports: applied in this order, piece by piece, no piece refers to
-    /// somebody who is not there, and none closes a cycle, because everybody above has their final line already.
+    /// Changes to apply, managers before their reports. Applied in this order and in pieces, no piece refers to a
+    /// missing person, and none closes a cycle: every manager above already has the final reporting line.
     pub steps: Vec<Step>,
-    /// What becomes of each row.
+    /// One outcome per row of the file.
     pub outcomes: Vec<RowOutcome>,
-    /// Departments to be created before anybody joins them.
+    /// Departments to create before people join them.
     pub departments: HashMap<DepartmentId, Decision<Department>>,
 }
 
-/// Decides what becomes of the rows of a file. Rows that were `applied` before, in an earlier piece of the same
-/// upload, are left alone. Applied twice, a file changes nothing the second time.
+/// Decides the outcome of each row of a file. Rows that were `applied` in an earlier piece of the same upload are
+/// skipped. A file that is applied twice changes nothing the second time.
 #[must_use]
 pub fn plan(
     file: &File,
@@ -58,12 +58,12 @@ pub fn plan(
     options: &PlanOptions<'_>,
     ids: &mut dyn FnMut() -> Ulid,
 ) -> Plan {
-    let index = Index::of(known);
+    let index = Index::new(known);
     let mut outcomes: Vec<Option<RowOutcome>> = vec![None; file.rows.len()];
     for at in applied {
         outcomes[*at] = Some(RowOutcome::Unchanged);
     }
-    let targets = matching::targets(file, &index, &mut outcomes, ids);
+    let targets = matching::match_rows(file, &index, &mut outcomes, ids);
     let departments = known.departments.iter();
     let mut planner = Planner {
         file,
@@ -88,7 +88,7 @@ pub fn plan(
     planner.finish()
 }
 
-/// What is kept of the decisions of a row until all rows are decided.
+/// The summary of a row's decisions, kept until all rows are decided.
 #[derive(Debug, Clone)]
 struct Decided {
     outcome: RowOutcome,
@@ -107,16 +107,16 @@ struct Planner<'a> {
     decided: Vec<Option<Decided>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
     departments_by_name: HashMap<String, &'a Department>,
-    /// The rows through which an address comes to be somebody's.
+    /// For each address that the file assigns, the row that assigns it.
     providers: HashMap<String, usize>,
     /// The addresses of stored people whom the file renames.
     given_up: HashSet<String>,
-    /// The rows whose manager has an address.
+    /// The rows that name each address as that of a manager.
     dependents: HashMap<String, Vec<usize>>,
 }
 
 impl Planner<'_> {
-    fn open(&self) -> Vec<usize> {
+    fn open_rows(&self) -> Vec<usize> {
         (0..self.outcomes.len()).filter(|at| self.outcomes[*at].is_none()).collect()
     }
 
@@ -131,19 +131,19 @@ impl Planner<'_> {
         }
     }
 
-    /// Reads the cells of every row, and finds its department.
+    /// Parses the cells of every row, and resolves its department.
     fn read(&mut self, ids: &mut dyn FnMut() -> Ulid) {
         let file = self.file;
-        for at in self.open() {
+        for at in self.open_rows() {
             let row = &file.rows[at];
             let stored = self.stored(at);
             let mut problems = Problems::none();
             let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
-            drop(parsed.map_err(|it| problems.extend(it)));
+            drop(parsed.map_err(|found| problems.extend(found)));
             problems.take("status", decide::status(self.file, row, stored));
             let department = self.department(row, stored);
             if !problems.is_empty() {
-                self.outcomes[at] = Some(RowOutcome::Reject(Rejection::of(&problems)));
+                self.outcomes[at] = Some(RowOutcome::Reject(Rejection::from_problems(&problems)));
                 continue;
             }
             match department {
@@ -159,10 +159,10 @@ impl Planner<'_> {
         }
     }
 
-    /// Finds everybody's manager, among those who are stored and those whom the file brings, by the addresses that
-    /// they will have (decision E4).
+    /// Resolves the manager of each row, among stored people and people of the file, by the addresses after the
+    /// upload (decision E4).
     fn resolve_managers(&mut self) {
-        let open = self.open();
+        let open = self.open_rows();
         for at in &open {
             let row = &self.file.rows[*at];
             match self.targets[*at] {
@@ -193,11 +193,11 @@ impl Planner<'_> {
             }
             self.dependents.entry(key).or_default().push(at);
         }
-        let missing = missing.into_iter().map(|it| (it, self.no_manager(it))).collect();
+        let missing = missing.into_iter().map(|at| (at, self.missing_manager(at))).collect();
         self.reject(missing);
     }
 
-    /// Returns the person who will have this address, among those who are stored and those whom the file brings.
+    /// Returns the person with this address after the upload, among stored people and people of the file.
     fn find_manager(&self, key: &str) -> Option<EmployeeId> {
         let is_rejected = |row: usize| matches!(self.outcomes[row], Some(RowOutcome::Reject(_)));
         let provided = self.providers.get(key).filter(|row| !is_rejected(**row)).and_then(|row| self.person(*row));
@@ -205,12 +205,12 @@ impl Planner<'_> {
         provided.or_else(|| stored.map(|person| self.known.people[person].id))
     }
 
-    fn no_manager(&self, at: usize) -> Rejection {
+    fn missing_manager(&self, at: usize) -> Rejection {
         let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
-        Rejection::of(&Problems::one("manager_email", Flaw::not_found(cell)))
+        Rejection::from_problems(&Problems::one("manager_email", Flaw::not_found(cell)))
     }
 
-    /// Rejects rows, and every row whose manager they would have brought; answers all of them.
+    /// Rejects rows, and every row whose manager they would have created. Returns all rejected rows.
     fn reject(&mut self, rows: Vec<(usize, Rejection)>) -> Vec<usize> {
         let mut rejected = Vec::new();
         let mut next = rows;
@@ -228,22 +228,22 @@ impl Planner<'_> {
                     bereft.extend(self.dependents.get(key).into_iter().flatten().copied());
                 }
             }
-            next = bereft.into_iter().map(|it| (it, self.no_manager(it))).collect();
+            next = bereft.into_iter().map(|at| (at, self.missing_manager(at))).collect();
         }
         rejected
     }
 
     fn decide(&mut self) {
         let judge = Judge { file: self.file, known: self.known, options: self.options };
-        for at in self.open() {
+        for at in self.open_rows() {
             let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
             let stored = self.stored(at);
             match judge.decide(&self.file.rows[at], id, stored, wanted) {
-                Ok(decisions) => self.decided[at] = Some(Decided::of(stored, &decisions)),
+                Ok(decisions) => self.decided[at] = Some(Decided::from_decisions(stored, &decisions)),
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
-        // A row whose manager was rejected after it had been decided is out as well.
+        // Drops decisions whose manager was rejected after them.
         for at in 0..self.outcomes.len() {
             if self.outcomes[at].is_some() {
                 self.decided[at] = None;
@@ -251,77 +251,77 @@ impl Planner<'_> {
         }
     }
 
-    /// The manager that a row would give its person, if it changes.
+    /// Returns the new manager of a row's person, or `None` if the manager does not change.
     fn moves_to(&self, at: usize) -> Option<Option<EmployeeId>> {
         let after = self.decided[at].as_ref()?.manager;
-        let before = self.stored(at).and_then(|it| it.manager_id);
+        let before = self.stored(at).and_then(|person| person.manager_id);
         (after != before).then_some(after)
     }
 
-    /// Rejects the rows that lie on a cycle, until there is none (decision E3). A line that is taken back may close
-    /// another one.
+    /// Rejects the rows on a cycle, until no cycle is left (decision E3). Reverting one line may close another
+    /// cycle.
     fn break_cycles(&mut self) {
         let mut lines = self.known.lines.clone();
         let mut row_of: HashMap<EmployeeId, usize> = HashMap::new();
         let mut changed = Vec::new();
-        for at in self.open() {
+        for at in self.open_rows() {
             let (Some(person), Some(manager)) = (self.person(at), self.moves_to(at)) else { continue };
-            put(&mut lines, person, manager);
+            set_manager(&mut lines, person, manager);
             row_of.insert(person, at);
             changed.push(person);
         }
         while !changed.is_empty() {
-            let cycles = graph::on_cycles(&lines, changed.drain(..));
-            let mut on_cycle: Vec<usize> = cycles.iter().filter_map(|it| row_of.get(it).copied()).collect();
+            let cycles = graph::find_cycles(&lines, changed.drain(..));
+            let mut on_cycle: Vec<usize> = cycles.iter().filter_map(|person| row_of.get(person).copied()).collect();
             on_cycle.sort_unstable();
-            for gone in self.reject(on_cycle.into_iter().map(|it| (it, on_a_cycle())).collect()) {
+            for gone in self.reject(on_cycle.into_iter().map(|at| (at, reporting_cycle())).collect()) {
                 let Some(person) = self.person(gone) else { continue };
-                put(&mut lines, person, self.known.lines.get(&person).copied());
+                set_manager(&mut lines, person, self.known.lines.get(&person).copied());
                 changed.push(person);
             }
         }
     }
 
-    /// The lines as they will be.
+    /// Returns the reporting lines after the upload.
     fn final_lines(&self) -> Lines {
         let mut lines = self.known.lines.clone();
-        for at in self.open() {
+        for at in self.open_rows() {
             if let (Some(person), Some(manager)) = (self.person(at), self.moves_to(at)) {
-                put(&mut lines, person, manager);
+                set_manager(&mut lines, person, manager);
             }
         }
         lines
     }
 
     fn finish(mut self) -> Plan {
-        let open = self.open();
+        let open = self.open_rows();
         let lines = self.final_lines();
-        let depths = graph::depths(&lines, open.iter().filter_map(|it| self.person(*it)));
+        let depths = graph::depths(&lines, open.iter().filter_map(|at| self.person(*at)));
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         for at in open {
             let Some(Decided { outcome, department, .. }) = self.decided[at].take() else { continue };
             if let (true, Some(id), Some(wanted)) = (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])
             {
-                let before = if let Some(Target::Stored(it)) = self.targets[at] { Some(it) } else { None };
+                let before = if let Some(Target::Stored(at)) = self.targets[at] { Some(at) } else { None };
                 steps.push((depths.get(&id).copied().unwrap_or_default(), Step { row: at, before, id, wanted }));
                 joined.extend(department);
             }
             self.outcomes[at] = Some(outcome);
         }
         steps.sort_unstable_by_key(|(depth, step)| (*depth, step.row));
-        let steps = steps.into_iter().map(|(_, it)| it).collect();
+        let steps = steps.into_iter().map(|(_, step)| step).collect();
         let departments = self.departments.into_values().filter(|(id, _)| joined.contains(id)).collect();
-        let outcomes = self.outcomes.into_iter().map(|it| it.unwrap_or(RowOutcome::Unchanged)).collect();
+        let outcomes = self.outcomes.into_iter().map(|outcome| outcome.unwrap_or(RowOutcome::Unchanged)).collect();
         Plan { steps, outcomes, departments }
     }
 }
 
-fn on_a_cycle() -> Rejection {
+fn reporting_cycle() -> Rejection {
     let message = "would make the person their own manager, directly or through others";
-    Rejection::of(&Problems::one("manager_email", Flaw::new(Code::ReportingCycle, message)))
+    Rejection::from_problems(&Problems::one("manager_email", Flaw::new(Code::ReportingCycle, message)))
 }
 
-fn put(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {
+fn set_manager(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {
     match manager {
         Some(manager) => lines.insert(person, manager),
         None => lines.remove(&person),
@@ -329,17 +329,18 @@ fn put(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {
 }
 
 impl Decided {
-    fn of(stored: Option<&Employee>, decisions: &[Decision<Employee>]) -> Self {
-        let did = |action: &str| decisions.iter().any(|it| it.audit.action == action);
+    fn from_decisions(stored: Option<&Employee>, decisions: &[Decision<Employee>]) -> Self {
+        let has_action = |action: &str| decisions.iter().any(|decision| decision.audit.action == action);
         let outcome = match decisions {
             [] => RowOutcome::Unchanged,
             _ if stored.is_none() => RowOutcome::Create,
-            _ if did("employee.deactivate") => RowOutcome::Deactivate,
-            _ if did("employee.reactivate") => RowOutcome::Reactivate,
+            _ if has_action("employee.deactivate") => RowOutcome::Deactivate,
+            _ if has_action("employee.reactivate") => RowOutcome::Reactivate,
             _ => RowOutcome::Update,
         };
-        let after = decisions.last().map(|it| &it.state).or(stored);
-        let (manager, department) = (after.and_then(|it| it.manager_id), after.and_then(|it| it.department_id));
+        let after = decisions.last().map(|decision| &decision.state).or(stored);
+        let (manager, department) =
+            (after.and_then(|person| person.manager_id), after.and_then(|person| person.department_id));
         Self { outcome, manager, department }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a file: its header and its rows, of which only the cells that say something are kept.
+//! Reads a file into its header and rows. Only cells with content are kept.
 
 use super::columns::{Column, Header, UnknownColumn};
 use super::scan::{Broken, Record, Scanner};
@@ -8,22 +8,22 @@ use crate::problem::{Code, Flaw, Problems};
 use crate::text::folded;
 use crate::time::Timestamp;
 
-/// Why a file is refused whole (decision E8).
+/// The reason why a whole file is refused (decision E8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnreadableFile {
-    /// It is not a file of people, or too large.
+    /// The file has an invalid header, or exceeds a limit.
     Invalid(Problems),
-    /// It cannot be read at all.
+    /// The file is not CSV, or not UTF-8.
     Malformed(String),
 }
 
 impl UnreadableFile {
-    /// What became of the file, for the connector that sent it.
+    /// Returns the status of the failed sync, for the connector that sent the file.
     #[must_use]
     pub fn sync(&self, at: Timestamp) -> Sync {
         let message = match self {
             Self::Invalid(problems) => {
-                let each = problems.as_slice().iter().map(|it| format!("{} {}", it.field, it.message));
+                let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
                 each.collect::<Vec<_>>().join("; ")
             }
             Self::Malformed(message) => message.clone(),
@@ -33,29 +33,32 @@ impl UnreadableFile {
 }
 
 impl From<Broken> for UnreadableFile {
-    fn from(it: Broken) -> Self {
-        Self::Malformed(format!("The file is not CSV in UTF-8: {} at line {}, byte {}.", it.reason, it.line, it.byte))
+    fn from(broken: Broken) -> Self {
+        Self::Malformed(format!(
+            "The file is not CSV in UTF-8: {} at line {}, byte {}.",
+            broken.reason, broken.line, broken.byte
+        ))
     }
 }
 
 /// A file of people.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct File {
     pub(super) columns: Vec<Column>,
     /// The columns that are ignored.
     pub unknown: Vec<UnknownColumn>,
-    /// Its rows.
     pub rows: Vec<CsvRow>,
 }
 
-/// One row.
+/// A row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvRow {
-    /// Its number in a spreadsheet.
+    /// Row number in a spreadsheet, from 1.
     pub number: u32,
-    /// The address as given.
+    /// The address as the file has it.
     pub email: String,
-    /// The address as compared.
+    /// The address in the form in which addresses are compared.
     pub email_key: String,
     pub(super) cells: Vec<(u16, String)>,
     pub(super) width: u16,
@@ -66,7 +69,7 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`UnreadableFile`]; then nothing of it is to be applied.
+    /// [`UnreadableFile`]; no row of such a file may be applied.
     pub fn read(bytes: &[u8]) -> Result<Self, UnreadableFile> {
         if bytes.len() > MAX_BYTES {
             return Err(too_large());
@@ -83,77 +86,80 @@ impl File {
             }
         };
         let Header { columns, unknown } = header;
-        // Growing bit by bit, the rows would be in memory twice.
-        let lines = bytes.iter().filter(|it| **it == b'\n').count();
+        // Reserves the rows at once: a growing vector would hold them twice in memory.
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         let mut rows = Vec::with_capacity(lines.min(MAX_ROWS));
         while let Some(record) = scanner.next()? {
             if record.is_blank() {
                 continue;
             }
-            record.has_no_more_than_columns()?;
+            record.check_width()?;
             if rows.len() == MAX_ROWS {
                 let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
                 return Err(UnreadableFile::Invalid(Problems::one("body", flaw)));
             }
-            rows.push(CsvRow::of(&columns, &record));
+            rows.push(CsvRow::from_record(&columns, &record));
         }
         Ok(Self { columns, unknown, rows })
     }
 
-    /// What a row has in a column; `None` for an empty cell.
+    /// Returns the content of a row's cell, or `None` if the cell is empty or missing.
     pub(super) fn cell<'a>(&self, row: &'a CsvRow, column: &Column) -> Option<&'a str> {
-        let at = self.columns.iter().position(|it| it == column)?;
-        row.at(at)
+        let at = self.columns.iter().position(|known| known == column)?;
+        row.cell_at(at)
     }
 
-    /// Whether a row has a cell in a column, and it is empty.
+    /// Returns `true` if the row has a cell in this column, and the cell is empty.
     pub(super) fn is_empty(&self, row: &CsvRow, column: &Column) -> bool {
-        let at = self.columns.iter().position(|it| it == column);
-        at.is_some_and(|at| at < usize::from(row.width) && row.at(at).is_none())
+        let at = self.columns.iter().position(|known| known == column);
+        at.is_some_and(|at| at < usize::from(row.width) && row.cell_at(at).is_none())
     }
 
-    /// The addresses that name somebody, as themselves or as a manager, folded; each once.
+    /// Returns the distinct addresses of the rows and of their managers, folded.
     #[must_use]
     pub fn emails(&self) -> Vec<String> {
-        let managers = self.rows.iter().filter_map(|it| self.cell(it, &Column::ManagerEmail).map(folded));
-        unique(self.rows.iter().map(|it| it.email_key.clone()).chain(managers))
+        let managers = self.rows.iter().filter_map(|row| self.cell(row, &Column::ManagerEmail).map(folded));
+        unique(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
     }
 
-    /// The external ids; each once.
+    /// Returns the distinct external ids of the rows.
     #[must_use]
     pub fn external_ids(&self) -> Vec<String> {
-        unique(self.rows.iter().filter_map(|it| self.cell(it, &Column::EXTERNAL_ID).map(str::to_owned)))
+        unique(self.rows.iter().filter_map(|row| self.cell(row, &Column::EXTERNAL_ID).map(str::to_owned)))
     }
 
-    /// The names of departments, folded; each once.
+    /// Returns the distinct names of departments of the rows, folded.
     #[must_use]
     pub fn departments(&self) -> Vec<String> {
-        unique(self.rows.iter().filter_map(|it| self.cell(it, &Column::DepartmentName).map(|it| folded(it.trim()))))
+        unique(
+            self.rows.iter().filter_map(|row| self.cell(row, &Column::DepartmentName).map(|name| folded(name.trim()))),
+        )
     }
 }
 
-/// Nobody is stored under a text that is empty or has a U+0000 in it, and one of the databases refuses to be asked.
+/// Sorts and deduplicates texts. Drops empty strings and strings with NUL: neither can match, and PostgreSQL
+/// rejects NUL in text.
 fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = texts.filter(|it| !it.is_empty() && !it.contains('\0')).collect();
+    let mut all: Vec<String> = texts.filter(|text| !text.is_empty() && !text.contains('\0')).collect();
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// The refusal of a file with too many bytes.
+/// Returns the error of a file with too many bytes.
 fn too_large() -> UnreadableFile {
     UnreadableFile::Invalid(Problems::one("body", too_many_bytes()))
 }
 
-/// What is wrong with a file that has too many bytes.
+/// Returns the problem of a file with too many bytes, without its field.
 #[must_use]
 pub fn too_many_bytes() -> Flaw {
     Flaw::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
 }
 
 impl Record<'_, '_> {
-    /// Refuses a file in which a row has more cells than any file has columns.
-    pub(super) fn has_no_more_than_columns(&self) -> Result<(), UnreadableFile> {
+    /// Refuses a row with more cells than a file may have columns.
+    pub(super) fn check_width(&self) -> Result<(), UnreadableFile> {
         if !self.is_too_wide {
             return Ok(());
         }
@@ -163,9 +169,9 @@ impl Record<'_, '_> {
 }
 
 impl CsvRow {
-    fn of(columns: &[Column], record: &Record<'_, '_>) -> Self {
+    fn from_record(columns: &[Column], record: &Record<'_, '_>) -> Self {
         let mut flaw = None;
-        if record.cells.iter().skip(columns.len()).any(|it| !it.is_empty()) {
+        if record.cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
             flaw = Some(Flaw::new(Code::InvalidFormat, "must have no more cells than the header"));
         }
         if record.cells.len() < columns.len() && !record.is_ended {
@@ -176,8 +182,8 @@ impl CsvRow {
             number: record.number,
             email: String::new(),
             email_key: String::new(),
-            // Thousands of rows are kept: none has room for more cells than it says something in.
-            cells: Vec::with_capacity(record.cells.iter().filter(|it| !it.is_empty()).count()),
+            // Reserves exactly: thousands of rows are kept in memory.
+            cells: Vec::with_capacity(record.cells.iter().filter(|cell| !cell.is_empty()).count()),
             width,
             flaw,
         };
@@ -207,8 +213,8 @@ impl CsvRow {
         Self { cells, ..self.clone() }
     }
 
-    fn at(&self, column: usize) -> Option<&str> {
-        self.cells.iter().find(|(at, _)| usize::from(*at) == column).map(|(_, it)| it.as_str())
+    fn cell_at(&self, column: usize) -> Option<&str> {
+        self.cells.iter().find(|(at, _)| usize::from(*at) == column).map(|(_, cell)| cell.as_str())
     }
 }
 
@@ -218,13 +224,15 @@ mod tests {
 
     fn fields(text: &str) -> Vec<(String, Code)> {
         match File::read(text.as_bytes()) {
-            Err(UnreadableFile::Invalid(it)) => it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect(),
+            Err(UnreadableFile::Invalid(problems)) => {
+                problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+            }
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn headers_are_compared_trimmed_and_without_case() {
+    fn header_is_compared_trimmed_and_without_case() {
         let file = File::read(b" E-Mail , EMAIL ,Custom.Grade\nx,a@example.com,7\n").unwrap();
         let custom = Column::Custom("Grade".to_owned());
         assert_eq!(file.columns, [Column::Unknown, Column::Email, custom.clone()]);
@@ -267,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_refused_for_its_header() {
+    fn file_with_a_bad_header_is_refused() {
         assert_eq!(fields("first_name,last_name\n"), [("email".to_owned(), Code::Required)]);
         assert_eq!(fields(""), [("email".to_owned(), Code::Required)]);
         assert_eq!(fields("email,Email\n"), [("Email".to_owned(), Code::InvalidFormat)]);
@@ -278,10 +286,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_refused_for_a_row_with_more_cells_than_there_may_be_columns() {
+    fn row_with_too_many_cells_is_refused() {
         for cells in [",".repeat(MAX_COLUMNS), "x,".repeat(100_000)] {
             let text = format!("email\na@example.com\n{cells}\n");
-            let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("it is read") };
+            let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else {
+                panic!("the file is read")
+            };
             let problem = &problems.as_slice()[0];
             assert_eq!((problem.field.as_str(), problem.code), ("body", Code::TooLong));
             assert_eq!(problem.message, "must have at most 500 columns; row 3 has more");
@@ -291,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn other_separators_are_named() {
+    fn file_with_another_separator_names_it() {
         for (text, word) in [("email;first_name\n", "semicolons"), ("email\tfirst_name\n", "tabs")] {
             let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
             assert!(problems.as_slice()[0].message.contains(word), "{problems:?}");
@@ -299,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_at_most_10000_rows_and_5_mib() {
+    fn file_is_limited_to_10000_rows_and_5_mib() {
         let rows = |n: usize| format!("email\n{}", "a@example.com\n".repeat(n));
         assert_eq!(File::read(rows(MAX_ROWS).as_bytes()).unwrap().rows.len(), MAX_ROWS);
         assert_eq!(fields(&rows(MAX_ROWS + 1)), [("body".to_owned(), Code::TooLong)]);
@@ -307,9 +317,9 @@ mod tests {
     }
 
     #[test]
-    fn a_last_row_that_was_cut_is_known_by_its_missing_cells() {
+    fn truncated_last_row_has_a_flaw() {
         let flaws = |text: &str| {
-            File::read(text.as_bytes()).unwrap().rows.iter().map(|it| it.flaw.is_some()).collect::<Vec<_>>()
+            File::read(text.as_bytes()).unwrap().rows.iter().map(|row| row.flaw.is_some()).collect::<Vec<_>>()
         };
         assert_eq!(flaws("email,role\na@example.com\nb@exam"), [false, true]);
         assert_eq!(flaws("email,role\na@example.com,,\nb@example.com,,x\n"), [false, true]);

@@ -1,4 +1,4 @@
-//! The answer to an upload: what became of each row (§4.3, decisions E1, E2, E9).
+//! The response to an upload: the outcome of each row (§4.3, decisions E1, E2, E9).
 
 use std::collections::BTreeMap;
 
@@ -13,46 +13,46 @@ use crate::people::Employee;
 use crate::people::connector::{Sync, SyncStatus};
 use crate::time::Timestamp;
 
-/// Problems that an entry lists at most: more than there are columns other than custom ones.
+/// Maximum number of problems in an entry: more than there are columns other than custom ones.
 const ROW_PROBLEMS: usize = 20;
-/// Problems that an answer lists before its further entries have only their first one. With 10,000 rows, the answer
-/// stays within the 8 MB of decision A16.
+/// Number of problems in a response after which further entries have only their first one. With 10,000 rows, the
+/// response stays within the 8 MB of decision A16.
 const FILE_PROBLEMS: usize = 20_000;
 
-/// What becomes of a row.
+/// The outcome of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowOutcome {
-    /// A person is recorded.
+    /// The row creates a person.
     Create,
-    /// A record changes.
+    /// The row changes a person.
     Update,
-    /// A person leaves, whatever else changes with it.
+    /// The row deactivates a person, with or without other changes.
     Deactivate,
-    /// A person comes back, whatever else changes with it.
+    /// The row reactivates a person, with or without other changes.
     Reactivate,
-    /// Everything is as the row says.
+    /// The stored person already equals the row.
     Unchanged,
     /// A later row has the same address.
     Duplicate,
-    /// Nothing of it is applied.
+    /// The row is not applied.
     Reject(Rejection),
 }
 
-/// What becomes of a row, as a word.
+/// The outcome of a row, as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Action {
-    /// See [`RowOutcome::Create`].
+    /// The action of [`RowOutcome::Create`].
     Create,
-    /// See [`RowOutcome::Update`].
+    /// The action of [`RowOutcome::Update`].
     Update,
-    /// See [`RowOutcome::Deactivate`].
+    /// The action of [`RowOutcome::Deactivate`].
     Deactivate,
-    /// See [`RowOutcome::Reactivate`].
+    /// The action of [`RowOutcome::Reactivate`].
     Reactivate,
-    /// See [`RowOutcome::Unchanged`] and [`RowOutcome::Duplicate`].
+    /// The action of [`RowOutcome::Unchanged`] and [`RowOutcome::Duplicate`].
     Skip,
-    /// See [`RowOutcome::Reject`].
+    /// The action of [`RowOutcome::Reject`].
     Reject,
 }
 
@@ -61,7 +61,7 @@ impl Word for Action {
 }
 
 impl RowOutcome {
-    /// As a word.
+    /// Returns the action that clients see.
     #[must_use]
     pub const fn action(&self) -> Action {
         match self {
@@ -75,60 +75,60 @@ impl RowOutcome {
     }
 }
 
-/// The body of the answer.
+/// The body of a response to an upload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The counters and the rows that failed.
     pub data: Counts,
-    /// What was passed over.
+    /// Columns that were ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// Of a dry run, what would become of each row.
+    /// Planned changes of each row. Only for a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<PlannedRow>>,
 }
 
-/// The counters, which together with the errors sum to the rows (decision E1).
+/// Counters of outcomes. With the errors they sum to the number of rows (decision E1).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// People recorded.
+    /// Number of created people.
     pub created: usize,
-    /// Records changed, of people who came back too.
+    /// Number of changed people, reactivated ones included.
     pub updated: usize,
-    /// People who left.
+    /// Number of deactivated people.
     pub deactivated: usize,
-    /// Rows that changed nothing, and earlier duplicates.
+    /// Number of rows that changed nothing, earlier duplicates included.
     pub skipped: usize,
-    /// Rows of which nothing was applied.
+    /// Rows that were not applied.
     pub errors: Vec<RowError>,
 }
 
 /// A row that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct RowError {
-    /// Its number in a spreadsheet.
+    /// Row number in a spreadsheet, from 1.
     pub row_number: u32,
-    /// Its address, as given.
+    /// The address as the file has it.
     pub email: String,
-    /// The stable code.
     pub code: RowCode,
-    /// Every problem as a sentence, for people.
+    /// Every problem as a sentence for people.
     pub message: String,
-    /// The problems one by one, the one that gives `code` first.
+    /// The problems one by one. The first gives `code`.
     pub problems: Vec<RowProblem>,
 }
 
-/// Something that was passed over.
+/// A column that was ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct Warning {
-    /// The column.
     pub column: String,
-    /// What of it.
+    /// A description for people, with the column as its subject.
     pub message: String,
 }
 
 impl RowError {
-    fn of(row: &CsvRow, rejection: &Rejection, most: usize) -> Self {
+    fn new(row: &CsvRow, rejection: &Rejection, most: usize) -> Self {
         Self {
             row_number: row.number,
             email: row.email.chars().take(crate::text::EMAIL_CHARS).collect(),
@@ -140,7 +140,7 @@ impl RowError {
 }
 
 impl Warning {
-    fn of(column: &UnknownColumn) -> Self {
+    fn new(column: &UnknownColumn) -> Self {
         let mut message = "is not known and was ignored".to_owned();
         if let Some(probably) = column.probably {
             message.push_str(&format!("; it is probably `{probably}`: rename it in the first row"));
@@ -149,14 +149,14 @@ impl Warning {
     }
 }
 
-/// What would become of a row.
+/// The planned change of a row in a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct PlannedRow {
-    /// Its number in a spreadsheet.
+    /// Row number in a spreadsheet, from 1.
     pub row_number: u32,
-    /// Its address, as given.
+    /// The address as the file has it.
     pub email: String,
-    /// What would be done.
     #[serde(serialize_with = "crate::fields::as_word")]
     pub action: Action,
     /// The columns that would change.
@@ -166,7 +166,7 @@ pub struct PlannedRow {
 /// Change of one column of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedChange {
-    /// The stored value; absent where the caller may not read people (decision E9).
+    /// The stored value. Absent if the caller may not read people (decision E9).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<serde_json::Value>,
     /// The value that the row gives.
@@ -174,7 +174,7 @@ pub struct PlannedChange {
 }
 
 impl Report {
-    /// What became of the file, for the connector that sent it.
+    /// Returns the status of the sync, for the connector that sent the file.
     #[must_use]
     pub fn sync(&self, at: Timestamp) -> Sync {
         let Counts { created, updated, deactivated, skipped, errors } = &self.data;
@@ -184,13 +184,13 @@ impl Report {
             failed if failed < rows => SyncStatus::Partial,
             _ => SyncStatus::Failed,
         };
-        let message = errors.first().map(|it| {
-            format!("{failed} of {rows} rows had errors, the first in row {}: {}", it.row_number, it.message)
+        let message = errors.first().map(|error| {
+            format!("{failed} of {rows} rows had errors, the first in row {}: {}", error.row_number, error.message)
         });
         Sync { at, status, message }
     }
 
-    /// The answer to a file whose rows came to these ends.
+    /// Creates the response to a file with these outcomes of its rows.
     #[must_use]
     pub fn of<'a>(file: &File, outcomes: impl Iterator<Item = &'a RowOutcome>) -> Self {
         let (mut data, mut room) = (Counts::default(), FILE_PROBLEMS);
@@ -201,24 +201,25 @@ impl Report {
                 RowOutcome::Deactivate => data.deactivated += 1,
                 RowOutcome::Unchanged | RowOutcome::Duplicate => data.skipped += 1,
                 RowOutcome::Reject(rejection) => {
-                    let error = RowError::of(row, rejection, ROW_PROBLEMS.min(room).max(1));
+                    let error = RowError::new(row, rejection, ROW_PROBLEMS.min(room).max(1));
                     room = room.saturating_sub(error.problems.len());
                     data.errors.push(error);
                 }
             }
         }
-        Self { data, warnings: file.unknown.iter().map(Warning::of).collect(), plan: None }
+        Self { data, warnings: file.unknown.iter().map(Warning::new).collect(), plan: None }
     }
 }
 
-/// The columns in which a person differs, as a file would say it; with the stored values where `shows_stored`.
+/// Returns the columns in which a person differs, as a file would write them. Stored values are included if
+/// `shows_stored`.
 pub(super) fn changes(
     before: Option<&Employee>,
     after: &Employee,
     names: &PersonNames,
     shows_stored: bool,
 ) -> BTreeMap<String, PlannedChange> {
-    let before = before.map(|it| cells(it, names)).unwrap_or_default();
+    let before = before.map(|person| cells(person, names)).unwrap_or_default();
     let after = cells(after, names);
     let null = || serde_json::Value::Null;
     let both = before.keys().chain(after.keys());
@@ -230,26 +231,27 @@ pub(super) fn changes(
     differing.collect()
 }
 
-fn cells(it: &Employee, names: &PersonNames) -> BTreeMap<String, serde_json::Value> {
-    let text = |it: &str| serde_json::Value::from(it);
-    let manager = it.manager_id.map(|id| names.people.get(&id).cloned().unwrap_or_else(|| id.to_string()));
-    let department = it.department_id.map(|id| names.departments.get(&id).cloned().unwrap_or_else(|| id.to_string()));
+fn cells(person: &Employee, names: &PersonNames) -> BTreeMap<String, serde_json::Value> {
+    let text = |value: &str| serde_json::Value::from(value);
+    let manager = person.manager_id.map(|id| names.people.get(&id).cloned().unwrap_or_else(|| id.to_string()));
+    let department =
+        person.department_id.map(|id| names.departments.get(&id).cloned().unwrap_or_else(|| id.to_string()));
     let mut cells: BTreeMap<_, _> = [
-        ("email", Some(text(&it.email))),
-        ("external_id", it.external_id.as_deref().map(text)),
-        ("first_name", Some(text(&it.first_name))),
-        ("last_name", Some(text(&it.last_name))),
-        ("job_title", it.job_title.as_deref().map(text)),
-        ("role", Some(text(it.role.word()))),
+        ("email", Some(text(&person.email))),
+        ("external_id", person.external_id.as_deref().map(text)),
+        ("first_name", Some(text(&person.first_name))),
+        ("last_name", Some(text(&person.last_name))),
+        ("job_title", person.job_title.as_deref().map(text)),
+        ("role", Some(text(person.role.word()))),
         ("manager_email", manager.as_deref().map(text)),
         ("department_name", department.as_deref().map(text)),
-        ("status", Some(text(it.status.word()))),
-        ("hris_source", Some(text(&it.hris_source))),
+        ("status", Some(text(person.status.word()))),
+        ("hris_source", Some(text(&person.hris_source))),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name.to_owned(), value?)))
     .collect();
-    for (key, value) in &it.custom_fields.0 {
+    for (key, value) in &person.custom_fields.0 {
         cells.insert(format!("custom.{key}"), serde_json::to_value(value).unwrap_or_default());
     }
     cells

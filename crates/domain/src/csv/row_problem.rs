@@ -1,4 +1,4 @@
-//! What is wrong with a row: all of its problems, of which the first gives the code.
+//! Problems of a row, of which the first gives the row's code.
 
 use serde::Serialize;
 
@@ -6,44 +6,44 @@ use crate::access::Denied;
 use crate::problem::{Code, Problem, Problems};
 use crate::refusal::Refusal;
 
-/// The field of problems that concern a row as a whole.
+/// Field of a problem that concerns the whole row.
 const ROW: &str = "row";
-/// Characters of a value that a message repeats at most.
+/// Maximum number of characters of a value in a message.
 const VALUE_CHARS: usize = 80;
 
-/// Why a row failed, for machines.
+/// Stable code of a row's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum RowCode {
-    /// A cell is wrong.
+    /// The code of a wrong cell.
     Field(Code),
-    /// Anything else.
+    /// The code of a failure without a wrong cell.
     Other(OtherCode),
 }
 
-/// Why a row failed when no single cell is wrong.
+/// Stable code of a failure without a wrong cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OtherCode {
-    /// The key may not do this.
+    /// The API key lacks a permission.
     PermissionDenied,
-    /// Another row, or somebody who is stored, is in the way.
+    /// Another row or a stored person contradicts the row.
     Conflict,
 }
 
-/// One thing that is wrong with a row.
+/// A problem of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "fields named after their types")]
 pub struct RowProblem {
     /// The column, or `row` for the row as a whole.
     pub field: String,
-    /// The stable code.
     pub code: RowCode,
-    /// What is wrong, for people. For a code of a field, `field` is its subject.
+    /// A description for people. For a code of a field, `field` is its subject.
     pub message: String,
 }
 
 impl RowProblem {
-    fn of_cell(problem: &Problem) -> Self {
+    fn from_cell(problem: &Problem) -> Self {
         let message = match &problem.value {
             Some(value) => format!("{:?} {}", value.chars().take(VALUE_CHARS).collect::<String>(), problem.message),
             None => problem.message.clone(),
@@ -60,10 +60,10 @@ impl RowProblem {
     }
 }
 
-/// Why a row failed.
+/// The rejection of a row, with its problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
-    /// All problems of the row, the one that decided its code first.
+    /// All problems of the row. The first gives the code.
     problems: Vec<RowProblem>,
 }
 
@@ -90,17 +90,17 @@ impl Rejection {
     }
 
     /// Creates the rejection of a row with these problems of its cells.
-    pub(super) fn of(problems: &Problems) -> Self {
-        Self { problems: problems.as_slice().iter().map(RowProblem::of_cell).collect() }
+    pub(super) fn from_problems(problems: &Problems) -> Self {
+        Self { problems: problems.as_slice().iter().map(RowProblem::from_cell).collect() }
     }
 
-    /// Adds the problems of another rejection whose columns have none yet.
+    /// Adds the problems of another rejection, except in columns that already have one.
     pub(super) fn add(&mut self, other: Self) {
         let known: Vec<_> = self.problems.iter().map(|problem| problem.field.clone()).collect();
         self.problems.extend(other.problems.into_iter().filter(|problem| !known.contains(&problem.field)));
     }
 
-    /// Returns `true` if the row as a whole is wrong, so that its cells say nothing.
+    /// Returns `true` if the shape of the row is wrong, so that its cells have no meaning.
     pub(super) fn is_of_shape(&self) -> bool {
         self.problems.iter().any(|problem| problem.field == ROW && matches!(problem.code, RowCode::Field(_)))
     }
@@ -110,19 +110,19 @@ impl Rejection {
         self.problems.iter().any(|problem| problem.field == column)
     }
 
-    /// The code of the first problem.
+    /// Returns the code of the first problem.
     #[must_use]
     pub fn code(&self) -> RowCode {
         self.problems.first().map_or(RowCode::Field(Code::InvalidFormat), |problem| problem.code)
     }
 
-    /// Returns the problems as sentences, for people.
+    /// Returns the problems as sentences for people.
     #[must_use]
     pub fn message(&self) -> String {
         self.message_up_to(self.problems.len())
     }
 
-    /// Returns the first problems as sentences, for people, and how many more there are.
+    /// Returns at most `most` problems as sentences for people, and the number of the others.
     pub(super) fn message_up_to(&self, most: usize) -> String {
         let shown = self.shown(most);
         let sentences = shown.iter().map(RowProblem::sentence).collect::<Vec<_>>().join("; ");
@@ -139,7 +139,7 @@ impl Rejection {
         &self.problems
     }
 
-    /// Returns the first problems of the row.
+    /// Returns at most `most` problems of the row.
     pub(super) fn shown(&self, most: usize) -> &[RowProblem] {
         self.problems.get(..most).unwrap_or(&self.problems)
     }
@@ -154,18 +154,18 @@ impl From<Denied> for Rejection {
 impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => Self::of(&problems),
+            Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => Self::from_problems(&problems),
             Refusal::Denied(denied) => denied.into(),
             Refusal::Conflict(conflict) => {
-                let message = format!("{} {} is in the way", conflict.field, conflict.current);
+                let message = format!("{} {} conflicts with this row", conflict.field, conflict.current);
                 Self::other(OtherCode::Conflict, &column(&conflict.field), message)
             }
-            Refusal::NotFound => Self::conflict("the person is not there any more"),
+            Refusal::NotFound => Self::conflict("the person does not exist any more"),
         }
     }
 }
 
-/// The column that a member of a person is given in.
+/// Returns the column of a member of a person.
 fn column(field: &str) -> String {
     match field {
         "manager_id" => "manager_email".to_owned(),

@@ -1,4 +1,4 @@
-//! Takes a file that is above the limits apart into files that are not, with managers in front of their reports.
+//! Divides a file above the limits into files within them, with managers before their reports.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,27 +10,27 @@ use crate::text::folded;
 /// A file within the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Its bytes.
+    /// The text of the file, header included.
     pub bytes: Vec<u8>,
-    /// The number that each of its rows had in the whole file.
+    /// The row number in the whole file of each row.
     pub numbers: Vec<u32>,
 }
 
 impl Part {
-    /// The number in the whole file of the row that has this number here.
+    /// Returns the row number in the whole file of the row with number `here` in this part.
     #[must_use]
     pub fn number(&self, here: u32) -> u32 {
         let at = usize::try_from(here).unwrap_or_default().checked_sub(2);
-        at.and_then(|it| self.numbers.get(it)).copied().unwrap_or(here)
+        at.and_then(|at| self.numbers.get(at)).copied().unwrap_or(here)
     }
 }
 
-/// A file, taken apart.
+/// A file divided into parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// Its parts, to be applied in this order.
+    /// The parts, to be applied in this order.
     pub parts: Vec<Part>,
-    /// Rows that no part has, because a later row has the same address.
+    /// Number of rows that were dropped because a later row has the same address.
     pub duplicates: usize,
 }
 
@@ -41,8 +41,8 @@ struct Piece<'a> {
     manager: String,
 }
 
-/// Takes a file apart so that each part has at most `most_rows` rows and `most_bytes` bytes. Managers come in an
-/// earlier part than their reports, or in the same, and so nothing depends on a part that is not applied yet.
+/// Divides a file into parts of at most `most_rows` rows and `most_bytes` bytes. A manager is in an earlier part
+/// than a report, or in the same, so that no row depends on a later part.
 ///
 /// # Errors
 /// [`UnreadableFile`], as for a file that is sent whole.
@@ -57,11 +57,11 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
         }
         let Some((_, places)) = &header else {
             let columns = Header::read(&record)?.columns;
-            let place = |wanted: &Column| columns.iter().position(|it| it == wanted);
+            let place = |wanted: &Column| columns.iter().position(|column| column == wanted);
             header = Some((raw, (place(&Column::Email), place(&Column::ManagerEmail))));
             continue;
         };
-        record.has_no_more_than_columns()?;
+        record.check_width()?;
         let cell = |at: &Option<usize>| at.and_then(|at| record.cells.get(at)).map(folded).unwrap_or_default();
         let (email, manager) = (cell(&places.0), cell(&places.1).trim().to_owned());
         pieces.push(Piece { number: record.number, raw, email, manager });
@@ -71,28 +71,30 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
     };
     let rows = pieces.len();
     if rows <= most_rows && bytes.len() <= most_bytes {
-        let numbers = pieces.iter().map(|it| it.number).collect();
-        let whole: Vec<u8> = std::iter::once(header).chain(pieces.iter().map(|it| it.raw)).flatten().copied().collect();
+        let numbers = pieces.iter().map(|piece| piece.number).collect();
+        let whole: Vec<u8> =
+            std::iter::once(header).chain(pieces.iter().map(|piece| piece.raw)).flatten().copied().collect();
         return Ok(Split { parts: vec![Part { bytes: whole, numbers }], duplicates: 0 });
     }
-    let pieces = ordered(last_of_each(pieces));
+    let pieces = sort_managers_first(drop_duplicates(pieces));
     let duplicates = rows - pieces.len();
-    Ok(Split { parts: packed(header, &pieces, most_rows, most_bytes), duplicates })
+    Ok(Split { parts: pack(header, &pieces, most_rows, most_bytes), duplicates })
 }
 
-/// The last row of an address wins (decision E1); in parts, the earlier ones would be applied first.
-fn last_of_each(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+/// Drops earlier rows of an address: the last row wins (decision E1), but in parts the earlier ones would be
+/// applied first.
+fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let mut seen = HashSet::new();
     pieces.reverse();
-    pieces.retain(|it| it.email.is_empty() || seen.insert(it.email.clone()));
+    pieces.retain(|piece| piece.email.is_empty() || seen.insert(piece.email.clone()));
     pieces.reverse();
     pieces
 }
 
-/// Managers in front of their reports; who stands on a cycle comes last.
-fn ordered(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let place: HashMap<&str, usize> = pieces.iter().enumerate().map(|(at, it)| (it.email.as_str(), at)).collect();
-    let above: Vec<Option<usize>> = pieces.iter().map(|it| place.get(it.manager.as_str()).copied()).collect();
+/// Sorts managers before their reports. People on a cycle come last.
+fn sort_managers_first(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let place: HashMap<&str, usize> = pieces.iter().enumerate().map(|(at, piece)| (piece.email.as_str(), at)).collect();
+    let above: Vec<Option<usize>> = pieces.iter().map(|piece| place.get(piece.manager.as_str()).copied()).collect();
     let mut depths: Vec<Option<usize>> = vec![None; pieces.len()];
     for start in 0..pieces.len() {
         let (mut path, mut at) = (Vec::new(), start);
@@ -107,20 +109,21 @@ fn ordered(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
                 None => break 0,
             }
         };
-        while let Some(it) = path.pop() {
-            depths[it] = Some(depth);
+        while let Some(at) = path.pop() {
+            depths[at] = Some(depth);
             depth = depth.saturating_add(1);
         }
     }
     let mut pieces: Vec<_> = depths.into_iter().zip(pieces).collect();
     pieces.sort_by_key(|(depth, piece)| (*depth, piece.number));
-    pieces.into_iter().map(|(_, it)| it).collect()
+    pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
-fn packed(header: &[u8], pieces: &[Piece<'_>], most_rows: usize, most_bytes: usize) -> Vec<Part> {
+fn pack(header: &[u8], pieces: &[Piece<'_>], most_rows: usize, most_bytes: usize) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for piece in pieces {
-        let is_full = |it: &Part| it.numbers.len() == most_rows || it.bytes.len() + piece.raw.len() + 2 > most_bytes;
+        let is_full =
+            |part: &Part| part.numbers.len() == most_rows || part.bytes.len() + piece.raw.len() + 2 > most_bytes;
         if parts.last().is_none_or(is_full) {
             parts.push(Part { bytes: header.to_vec(), numbers: Vec::new() });
         }
@@ -139,37 +142,37 @@ mod tests {
     use super::*;
 
     fn texts(split: &Split) -> Vec<&str> {
-        split.parts.iter().map(|it| std::str::from_utf8(&it.bytes).unwrap()).collect()
+        split.parts.iter().map(|part| std::str::from_utf8(&part.bytes).unwrap()).collect()
     }
 
     #[test]
-    fn managers_come_in_front_and_rows_keep_their_numbers() {
+    fn parts_have_managers_first_and_keep_row_numbers() {
         let file = "email,manager_email\nc@x,B@x\n\nb@x,a@x\r\na@x,\nd@x,a@x";
         let split = split(file.as_bytes(), 2, MAX_BYTES).unwrap();
         let wanted = ["email,manager_email\na@x,\nb@x,a@x\r\n", "email,manager_email\nd@x,a@x\nc@x,B@x\n"];
         assert_eq!(texts(&split), wanted);
-        let numbers: Vec<_> = split.parts.iter().map(|it| [it.number(2), it.number(3)]).collect();
+        let numbers: Vec<_> = split.parts.iter().map(|part| [part.number(2), part.number(3)]).collect();
         assert_eq!(numbers, [[5, 4], [6, 2]]);
     }
 
     #[test]
-    fn the_last_row_of_an_address_is_the_one_that_is_sent() {
+    fn split_keeps_the_last_row_of_an_address() {
         let file = "email,role\na@x,1\nb@x,2\nA@x,3\n";
         let found = split(file.as_bytes(), 1, MAX_BYTES).unwrap();
         assert_eq!((texts(&found), found.duplicates), (vec!["email,role\nb@x,2\n", "email,role\nA@x,3\n"], 1));
     }
 
     #[test]
-    fn a_part_keeps_within_its_bytes_and_a_cycle_comes_last() {
+    fn part_is_limited_in_bytes_and_cycles_come_last() {
         let file = "email,manager_email\na@x,b@x\nb@x,a@x\nc@x,\n";
         let found = split(file.as_bytes(), 10, 32).unwrap();
         assert_eq!(found.parts.len(), 3);
-        assert!(found.parts.iter().all(|it| it.bytes.len() <= 32));
+        assert!(found.parts.iter().all(|part| part.bytes.len() <= 32));
         assert_eq!(found.parts[0].numbers, [4]);
     }
 
     #[test]
-    fn a_small_file_is_one_part_and_a_broken_one_is_refused() {
+    fn small_file_is_one_part_and_malformed_one_is_refused() {
         for marks in ["\u{feff}", "\u{feff}\u{feff}"] {
             let file = format!("{marks}email\n\na@x\n");
             let found = split(file.as_bytes(), MAX_ROWS, MAX_BYTES).unwrap();
@@ -177,7 +180,7 @@ mod tests {
         }
         for marked in ["\u{feff}", "\n\u{feff}", "\n\u{feff} \u{feff}"] {
             let twice = format!("{marked}email,role,Email\na@x,\n");
-            assert!(split(twice.as_bytes(), 1, MAX_BYTES).is_err(), "the mark is no part of a name");
+            assert!(split(twice.as_bytes(), 1, MAX_BYTES).is_err(), "the byte order mark is not part of a name");
         }
         assert!(split(b"email\n\"a", 1, 10).is_err());
         assert!(split(b"", 1, 10).is_err());

@@ -1,4 +1,4 @@
-//! What the steps of a plan do, decided one by one.
+//! Steps of a plan, decided one at a time.
 
 use std::collections::HashMap;
 
@@ -11,41 +11,41 @@ use crate::id::EmployeeId;
 use crate::people::Employee;
 use crate::text::folded;
 
-/// One row that changes one person. Of thousands of rows only this much is kept; what exactly changes is decided again
-/// when their turn comes, see [`Plan::decisions`].
+/// One row that changes one person. A plan of thousands of rows keeps only this much; [`Plan::decisions`] decides
+/// the exact change again when it is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The place of the row in the file.
+    /// Index of the row in the file.
     pub row: usize,
-    /// The place of the person among those known; `None` for somebody new.
+    /// Index of the person in [`Known::people`], or `None` for a new person.
     pub before: Option<usize>,
     pub(super) id: EmployeeId,
     pub(super) wanted: Wanted,
 }
 
 impl Plan {
-    /// What a step does, in order; the last decision has the final state. With what the plan was made of, this decides
-    /// the same as the plan did.
+    /// Returns the decisions of a step, in order. The last one has the final state. For the arguments that the
+    /// plan was made with, the decisions are those of the plan.
     ///
     /// # Errors
-    /// Why it is refused now: the plan was made of something else.
+    /// A rejection if the arguments differ from those of the plan.
     pub fn decisions(
         file: &File,
         known: &Known,
         options: &PlanOptions<'_>,
         step: &Step,
     ) -> Result<Vec<Decision<Employee>>, Rejection> {
-        let stored = step.before.and_then(|it| known.people.get(it));
+        let stored = step.before.and_then(|at| known.people.get(at));
         let judge = Judge { file, known, options };
         let row = file.rows.get(step.row).ok_or_else(|| Rejection::conflict("the file has no such row"))?;
         judge.decide(row, step.id, stored, step.wanted)
     }
 
-    /// What would become of each row, with what would change; `names` are those of whoever is stored. Stored
-    /// values are left out unless `shows_stored`: a write scope alone reads nothing (decision B3).
+    /// Returns the planned change of each row. `names` are those of stored people. Stored values are left out
+    /// unless `shows_stored`, because a write scope alone does not permit reading (decision B3).
     ///
     /// # Errors
-    /// As [`Plan::decisions`].
+    /// The errors of [`Plan::decisions`].
     pub fn rows(
         &self,
         file: &File,
@@ -54,19 +54,20 @@ impl Plan {
         mut names: PersonNames,
         shows_stored: bool,
     ) -> Result<Vec<PlannedRow>, Rejection> {
-        names.people.extend(known.people.iter().map(|it| (it.id, it.email.clone())));
-        // In another spelling an address is the same.
+        names.people.extend(known.people.iter().map(|person| (person.id, person.email.clone())));
+        // Email addresses are compared case-insensitively.
         let is_other = |step: &Step, email: &str| {
-            step.before.is_none_or(|it| known.people.get(it).is_none_or(|it| folded(&it.email) != folded(email)))
+            step.before
+                .is_none_or(|at| known.people.get(at).is_none_or(|person| folded(&person.email) != folded(email)))
         };
-        let given = self.steps.iter().filter_map(|it| Some((it, &file.rows.get(it.row)?.email)));
+        let given = self.steps.iter().filter_map(|step| Some((step, &file.rows.get(step.row)?.email)));
         let given = given.filter(|(step, email)| is_other(step, email));
         names.people.extend(given.map(|(step, email)| (step.id, email.clone())));
-        names.departments.extend(known.departments.iter().map(|it| (it.id, it.name.clone())));
-        names.departments.extend(self.departments.iter().map(|(id, it)| (*id, it.state.name.clone())));
-        let steps: HashMap<usize, &Step> = self.steps.iter().map(|it| (it.row, it)).collect();
+        names.departments.extend(known.departments.iter().map(|department| (department.id, department.name.clone())));
+        names.departments.extend(self.departments.iter().map(|(id, decision)| (*id, decision.state.name.clone())));
+        let steps: HashMap<usize, &Step> = self.steps.iter().map(|step| (step.row, step)).collect();
         let changes = |step: &&Step| {
-            let before = step.before.and_then(|it| known.people.get(it));
+            let before = step.before.and_then(|at| known.people.get(at));
             let decisions = Self::decisions(file, known, options, step)?;
             let after = decisions.last().map(|decision| &decision.state);
             let changes = after.map(|after| report::changes(before, after, &names, shows_stored));

@@ -1,4 +1,4 @@
-//! Completes rejections, so that a row that fails names all of its problems.
+//! Completion of rejections, so that a failing row names all of its problems.
 
 use super::super::columns::Column;
 use super::super::decide::{self, Judge, Wanted, Wish};
@@ -10,27 +10,27 @@ use crate::problem::Problems;
 use crate::text::folded;
 
 impl Planner<'_> {
-    /// Adds to each rejected row what else is wrong with it. The problem that rejected it stays the first.
+    /// Adds the remaining problems to each rejected row. The problem that rejected the row stays the first.
     pub(super) fn complete_rejections(&mut self) {
         for at in 0..self.outcomes.len() {
             self.outcomes[at] = match self.outcomes[at].take() {
-                // The cells of a truncated or shifted row say nothing.
+                // The cells of a truncated or shifted row have no meaning.
                 Some(RowOutcome::Reject(rejection)) if !rejection.is_of_shape() => {
-                    Some(RowOutcome::Reject(self.completed(at, rejection)))
+                    Some(RowOutcome::Reject(self.complete_rejection(at, rejection)))
                 }
                 other => other,
             };
         }
     }
 
-    fn completed(&self, at: usize, mut rejection: Rejection) -> Rejection {
+    fn complete_rejection(&self, at: usize, mut rejection: Rejection) -> Rejection {
         let row = &self.file.rows[at];
         let stored = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
         let mut problems = Problems::none();
         let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
         drop(parsed.map_err(|others| problems.extend(others)));
         problems.take("status", decide::status(self.file, row, stored));
-        rejection.add(Rejection::of(&problems));
+        rejection.add(Rejection::from_problems(&problems));
         let department = match self.department(row, stored) {
             Ok(DepartmentCell::Known(wish)) => wish,
             Ok(DepartmentCell::Missing(_)) => Wish::Keep,
@@ -43,7 +43,7 @@ impl Planner<'_> {
         if let Some(cell) = self.file.cell(row, &Column::ManagerEmail) {
             match self.find_manager(&folded(cell.trim())) {
                 Some(id) => manager = Wish::Set(id),
-                None => rejection.add(self.no_manager(at)),
+                None => rejection.add(self.missing_manager(at)),
             }
         }
         if let Some(stored) = stored
@@ -54,7 +54,7 @@ impl Planner<'_> {
         rejection
     }
 
-    /// Decides what the cells without a problem would change, which fails where an HR system owns one of them.
+    /// Decides the change by the cells without a problem. Fails if an HR system owns one of their members.
     fn decide_rest(
         &self,
         row: &CsvRow,

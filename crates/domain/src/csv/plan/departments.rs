@@ -1,4 +1,4 @@
-//! Finds the departments that rows name, and creates those that are missing.
+//! Departments of rows: lookup of existing ones, and creation of missing ones.
 
 use ulid::Ulid;
 
@@ -15,14 +15,14 @@ use crate::text::{bounded, folded, single_line};
 
 /// The department that a row names.
 pub(super) enum DepartmentCell<'a> {
-    /// One that is stored, or none.
+    /// A stored department, or no department.
     Known(Wish<DepartmentId>),
-    /// One that is not stored under this name, and that the key may create.
+    /// A missing department that the key may create.
     Missing(&'a str),
 }
 
 impl<'a> Planner<'a> {
-    /// Looks up the department of a row among those that are stored.
+    /// Looks up the department of a row among the stored ones.
     pub(super) fn department(
         &self,
         row: &'a CsvRow,
@@ -34,7 +34,7 @@ impl<'a> Planner<'a> {
             return Ok(DepartmentCell::Known(if clears { Wish::Clear } else { Wish::Keep }));
         };
         let name = cell.trim();
-        let wrong = |flaw| Rejection::of(&Problems::one("department_name", flaw));
+        let wrong = |flaw| Rejection::from_problems(&Problems::one("department_name", flaw));
         bounded(name, 1..=department::NAME_CHARS).map_err(wrong)?;
         let Some(found) = self.departments_by_name.get(&folded(name)) else {
             if !self.options.is_admin {
@@ -51,7 +51,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the department that the file creates under this name.
+    /// Returns the id of the department that the file creates under this name.
     pub(super) fn new_department(&mut self, name: &str, ids: &mut dyn FnMut() -> Ulid) -> DepartmentId {
         let (id, _) = self.departments.entry(folded(name)).or_insert_with(|| {
             let id = DepartmentId::from_ulid(ids());
