@@ -1,6 +1,6 @@
-//! Texts in any script cost no more than a small multiple of their bytes, counted in allocated bytes.
+//! Allocations by texts in any script are limited to a small multiple of their bytes.
 
-#![expect(unsafe_code, reason = "an allocator can be counted in no other way")]
+#![expect(unsafe_code, reason = "counting allocations requires an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,22 +8,22 @@ use std::cell::Cell;
 use candor_domain::people::CustomFields;
 use candor_domain::search::SearchQuery;
 
-/// Bytes that may be allocated for each byte of a text.
+/// Maximum number of allocated bytes per byte of a text.
 const MOST: u64 = 2;
 
 thread_local! {
     static ALLOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which adds up what each thread asks for.
+/// The system's allocator, with a counter of allocated bytes per thread.
 struct CountingAllocator;
 
 fn count(bytes: usize) {
-    // A thread that is ending has no counter any more.
+    // The counter of a thread that is ending has already been dropped.
     let _ = ALLOCATED.try_with(|allocated| allocated.set(allocated.get() + bytes as u64));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it is.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
@@ -41,8 +41,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The bytes that this thread allocates during some work.
-fn allocated<T>(work: impl FnOnce() -> T) -> u64 {
+/// Returns the number of bytes that this thread allocates during some work.
+fn count_allocated<T>(work: impl FnOnce() -> T) -> u64 {
     let before = ALLOCATED.get();
     let result = work();
     let after = ALLOCATED.get();
@@ -50,7 +50,7 @@ fn allocated<T>(work: impl FnOnce() -> T) -> u64 {
     after - before
 }
 
-/// The largest custom fields of a person, with this text as each value.
+/// Returns custom fields of the maximum number, each with this text.
 fn custom_fields(value: &str) -> String {
     let fields: Vec<_> = (0..32).map(|number| format!("\"field_{number}\":\"{value}\"")).collect();
     format!("{{{}}}", fields.join(","))
@@ -60,14 +60,14 @@ fn custom_fields(value: &str) -> String {
 fn custom_fields_are_decoded_without_copies_of_texts() {
     for (script, value) in [("ASCII", "a".repeat(4 * 1024)), ("emoji", "\u{1f600}".repeat(1024))] {
         let json = custom_fields(&value);
-        let bytes = allocated(|| serde_json::from_str::<CustomFields>(&json).unwrap());
+        let bytes = count_allocated(|| serde_json::from_str::<CustomFields>(&json).unwrap());
         let stored = json.len() as u64;
         assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of JSON");
     }
 }
 
 #[test]
-fn search_allocates_no_word_for_each_sign_of_a_text() {
+fn search_does_not_allocate_per_character() {
     for (script, text, present) in [
         ("ASCII", "calm under ".repeat(5_000), "calm"),
         ("Han", "漢字文章".repeat(5_000), "漢字"),
@@ -76,7 +76,7 @@ fn search_allocates_no_word_for_each_sign_of_a_text() {
     ] {
         for query in [present, "pressure"] {
             let query = SearchQuery::parse(query).unwrap();
-            let bytes = allocated(|| query.find(&[("observation", &text)]));
+            let bytes = count_allocated(|| query.find(&[("observation", &text)]));
             let stored = text.len() as u64;
             assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of text");
         }

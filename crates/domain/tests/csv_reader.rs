@@ -1,31 +1,31 @@
-//! The reader of CSV files on whatever bytes: it never fails but by refusing, and reads what is well-formed as the
-//! usual readers do.
+//! Property tests of the CSV reader: any bytes are read or refused, and well-formed files are read like by the
+//! `csv` crate.
 
 #![cfg(test)]
 
 use candor_domain::csv::{self, File, MAX_BYTES, MAX_ROWS, UnreadableFile};
 use proptest::prelude::*;
 
-/// Bytes that matter to the reader, often; any others, sometimes.
+/// Generates bytes, mostly ones with a meaning for the reader.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec!["\"", "\"\"", ",", "\n", "\r\n", "\r", ";", "\u{feff}", "email", "é", " ", "", "custom."])
-            .prop_map(|it| it.as_bytes().to_vec()),
+            .prop_map(|piece| piece.as_bytes().to_vec()),
         2 => prop::sample::select(vec!["a@example.com", "manager_email", "status", "Email", "\0", "x"])
-            .prop_map(|it| it.as_bytes().to_vec()),
+            .prop_map(|piece| piece.as_bytes().to_vec()),
         1 => prop::collection::vec(any::<u8>(), 0..4),
     ];
     let header = prop_oneof![Just(b"".to_vec()), Just(b"email,manager_email,custom.x\n".to_vec())];
     (header, prop::collection::vec(piece, 0..60)).prop_map(|(header, rest)| [header, rest.concat()].concat())
 }
 
-/// A well-formed file: its cells, and their quoted text.
+/// Generates a well-formed file: its cells and its text.
 fn well_formed() -> impl Strategy<Value = (Vec<Vec<String>>, String)> {
     let cell = prop::string::string_regex("[a-c@é ,\"\n]{0,6}").unwrap();
     prop::collection::vec(prop::collection::vec(cell, 3), 0..8).prop_map(|rows| {
         let mut text = "email,custom.a,custom.b\r\n".to_owned();
         for row in &rows {
-            let quoted: Vec<_> = row.iter().map(|it| format!("\"{}\"", it.replace('"', "\"\""))).collect();
+            let quoted: Vec<_> = row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
             text.push_str(&quoted.join(","));
             text.push_str("\r\n");
         }
@@ -37,11 +37,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_make_the_reader_fail(bytes in bytes()) {
+    fn reader_never_panics(bytes in bytes()) {
         match File::read(&bytes) {
             Ok(file) => {
-                prop_assert!(file.rows.windows(2).all(|it| it[0].number < it[1].number), "rows are in order");
-                prop_assert!(file.emails().iter().all(|it| !it.contains('\0')));
+                prop_assert!(file.rows.windows(2).all(|pair| pair[0].number < pair[1].number), "rows are in order");
+                prop_assert!(file.emails().iter().all(|email| !email.contains('\0')));
             }
             Err(UnreadableFile::Invalid(problems)) => prop_assert!(!problems.is_empty()),
             Err(UnreadableFile::Malformed(message)) => prop_assert!(message.contains(" at line ")),
@@ -49,32 +49,32 @@ proptest! {
     }
 
     #[test]
-    fn parts_hold_every_row_once_and_can_be_read(bytes in bytes(), rows in 1..5_usize) {
+    fn parts_hold_every_row_once_and_are_readable(bytes in bytes(), rows in 1..5_usize) {
         let (whole, split) = (File::read(&bytes), csv::split(&bytes, rows, MAX_BYTES));
         prop_assert_eq!(whole.is_ok(), split.is_ok());
         if let (Ok(whole), Ok(split)) = (whole, split) {
-            let sent: usize = split.parts.iter().map(|it| it.numbers.len()).sum();
+            let sent: usize = split.parts.iter().map(|part| part.numbers.len()).sum();
             prop_assert_eq!(sent + split.duplicates, whole.rows.len());
             for part in &split.parts {
                 let read = File::read(&part.bytes);
-                prop_assert_eq!(read.map(|it| it.rows.len()), Ok(part.numbers.len()));
+                prop_assert_eq!(read.map(|file| file.rows.len()), Ok(part.numbers.len()));
             }
         }
     }
 
     #[test]
-    fn well_formed_files_are_read_as_the_usual_readers_do((rows, text) in well_formed()) {
-        let wanted: Vec<_> = rows.iter().filter(|row| row.iter().any(|it| !it.is_empty())).map(|it| &it[0]).collect();
+    fn well_formed_file_is_read_like_by_the_csv_crate((rows, text) in well_formed()) {
+        let wanted: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).map(|row| &row[0]).collect();
         let file = File::read(text.as_bytes()).unwrap();
-        prop_assert_eq!(file.rows.iter().map(|it| &it.email).collect::<Vec<_>>(), wanted);
+        prop_assert_eq!(file.rows.iter().map(|row| &row.email).collect::<Vec<_>>(), wanted);
         let mut usual = ::csv::ReaderBuilder::new().from_reader(text.as_bytes());
-        let usual: Vec<Vec<String>> = usual.records().map(|it| it.unwrap().iter().map(str::to_owned).collect()).collect();
-        prop_assert_eq!(usual, rows, "the example is what it is meant to be");
+        let usual: Vec<Vec<String>> = usual.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect();
+        prop_assert_eq!(usual, rows, "the csv crate reads the generated cells");
     }
 }
 
 #[test]
-fn hostile_files_are_refused_early_and_cheaply() {
+fn oversized_file_is_refused() {
     let commas = ",".repeat(MAX_BYTES);
     let header = |file: &str| matches!(File::read(file.as_bytes()), Err(UnreadableFile::Invalid(_)));
     assert!(header(&commas), "a header of five million columns");

@@ -1,4 +1,4 @@
-//! Reporting lines that are decided one after another never close a cycle, and nothing else is refused (decision D1).
+//! Property test: moves in the reporting tree never close a cycle, and no other move is refused (decision D1).
 
 #![cfg(test)]
 
@@ -37,16 +37,16 @@ fn employee(number: usize) -> Employee {
 }
 
 fn find(people: &[Employee], id: EmployeeId) -> &Employee {
-    people.iter().find(|it| it.id == id).unwrap()
+    people.iter().find(|person| person.id == id).unwrap()
 }
 
-/// Whether following the lines from `id` up comes to `wanted`, in at most as many steps as there are people.
+/// Returns `true` if the reporting lines above `id` lead to `wanted`.
 fn leads_to(people: &[Employee], id: EmployeeId, wanted: EmployeeId) -> bool {
     let mut at = Some(id);
     for _ in 0..=people.len() {
         match at {
-            Some(it) if it == wanted => return true,
-            Some(it) => at = find(people, it).manager_id,
+            Some(person) if person == wanted => return true,
+            Some(person) => at = find(people, person).manager_id,
             None => return false,
         }
     }
@@ -54,35 +54,37 @@ fn leads_to(people: &[Employee], id: EmployeeId, wanted: EmployeeId) -> bool {
 }
 
 fn has_cycle(people: &[Employee]) -> bool {
-    people.iter().any(|it| it.manager_id.is_some_and(|manager| leads_to(people, manager, it.id)))
+    people.iter().any(|person| person.manager_id.is_some_and(|manager| leads_to(people, manager, person.id)))
 }
 
-/// Asks for a new manager, or none, as a request would.
-fn moved(people: &[Employee], person: usize, manager: Option<usize>) -> Result<Option<Employee>, Refusal> {
-    let it = &people[person];
+/// Requests a new manager, or none, with the body of a PATCH.
+fn request_move(people: &[Employee], person: usize, manager: Option<usize>) -> Result<Option<Employee>, Refusal> {
+    let stored = &people[person];
     let manager = manager.map(|manager| &people[manager]);
     let body = manager.map_or("null".to_owned(), |manager| format!("\"{}\"", manager.id));
     let Ok(Value::Object(body)) = serde_json::from_str(&format!(r#"{{"manager_id":{body}}}"#)) else {
         panic!("{body}")
     };
-    let line =
-        |manager: &Employee| ReportingLine { status: manager.status, is_below: leads_to(people, manager.id, it.id) };
+    let line = |manager: &Employee| ReportingLine {
+        status: manager.status,
+        is_below: leads_to(people, manager.id, stored.id),
+    };
     let found = References { manager: manager.map(line), ..References::default() };
-    let patch = Patch::parse(body, it).unwrap();
-    it.update(&patch, &found, Timestamp::from_millis(2_000)).map(|decision| decision.map(|it| it.state))
+    let patch = Patch::parse(body, stored).unwrap();
+    stored.update(&patch, &found, Timestamp::from_millis(2_000)).map(|decision| decision.map(|change| change.state))
 }
 
 proptest! {
     #[test]
-    fn no_sequence_of_moves_closes_a_cycle(
+    fn sequence_of_moves_never_closes_a_cycle(
         moves in proptest::collection::vec((0..PEOPLE, proptest::option::weighted(0.85, 0..PEOPLE)), 1..60)
     ) {
         let mut people: Vec<_> = (0..PEOPLE).map(employee).collect();
         for (person, manager) in moves {
-            let wanted = manager.map(|it| people[it].id);
+            let wanted = manager.map(|number| people[number].id);
             let mut turned = people.clone();
             turned[person].manager_id = wanted;
-            match moved(&people, person, manager) {
+            match request_move(&people, person, manager) {
                 Ok(state) => {
                     prop_assert!(!has_cycle(&turned), "a cycle was let through");
                     prop_assert_eq!(state.is_some(), people[person].manager_id != wanted);
@@ -92,7 +94,7 @@ proptest! {
                 Err(refusal) => {
                     prop_assert!(has_cycle(&turned), "{:?} although there would be no cycle", refusal);
                     let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
-                    let codes: Vec<_> = problems.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+                    let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
                     prop_assert_eq!(codes, [("manager_id", Code::ReportingCycle)]);
                 }
             }
@@ -102,7 +104,7 @@ proptest! {
 }
 
 #[test]
-fn the_reference_sees_cycles_of_every_length() {
+fn has_cycle_finds_cycles_of_every_length() {
     for length in 1..=PEOPLE {
         let mut people: Vec<_> = (0..PEOPLE).map(employee).collect();
         for number in 0..length {

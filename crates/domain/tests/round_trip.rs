@@ -1,4 +1,4 @@
-//! What GET shows can be sent back with PATCH, whole, and changes nothing (decisions A7, A8).
+//! Round trips: a complete GET response that is sent back with PATCH changes nothing (decisions A7, A8).
 
 #![cfg(test)]
 
@@ -24,9 +24,9 @@ fn id<K: Kind>(number: u128) -> Id<K> {
     Id::from_ulid(Ulid(number))
 }
 
-/// The body of an answer, as a client would send it back.
-fn shown<T: Serialize>(it: &T) -> Object {
-    let text = serde_json::to_string(it).unwrap();
+/// Returns the body of a response as a client sends it back.
+fn response_body<T: Serialize>(resource: &T) -> Object {
+    let text = serde_json::to_string(resource).unwrap();
     match serde_json::from_str(&text) {
         Ok(Value::Object(members)) => members,
         other => panic!("{other:?}"),
@@ -56,7 +56,7 @@ fn employee() -> Employee {
 }
 
 #[test]
-fn people() {
+fn employee_sent_back_changes_nothing() {
     let number = |text: &str| Custom::Number(serde_json::from_str(text).unwrap());
     let fields = [
         ("flag", Custom::Flag(false)),
@@ -84,21 +84,21 @@ fn people() {
         ..full.clone()
     };
     let invited = Employee { status: Status::PendingInvite, ..employee() };
-    for it in [employee(), full, left, managed, invited] {
-        let patch = people::Patch::parse(shown(&it), &it).unwrap();
-        // Nothing that is referred to has to be there still: only what changes is looked up.
+    for employee in [employee(), full, left, managed, invited] {
+        let patch = people::Patch::parse(response_body(&employee), &employee).unwrap();
+        // The references may have been deleted since: only changed ones are looked up.
         let found = people::References {
-            email_holder: Some(it.id),
-            external_id_holder: it.external_id.as_ref().map(|_| it.id),
+            email_holder: Some(employee.id),
+            external_id_holder: employee.external_id.as_ref().map(|_| employee.id),
             managed_keys: vec!["text".to_owned(), "whole".to_owned()],
             ..people::References::default()
         };
-        assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+        assert_eq!(employee.update(&patch, &found, LATER), Ok(None), "{employee:?}");
     }
 }
 
 #[test]
-fn observations() {
+fn observation_sent_back_changes_nothing() {
     let plain = Observation {
         id: id(1),
         employee_id: id(2),
@@ -125,19 +125,19 @@ fn observations() {
         visibility: observation::Visibility::Managers,
         ..plain.clone()
     };
-    // Some of its attributes have been archived since.
+    // Half of the attributes have been archived since.
     let found = observation::References {
         attributes: tags.into_iter().map(|tag| (tag, tag.ulid().0 % 2 == 0)).collect(),
         ..observation::References::default()
     };
-    for it in [plain, full] {
-        let patch = observation::Patch::parse(shown(&it), &it).unwrap();
-        assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+    for observation in [plain, full] {
+        let patch = observation::Patch::parse(response_body(&observation), &observation).unwrap();
+        assert_eq!(observation.update(&patch, &found, LATER), Ok(None), "{observation:?}");
     }
 }
 
 #[test]
-fn objectives() {
+fn objective_sent_back_changes_nothing() {
     let plain = Objective {
         id: id(1),
         scope: objective::Scope::Employee,
@@ -161,14 +161,14 @@ fn objectives() {
     let approved = Objective { status: objective::Status::Approved, held_back: true, ..begun.clone() };
     let in_progress =
         Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
-    for it in [plain, in_review, approved, in_progress] {
-        let patch = objective::Patch::parse(shown(&it), &it).unwrap();
-        assert_eq!(it.update(&patch, LATER), Ok(None), "{it:?}");
+    for objective in [plain, in_review, approved, in_progress] {
+        let patch = objective::Patch::parse(response_body(&objective), &objective).unwrap();
+        assert_eq!(objective.update(&patch, LATER), Ok(None), "{objective:?}");
     }
 }
 
 #[test]
-fn conversations() {
+fn conversation_sent_back_changes_nothing() {
     let plain = Conversation {
         id: id(1),
         title: "Listen".to_owned(),
@@ -182,14 +182,14 @@ fn conversations() {
     let about = Some(About::Objective(id(9)));
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
     let found = conversation::References { people: [id(2), id(3)].into(), about: None };
-    for it in [plain, full] {
-        let patch = conversation::Patch::parse(shown(&it), &it).unwrap();
-        assert_eq!(it.update(&patch, &found, LATER), Ok(None), "{it:?}");
+    for conversation in [plain, full] {
+        let patch = conversation::Patch::parse(response_body(&conversation), &conversation).unwrap();
+        assert_eq!(conversation.update(&patch, &found, LATER), Ok(None), "{conversation:?}");
     }
 }
 
 #[test]
-fn summaries() {
+fn summary_sent_back_changes_nothing() {
     let plain = Summary {
         id: id(1),
         employee_id: id(2),
@@ -219,23 +219,23 @@ fn summaries() {
         included_objective_ids: (1..=100).rev().map(id).collect(),
         included_observation_ids: (1..=200).rev().map(id).collect(),
         submitted_at: Some(AT),
-        // One that is archived by now is not shown, and not lost.
+        // Archived observations are not shown, but must not be lost.
         archived_observation_ids: vec![id(201)],
         ..plain.clone()
     };
-    for it in [plain, full] {
-        let patch = summary::Patch::parse(shown(&it), &it).unwrap();
-        assert_eq!(it.update(&it, patch, &summary::References::default(), LATER), Ok(None), "{it:?}");
+    for summary in [plain, full] {
+        let patch = summary::Patch::parse(response_body(&summary), &summary).unwrap();
+        assert_eq!(summary.update(&summary, patch, &summary::References::default(), LATER), Ok(None), "{summary:?}");
     }
 }
 
 #[test]
-fn departments_and_attributes() {
+fn library_entry_sent_back_changes_nothing() {
     let department =
         Department { id: id(1), name: "Care".to_owned(), created_at: AT, updated_at: AT, archived_at: None };
-    let name = department.parse_patch(shown(&department)).unwrap();
+    let name = department.parse_patch(response_body(&department)).unwrap();
     assert_eq!(department.rename(name, Some(department.id), LATER), Ok(None));
-    let it = Attribute {
+    let attribute = Attribute {
         id: id(1),
         name: "Clarity".to_owned(),
         category: "Communication".to_owned(),
@@ -244,22 +244,22 @@ fn departments_and_attributes() {
         updated_at: AT,
         archived_at: None,
     };
-    let patch = attribute::Patch::parse(shown(&it), &it).unwrap();
-    assert_eq!(it.update(patch, Some(it.id), LATER), Ok(None));
+    let patch = attribute::Patch::parse(response_body(&attribute), &attribute).unwrap();
+    assert_eq!(attribute.update(patch, Some(attribute.id), LATER), Ok(None));
 }
 
 #[test]
-fn organizations() {
+fn organization_sent_back_changes_nothing() {
     let plain = Organization::new(id(1), "Acme".to_owned(), AT);
     let set = Organization { objective_review: Review::Required, summary_review: Review::Disabled, ..plain.clone() };
-    for it in [plain, set] {
-        let patch = organization::Patch::parse(shown(&it), &it).unwrap();
-        assert_eq!(it.update(&patch, LATER), None, "{it:?}");
+    for organization in [plain, set] {
+        let patch = organization::Patch::parse(response_body(&organization), &organization).unwrap();
+        assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");
     }
 }
 
 #[test]
-fn api_keys() {
+fn api_key_sent_back_changes_nothing() {
     let plain = ApiKey {
         id: id(1),
         name: "Reporting".to_owned(),
@@ -286,13 +286,13 @@ fn api_keys() {
         employee_id: Some(id(2)),
         reads_per_minute: Some(6000),
         writes_per_minute: Some(1000),
-        // An end that has passed is no new end.
+        // A past end is accepted if it is unchanged.
         expires_at: Some(AT),
         last_used_at: Some(AT),
         previous: Some((KeyHash([2; 32]), LATER)),
         ..plain.clone()
     };
-    // Whoever sends it back need not have the scopes that the key has.
+    // The caller lacks the scopes of the key that it sends back.
     let granter = Caller {
         tenant: Tenant::live(OrganizationId::from_ulid(Ulid(9))),
         key: id(3),
@@ -303,8 +303,8 @@ fn api_keys() {
         expires_at: None,
         quotas: Quotas::DEFAULT,
     };
-    for it in [plain, full] {
-        let patch = api_key::Patch::parse(shown(&it), &it, LATER).unwrap();
-        assert_eq!(it.update(patch, &granter, LATER), Ok(None), "{it:?}");
+    for key in [plain, full] {
+        let patch = api_key::Patch::parse(response_body(&key), &key, LATER).unwrap();
+        assert_eq!(key.update(patch, &granter, LATER), Ok(None), "{key:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! What 40 queries find among 200 sentences as people write them, in two dozen languages. What was judged by hand is in
-//! `docs/search.md`; this keeps it so.
+//! Results of 40 queries on 200 natural sentences in two dozen languages, compared with the results that were
+//! judged by hand in `docs/search.md`.
 
 #![cfg(test)]
 
@@ -9,18 +9,21 @@ const SENTENCES: &str = include_str!("search/sentences.txt");
 const QUERIES: &str = include_str!("search/queries.txt");
 const FOUND: &str = include_str!("search/found.txt");
 
-/// Each query, and below it what it finds: whole words (`=`) before beginnings (`~`), the last line first as the newest.
-fn found() -> String {
+/// Lists each query with its results: whole words (`=`) before prefixes (`~`), newest first. The last line is the
+/// newest.
+fn find_all() -> String {
     let mut text = String::new();
-    for asked in QUERIES.lines() {
-        let query = SearchQuery::parse(asked).unwrap();
-        let hits: Vec<_> =
-            SENTENCES.lines().filter_map(|it| Some((query.find(&[("observation", it)])?.0, it))).collect();
-        text.push_str(&format!("{asked}\n"));
+    for line in QUERIES.lines() {
+        let query = SearchQuery::parse(line).unwrap();
+        let hits: Vec<_> = SENTENCES
+            .lines()
+            .filter_map(|sentence| Some((query.find(&[("observation", sentence)])?.0, sentence)))
+            .collect();
+        text.push_str(&format!("{line}\n"));
         for score in Score::ALL {
             let sign = if score == Score::Whole { '=' } else { '~' };
-            for (_, it) in hits.iter().rev().filter(|(it, _)| *it == score) {
-                text.push_str(&format!("  {sign} {it}\n"));
+            for (_, sentence) in hits.iter().rev().filter(|(hit, _)| *hit == score) {
+                text.push_str(&format!("  {sign} {sentence}\n"));
             }
         }
     }
@@ -28,8 +31,8 @@ fn found() -> String {
 }
 
 #[test]
-fn what_was_judged_good_is_found_still() {
+fn results_equal_those_judged_by_hand() {
     assert_eq!(SENTENCES.lines().count(), 200);
-    let found = found();
-    assert!(found == FOUND, "tests/search/found.txt is to be judged anew, now this is found:\n{found}");
+    let found = find_all();
+    assert!(found == FOUND, "results differ from tests/search/found.txt; judge the new ones:\n{found}");
 }

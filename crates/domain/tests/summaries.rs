@@ -1,4 +1,5 @@
-//! Any sequence of changes, actions and archived observations shows what a model of it shows.
+//! Model test of summaries: any sequence of changes, actions and archived observations has the result of a simple
+//! model.
 
 #![cfg(test)]
 
@@ -18,7 +19,7 @@ fn id<K: Kind>(number: u64) -> Id<K> {
     Id::from_ulid(Ulid(number.into()))
 }
 
-/// Numbers that are the same on every run.
+/// A generator of numbers that are the same on every run.
 struct Random(u64);
 
 impl Random {
@@ -28,7 +29,7 @@ impl Random {
     }
 }
 
-/// What the rules say, kept as sets.
+/// The rules of summaries, expressed with sets.
 struct Model {
     status: Status,
     given: BTreeSet<ObservationId>,
@@ -45,7 +46,7 @@ impl Model {
         if self.is_open() { self.given.difference(&self.archived).copied().collect() } else { self.given.clone() }
     }
 
-    /// Moves on if the table of transitions lets it.
+    /// Applies the action if the transition table permits it.
     fn act(&mut self, action: &Action) -> bool {
         let to = match (action, self.status) {
             (Action::Submit, Status::Draft) => Status::PendingReview,
@@ -65,14 +66,14 @@ impl Model {
     }
 }
 
-/// The summary as it is read again after it was saved.
-fn read_again(it: &Summary, archived: &BTreeSet<ObservationId>) -> Summary {
-    let given = it.given_observation_ids();
-    let gone = given.iter().copied().filter(|it| archived.contains(it)).collect();
-    Summary { included_observation_ids: given, ..it.clone() }.showing(gone)
+/// Returns the summary as it is read after it was saved.
+fn read_again(summary: &Summary, archived: &BTreeSet<ObservationId>) -> Summary {
+    let given = summary.given_observation_ids();
+    let gone = given.iter().copied().filter(|id| archived.contains(id)).collect();
+    Summary { included_observation_ids: given, ..summary.clone() }.showing(gone)
 }
 
-fn created(found: &References) -> Summary {
+fn create_summary(found: &References) -> Summary {
     let employee = id::<candor_domain::id::EmployeeKind>(1).to_string();
     let text = |name: &str, value: &str| (name.to_owned(), Value::Text(value.to_owned()));
     let body: Object = [text("employee_id", &employee), text("title", "Half"), text("body", "Calm.")].into();
@@ -90,7 +91,7 @@ fn actions() -> [Action; 6] {
     ]
 }
 
-fn step(it: &mut Summary, model: &mut Model, random: &mut Random) {
+fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
     let one: ObservationId = id(10 + random.below(OBSERVATIONS));
     match random.below(4) {
         0 => {
@@ -100,27 +101,27 @@ fn step(it: &mut Summary, model: &mut Model, random: &mut Random) {
         }
         1 | 2 => {
             let wanted: Vec<ObservationId> =
-                (0..OBSERVATIONS).filter(|_| random.below(2) == 0).map(|it| id(10 + it)).collect();
+                (0..OBSERVATIONS).filter(|_| random.below(2) == 0).map(|number| id(10 + number)).collect();
             let set: BTreeSet<_> = wanted.iter().copied().collect();
             let shown = model.shown();
-            let is_allowed = model.is_open() && set.difference(&shown).all(|it| !model.archived.contains(it));
-            let found = |it| ObservationFound { employee_id: id(1), is_archived: model.archived.contains(it) };
-            let observations = set.iter().map(|it| (*it, found(it))).collect();
-            let named = Value::List(wanted.iter().map(|it| Value::Text(it.to_string())).collect());
-            let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), it).unwrap();
-            let decided = it.update(it, patch, &References { observations, ..References::default() }, AT);
+            let is_allowed = model.is_open() && set.difference(&shown).all(|id| !model.archived.contains(id));
+            let found = |one| ObservationFound { employee_id: id(1), is_archived: model.archived.contains(one) };
+            let observations = set.iter().map(|id| (*id, found(id))).collect();
+            let named = Value::List(wanted.iter().map(|id| Value::Text(id.to_string())).collect());
+            let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), summary).unwrap();
+            let decided = summary.update(summary, patch, &References { observations, ..References::default() }, AT);
             assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);
             if let Ok(Some(decision)) = decided {
-                *it = decision.state;
+                *summary = decision.state;
                 model.given = set;
             }
         }
         _ => {
             let action = actions()[usize::try_from(random.below(6)).unwrap()].clone();
-            let decided = it.apply(action.clone(), Review::Optional, AT);
-            assert_eq!(decided.is_ok(), model.act(&action), "{:?} × {action:?}", it.status);
+            let decided = summary.apply(action.clone(), Review::Optional, AT);
+            assert_eq!(decided.is_ok(), model.act(&action), "{:?} × {action:?}", summary.status);
             if let Ok(decision) = decided {
-                *it = decision.state;
+                *summary = decision.state;
             }
         }
     }
@@ -131,15 +132,15 @@ fn any_sequence_agrees_with_the_model() {
     let found = References { people: [id(1)].into(), ..References::default() };
     for seed in 0..400 {
         let mut random = Random(seed);
-        let mut it = created(&found);
+        let mut summary = create_summary(&found);
         let (given, archived) = (BTreeSet::new(), BTreeSet::new());
         let mut model = Model { status: Status::Draft, given, archived, has_feedback: false };
         for number in 0..60 {
-            step(&mut it, &mut model, &mut random);
-            it = read_again(&it, &model.archived);
-            let shown: BTreeSet<_> = it.included_observation_ids.iter().copied().collect();
-            let given: BTreeSet<_> = it.given_observation_ids().into_iter().collect();
-            assert_eq!((it.status, shown), (model.status, model.shown()), "seed {seed}, step {number}");
+            step(&mut summary, &mut model, &mut random);
+            summary = read_again(&summary, &model.archived);
+            let shown: BTreeSet<_> = summary.included_observation_ids.iter().copied().collect();
+            let given: BTreeSet<_> = summary.given_observation_ids().into_iter().collect();
+            assert_eq!((summary.status, shown), (model.status, model.shown()), "seed {seed}, step {number}");
             assert_eq!(given, model.given, "seed {seed}, step {number}");
         }
     }

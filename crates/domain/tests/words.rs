@@ -1,4 +1,4 @@
-//! Closed sets of words: each value has one word, each word one value, and the JSON form uses it.
+//! Enumerations of words: each value has one word, each word one value, and JSON uses the word.
 
 #![cfg(test)]
 
@@ -16,59 +16,59 @@ use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
 use candor_domain::{assignment, conversation, notification, objective, observation, people, summary, webhook};
 
-fn one_to_one<T: Word + Debug>() {
+fn check_words<T: Word + Debug>() {
     let words: BTreeSet<_> = T::words().into_iter().collect();
     assert_eq!(words.len(), T::ALL.len());
     for value in T::ALL {
         let word = value.word();
         assert_eq!(T::from_word(word), Ok(*value));
         for other in [word.to_uppercase(), format!("{word} "), word[1..].to_owned()] {
-            assert_eq!(T::from_word(&other).map_err(|it| it.code), Err(Code::InvalidEnum), "{other:?}");
+            assert_eq!(T::from_word(&other).map_err(|flaw| flaw.code), Err(Code::InvalidEnum), "{other:?}");
         }
     }
 }
 
 #[test]
-fn every_word_leads_to_its_value_and_back() {
-    one_to_one::<AccessLevel>();
-    one_to_one::<ActorKind>();
-    one_to_one::<Archived>();
-    one_to_one::<Environment>();
-    one_to_one::<EventType>();
-    one_to_one::<QuotaClass>();
-    one_to_one::<Review>();
-    one_to_one::<Role>();
-    one_to_one::<Permission>();
-    one_to_one::<Status>();
-    one_to_one::<StatusFilter>();
-    one_to_one::<Tone>();
-    one_to_one::<connector::Type>();
-    one_to_one::<invitation::MailFailure>();
-    one_to_one::<invitation::MailStatus>();
-    one_to_one::<invitation::State>();
-    one_to_one::<assignment::Status>();
-    one_to_one::<assignment::SubmissionStatus>();
-    one_to_one::<conversation::Type>();
-    one_to_one::<notification::Type>();
-    one_to_one::<objective::Expand>();
-    one_to_one::<objective::Scope>();
-    one_to_one::<objective::Status>();
-    one_to_one::<observation::Expand>();
-    one_to_one::<observation::Type>();
-    one_to_one::<observation::Visibility>();
-    one_to_one::<people::Expand>();
-    one_to_one::<summary::Expand>();
-    one_to_one::<summary::Status>();
-    one_to_one::<summary::ActionKind>();
-    one_to_one::<webhook::FailureReason>();
-    one_to_one::<webhook::Only>();
-    one_to_one::<webhook::DeliveryOrigin>();
-    one_to_one::<webhook::Status>();
+fn every_word_is_read_back_as_its_value() {
+    check_words::<AccessLevel>();
+    check_words::<ActorKind>();
+    check_words::<Archived>();
+    check_words::<Environment>();
+    check_words::<EventType>();
+    check_words::<QuotaClass>();
+    check_words::<Review>();
+    check_words::<Role>();
+    check_words::<Permission>();
+    check_words::<Status>();
+    check_words::<StatusFilter>();
+    check_words::<Tone>();
+    check_words::<connector::Type>();
+    check_words::<invitation::MailFailure>();
+    check_words::<invitation::MailStatus>();
+    check_words::<invitation::State>();
+    check_words::<assignment::Status>();
+    check_words::<assignment::SubmissionStatus>();
+    check_words::<conversation::Type>();
+    check_words::<notification::Type>();
+    check_words::<objective::Expand>();
+    check_words::<objective::Scope>();
+    check_words::<objective::Status>();
+    check_words::<observation::Expand>();
+    check_words::<observation::Type>();
+    check_words::<observation::Visibility>();
+    check_words::<people::Expand>();
+    check_words::<summary::Expand>();
+    check_words::<summary::Status>();
+    check_words::<summary::ActionKind>();
+    check_words::<webhook::FailureReason>();
+    check_words::<webhook::Only>();
+    check_words::<webhook::DeliveryOrigin>();
+    check_words::<webhook::Status>();
 }
 
 #[test]
-fn codes_are_those_of_the_contract_and_the_additions() {
-    let written: Vec<_> = Code::ALL.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
+fn problem_codes_are_those_of_the_contract() {
+    let written: Vec<_> = Code::ALL.iter().map(|code| serde_json::to_value(code).unwrap()).collect();
     let wanted = [
         "required",
         "too_short",
@@ -90,7 +90,7 @@ fn codes_are_those_of_the_contract_and_the_additions() {
 }
 
 #[test]
-fn actors_and_events_are_written_as_their_words() {
+fn actor_and_event_kinds_serialize_as_their_words() {
     for kind in ActorKind::ALL {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.word());
     }
@@ -100,14 +100,17 @@ fn actors_and_events_are_written_as_their_words() {
 }
 
 #[test]
-fn each_scope_is_granted_by_itself_alone() {
+fn scope_grants_only_itself() {
     for one in Permission::ALL {
         let granted: Vec<_> =
-            Permission::ALL.iter().copied().filter(|it| Permissions::NONE.with(*one).has(*it)).collect();
+            Permission::ALL.iter().copied().filter(|scope| Permissions::NONE.with(*one).has(*scope)).collect();
         assert_eq!(granted, [*one]);
     }
     let every = Permission::ALL.iter().fold(Permissions::NONE, |set, scope| set.with(*scope));
-    assert!(Permissions::ALL.cover(every) && !every.cover(Permissions::ALL), "* also grants what is added later");
+    assert!(
+        Permissions::ALL.cover(every) && !every.cover(Permissions::ALL),
+        "* also grants scopes that are added later"
+    );
     assert_eq!(Permissions::from_words(every.words()), Some(every));
     assert_eq!((Permissions::ALL.words(), Permissions::NONE.words()), (vec!["*"], vec![]));
 }

@@ -151,8 +151,8 @@ impl ApiKey {
     /// `true` if the person that the key shall act for is in the key's data set.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks, [`Refusal::Unprocessable`] for a
-    /// person who is not in the organization.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks. [`Refusal::Unprocessable`] for
+    /// a person who does not exist.
     pub fn create(
         id: KeyId,
         draft: Draft,
@@ -194,9 +194,9 @@ impl ApiKey {
     /// Changes the name, the scopes or the end. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, for a later end than the
-    /// caller's own or of a key that may do more than the caller, and for any change of another person's key by a
-    /// bound key; [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, for an end after the caller's
+    /// own, and for a later end of a key that may do more than the caller. The same error for any change of another
+    /// person's key by a bound key. [`Refusal::Conflict`] for a revoked key.
     pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);

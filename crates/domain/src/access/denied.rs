@@ -29,9 +29,9 @@ pub enum Denied {
     NotBelow,
     /// The reviewer is the person whose objective or summary needs the review (decision B5).
     OwnReview,
-    /// The person whom a summary is about would approve, return or share it (decision B5).
+    /// The subject of a summary would approve, return or share it (decision B5).
     AboutOneself,
-    /// Only the person whom a summary is about may give feedback on it (decision B5).
+    /// Only the subject of a summary may give feedback on it (decision B5).
     NotTheSubject,
     /// The caller's person sees the summary only because it was shared, and cannot change it (decision B5).
     OnlyShared,

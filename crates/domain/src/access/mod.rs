@@ -331,7 +331,7 @@ pub(crate) mod tests {
     use super::*;
 
     impl Caller {
-        /// The same caller with a key of this level.
+        /// Returns the caller with a key of this level.
         pub(crate) fn with_level(self, level: AccessLevel) -> Self {
             Self { level, ..self }
         }

@@ -10,7 +10,7 @@ use crate::time::{Date, Timestamp};
 /// Conditions of a list of assignments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The person whom the feedback is about.
+    /// The person that the feedback is about.
     pub employee_id: Option<EmployeeId>,
     /// A reviewer of the assignment.
     pub reviewer_id: Option<EmployeeId>,

@@ -33,7 +33,7 @@ pub const MAX_OBSERVATIONS: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// Submissions are accepted.
+    /// The assignment accepts submissions.
     Open,
     /// The required number of submissions has arrived.
     Completed,
@@ -54,7 +54,7 @@ impl StatusWord for Status {
 #[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Assignment {
     pub id: AssignmentId,
-    /// The person whom the feedback is about.
+    /// The person that the feedback is about.
     pub employee_id: EmployeeId,
     /// The person who asks for the feedback, or `None` if the request named none.
     pub requester_id: Option<EmployeeId>,

@@ -32,7 +32,7 @@ const GIVEN: &[&str] = &["employee_id", "author_id"];
 pub enum SubmissionStatus {
     /// The reviewer has not submitted.
     Pending,
-    /// Submitted. Final.
+    /// The reviewer has submitted. Final.
     Submitted,
 }
 
@@ -49,7 +49,7 @@ pub struct Submission {
     pub status: SubmissionStatus,
     /// The observations that the reviewer submitted.
     pub observation_ids: Vec<ObservationId>,
-    /// When the reviewer submitted; `None` while pending.
+    /// Time of the submission; `None` while pending.
     pub submitted_at: Option<Timestamp>,
 }
 

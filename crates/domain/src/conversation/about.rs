@@ -70,7 +70,7 @@ impl About {
         }
     }
 
-    /// Returns the id if callers may differ in seeing the resource; `None` for a person, whom every caller sees.
+    /// Returns the id if some callers may not see the resource. `None` for a person: every caller sees people.
     #[must_use]
     pub const fn linked_id(self) -> Option<LinkedId> {
         match self {

@@ -14,7 +14,7 @@ use crate::text::folded;
 /// The change of a reference that a cell asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish<T> {
-    /// The reference stays.
+    /// The reference stays as stored.
     Keep,
     /// The reference is removed.
     Clear,

@@ -13,7 +13,7 @@ use crate::people::Employee;
 use crate::problem::{Flaw, Problems};
 use crate::text::{self, folded};
 
-/// The person whom a row is about.
+/// The person that a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Target {
     /// A stored person, by index in [`Known::people`].
@@ -67,7 +67,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Matches the rows without an outcome. Rows that match no single person are rejected.
+/// Matches the rows without an outcome. Rejects malformed rows, rows about the same person, and rows that take another person's address.
 pub(super) fn match_rows(
     file: &File,
     index: &Index<'_>,

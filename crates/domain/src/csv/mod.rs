@@ -51,7 +51,7 @@ pub const MAX_COLUMNS: usize = 500;
 pub enum Empty {
     /// The stored value stays.
     Keep,
-    /// The stored value is removed, if the member is optional.
+    /// The stored value is removed, if it is optional.
     Clear,
 }
 
@@ -99,7 +99,7 @@ impl UploadRequest {
 /// The stored resources that a file refers to.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// People whom the file names by address or external id, in rows or as managers.
+    /// People that the file names by address or external id, in rows or as managers.
     pub people: Vec<Employee>,
     /// Departments that the file names.
     pub departments: Vec<Department>,

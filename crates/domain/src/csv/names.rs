@@ -7,8 +7,8 @@ use crate::id::{DepartmentId, EmployeeId};
 /// The addresses of people and the names of departments, by id.
 #[derive(Debug, Clone, Default)]
 pub struct PersonNames {
-    /// Addresses by person.
+    /// Email addresses of people.
     pub people: HashMap<EmployeeId, String>,
-    /// Names by department.
+    /// Names of departments.
     pub departments: HashMap<DepartmentId, String>,
 }

@@ -109,7 +109,7 @@ struct Planner<'a> {
     departments_by_name: HashMap<String, &'a Department>,
     /// For each address that the file assigns, the row that assigns it.
     providers: HashMap<String, usize>,
-    /// The addresses of stored people whom the file renames.
+    /// The addresses of stored people that the file renames.
     given_up: HashSet<String>,
     /// The rows that name each address as that of a manager.
     dependents: HashMap<String, Vec<usize>>,

@@ -78,7 +78,7 @@ impl Resource for Attribute {
 pub struct Filter {
     /// The whole name, compared without case.
     pub name: Option<String>,
-    /// The whole category.
+    /// The whole category, compared with case.
     pub category: Option<String>,
     /// Accepted tones. An empty list accepts all.
     pub tones: Vec<Tone>,

@@ -161,9 +161,8 @@ impl Objective {
     /// Creates an objective (§4.2).
     ///
     /// # Errors
-    /// [`Denied::OwnerNotAdmin`] for an org objective whose owner is not an org admin; [`Denied::NotBelow`] for an
-    /// owner for whom the caller may not set objectives; [`Refusal::Unprocessable`] for an owner who does not
-    /// exist.
+    /// [`Denied::OwnerNotAdmin`] for an org objective whose owner is not an org admin. [`Denied::NotBelow`] if the
+    /// caller may not set objectives for the owner. [`Refusal::Unprocessable`] for an owner who does not exist.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,

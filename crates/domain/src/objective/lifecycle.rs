@@ -34,7 +34,7 @@ pub enum Action {
         /// A remark for the audit log and the owner.
         comment: Option<String>,
     },
-    /// Sends the objective back to its author.
+    /// Sends the objective back to its owner.
     Reject {
         /// The reason, for the audit log and the owner.
         reason: String,
@@ -49,7 +49,7 @@ pub enum Action {
         /// The reason, for the audit log.
         reason: Option<String>,
     },
-    /// Archives the objective.
+    /// Archives the objective, finished or not.
     Archive,
 }
 
@@ -57,17 +57,17 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Verb {
-    /// [`Action::Submit`]
+    /// The verb of [`Action::Submit`].
     Submit,
-    /// [`Action::Approve`]
+    /// The verb of [`Action::Approve`].
     Approve,
-    /// [`Action::Reject`]
+    /// The verb of [`Action::Reject`].
     Reject,
-    /// [`Action::Complete`]
+    /// The verb of [`Action::Complete`].
     Complete,
-    /// [`Action::Miss`]
+    /// The verb of [`Action::Miss`].
     Miss,
-    /// [`Action::Archive`]
+    /// The verb of [`Action::Archive`].
     Archive,
 }
 

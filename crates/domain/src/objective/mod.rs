@@ -100,9 +100,9 @@ pub struct Objective {
     pub linked_summary_ids: Vec<SummaryId>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// When the objective was submitted for its current or approved review; `None` without one.
+    /// Time of the submission for the current or approved review; `None` without one.
     pub submitted_at: Option<Timestamp>,
-    /// When the objective was first approved or started. Never overwritten (decision C2).
+    /// Time of the first approval or start. Never overwritten (decision C2).
     pub approved_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     /// The content at the last submission or approval, or `None` before.

@@ -50,7 +50,7 @@ const VISIBILITY: Field<OneOf<Visibility>> = Field::new(
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of the contract, §2.1")]
 pub struct Draft {
-    /// The person whom the observation is about.
+    /// The person that the observation is about.
     pub employee: Reference<EmployeeKind>,
     /// The author. `None` if the field is absent, `Some(None)` if the field is null.
     pub author: Option<Option<Reference<EmployeeKind>>>,

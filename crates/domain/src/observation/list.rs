@@ -13,7 +13,7 @@ use crate::time::{Date, Timestamp};
 /// Conditions of a list of observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The person whom the observation is about.
+    /// The person that the observation is about.
     pub employee_id: Option<EmployeeId>,
     /// A manager: the observation is about a direct or indirect report of this person, at any depth (decision D5).
     pub manager_id: Option<EmployeeId>,
@@ -35,7 +35,7 @@ pub struct Filter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Expand {
-    /// The person whom the observation is about.
+    /// The person that the observation is about.
     Employee,
     /// The attributes of the observation.
     Attributes,

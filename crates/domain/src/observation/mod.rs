@@ -57,7 +57,7 @@ impl Word for Visibility {
 #[expect(missing_docs, reason = "fields of the contract, §2.1")]
 pub struct Observation {
     pub id: ObservationId,
-    /// The person whom the observation is about.
+    /// The person that the observation is about.
     pub employee_id: EmployeeId,
     /// The author, or `None` if the request named none.
     pub author_id: Option<EmployeeId>,

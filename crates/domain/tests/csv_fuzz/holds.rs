@@ -1,4 +1,4 @@
-//! What must hold for any bytes that somebody uploads.
+//! Invariants of the CSV upload for any uploaded bytes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,25 +7,26 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use ulid::Ulid;
 
-/// The reader refuses, with a reason, or answers rows in order; and a file that it reads can be sent in parts.
-pub(crate) fn reading(bytes: &[u8]) {
+/// Checks that the reader refuses a file with a reason or returns its rows in order, and that a readable file can
+/// be split.
+pub(crate) fn check_reading(bytes: &[u8]) {
     match File::read(bytes) {
         Ok(file) => {
-            assert!(file.rows.windows(2).all(|it| it[0].number < it[1].number), "rows are in order");
+            assert!(file.rows.windows(2).all(|pair| pair[0].number < pair[1].number), "rows are in order");
             let _names = (file.emails(), file.external_ids(), file.departments());
             let split = csv::split(bytes, 3, MAX_BYTES).expect("what can be read can be split");
-            let sent: usize = split.parts.iter().map(|it| it.numbers.len()).sum();
+            let sent: usize = split.parts.iter().map(|part| part.numbers.len()).sum();
             assert_eq!(sent + split.duplicates, file.rows.len(), "every row is in one part");
-            assert!(split.parts.iter().all(|it| File::read(&it.bytes).is_ok()), "every part can be read");
+            assert!(split.parts.iter().all(|part| File::read(&part.bytes).is_ok()), "every part can be read");
         }
         Err(UnreadableFile::Invalid(problems)) => assert!(!problems.is_empty()),
         Err(UnreadableFile::Malformed(message)) => assert!(message.contains(" at line "), "{message}"),
     }
 }
 
-/// A plan for an organization without anybody accounts for every row, names managers before their reports, and leaves
-/// nothing to be done a second time.
-pub(crate) fn planning(bytes: &[u8]) {
+/// Checks a plan for an empty organization: it accounts for every row, has managers before their reports, and
+/// leaves nothing for a second upload.
+pub(crate) fn check_planning(bytes: &[u8]) {
     let Ok(file) = File::read(bytes) else { return };
     let mut number = 0;
     let mut ids = || {
@@ -41,27 +42,29 @@ pub(crate) fn planning(bytes: &[u8]) {
             file.rows.len(),
             "counters sum to the rows"
         );
-        assert_eq!((created, updated, deactivated), (plan.steps.len(), 0, 0), "nobody was there");
-        let known = applied(&file, &plan, &options);
+        assert_eq!((created, updated, deactivated), (plan.steps.len(), 0, 0), "the organization is empty");
+        let known = apply_plan(&file, &plan, &options);
         let again = csv::plan(&file, &known, &HashSet::new(), &options, &mut ids);
         assert_eq!(again.steps, [], "the second time changes nothing");
-        let failed = |it: &Plan| it.outcomes.iter().map(|it| matches!(it, RowOutcome::Reject(_))).collect::<Vec<_>>();
+        let failed = |plan: &Plan| {
+            plan.outcomes.iter().map(|outcome| matches!(outcome, RowOutcome::Reject(_))).collect::<Vec<_>>()
+        };
         assert_eq!(failed(&plan), failed(&again), "the same rows fail");
     }
 }
 
-/// What would be stored after a plan, piece after piece.
-fn applied(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> Known {
+/// Returns the stored people after a plan.
+fn apply_plan(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> Known {
     let (mut people, mut lines): (Vec<Employee>, _) = (vec![], HashMap::new());
     for step in &plan.steps {
         let decisions = Plan::decisions(file, &Known::default(), options, step).expect("what was planned");
         let state = decisions.into_iter().next_back().expect("a step decides something").state;
         if let Some(manager) = state.manager_id {
-            assert!(people.iter().any(|it| it.id == manager), "a manager is there before the reports");
+            assert!(people.iter().any(|person| person.id == manager), "a manager is there before the reports");
             lines.insert(state.id, manager);
         }
         people.push(state);
     }
-    let departments = plan.departments.values().map(|it| it.state.clone()).collect();
+    let departments = plan.departments.values().map(|department| department.state.clone()).collect();
     Known { people, departments, lines, ..Known::default() }
 }

@@ -94,7 +94,7 @@ fn bound_key_manages_keys_of_its_person_only() {
     let admin =
         ApiKey { employee_id: Some(PERSON), access_level: AccessLevel::Admin, scopes: Permissions::ALL, ..key() };
     let table = [
-        // the granter's person, whom the key acts for, allowed
+        // the granter's person, the person of the key, allowed
         (None, None, true),
         (None, Some(other), true),
         (Some(Role::OrgAdmin), None, false),
