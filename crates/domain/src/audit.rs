@@ -1,4 +1,4 @@
-//! The audit log: who did what to which resource, and what it changed (decisions G).
+//! The audit log: the actor, the resource and the members that a change altered (decisions G).
 
 use std::collections::BTreeMap;
 
@@ -13,42 +13,41 @@ use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::Timestamp;
 
-/// What a decision wants written down; who asked for it is added when it is carried out.
+/// The part of an audit entry that a decision knows; the actor and the request are added at commit time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditDraft {
     /// `resource.action`, e.g. `observation.archive`.
     pub action: &'static str,
-    /// What it was done to.
+    /// The resource that the action changed.
     pub target: Target,
-    /// The members that differ.
+    /// Members with a different value after the change.
     pub changes: Changes,
-    /// A remark of the person who did it.
+    /// Remark that the actor entered.
     pub comment: Option<String>,
 }
 
 /// The members of a resource that a change touched, by name.
 pub type Changes = BTreeMap<String, Change>;
 
-/// One member before and after.
+/// The values of one member before and after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+#[expect(missing_docs, reason = "the names say everything")]
 pub struct Change {
-    /// Before.
     pub from: serde_json::Value,
-    /// After.
     pub to: serde_json::Value,
 }
 
-/// What an action was done to.
+/// The resource that an action changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Target {
-    /// The resource's singular.
+    /// Singular name of the resource, e.g. `observation`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its id.
+    /// Id of the resource.
     pub id: String,
 }
 
-/// Who did it.
+/// The kinds of actors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -67,67 +66,64 @@ impl Word for ActorKind {
     const NAME: &'static str = "ActorType";
 }
 
-/// Who did it, by name.
+/// The actor of an audit entry, with a name that stays readable after the actor is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Actor {
-    /// What kind of actor.
+    /// The kind of actor.
     #[serde(rename = "type")]
     pub kind: ActorKind,
-    /// Its id; null for the service itself.
+    /// Id of the actor; null for the service itself.
     pub id: Option<String>,
-    /// Its name at that time.
+    /// Name of the actor when the entry was written.
     pub name: String,
 }
 
 impl Actor {
-    /// The service itself.
+    /// Creates the actor for changes that the service makes itself.
     #[must_use]
     pub fn system(name: &str) -> Self {
         Self { kind: ActorKind::System, id: None, name: name.to_owned() }
     }
 }
 
-/// The API key of a request whose actor is somebody else.
+/// The API key of a request whose actor is a connector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeyUsed {
-    /// Its id.
+    /// Id of the key.
     pub id: String,
-    /// Its name at that time.
+    /// Name of the key when the entry was written.
     pub name: String,
 }
 
-/// Where a request came from.
+/// The client that sent a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// The client's address.
+    /// IP address of the client.
     pub ip: Option<String>,
-    /// What the client called itself.
+    /// The `User-Agent` header that the client sent.
     pub user_agent: Option<String>,
-    /// The key that it came with, where the actor is the connector that the key uploaded for.
+    /// The API key of the request; only where the actor is the connector that the key uploaded for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<KeyUsed>,
 }
 
-/// One entry; appended with its change, never altered.
+/// One entry of the audit log; appended together with its change and never altered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct AuditEntry {
-    /// Its id.
     pub id: AuditId,
-    /// When.
     pub occurred_at: Timestamp,
-    /// `resource.action`.
+    /// `resource.action`, e.g. `observation.archive`.
     pub action: String,
-    /// Who.
     pub actor: Actor,
-    /// To what.
     pub target: Target,
-    /// The members that differ.
+    /// Members with a different value after the change.
     pub changes: Changes,
-    /// A remark.
+    /// Remark that the actor entered.
     pub comment: Option<String>,
-    /// The request that asked for it.
+    /// Id of the request that made the change.
     pub request_id: Option<String>,
-    /// Where that came from.
+    /// The client that sent the request.
     pub context: Origin,
 }
 
@@ -146,7 +142,7 @@ pub struct HistoryEntry<'a> {
 }
 
 impl AuditEntry {
-    /// The entry as the history of its resource shows it.
+    /// Returns the entry as the history of its resource shows it.
     #[must_use]
     pub fn in_history(&self) -> HistoryEntry<'_> {
         HistoryEntry {
@@ -163,14 +159,14 @@ impl AuditEntry {
 }
 
 impl AuditDraft {
-    /// An entry about a resource, without changes.
+    /// Creates an entry for a resource, without changed members.
     #[must_use]
     pub fn of<T: Resource>(state: &T, action: &'static str) -> Self {
         let target = Target { kind: T::NAME.to_owned(), id: state.id().to_string() };
         Self { action, target, changes: Changes::new(), comment: None }
     }
 
-    /// Lists the members that differ; `updated_at` always does and says nothing.
+    /// Lists the members that differ, except `updated_at`, which always does.
     #[must_use]
     pub fn with_changes<T: Serialize>(mut self, before: &T, after: &T) -> Self {
         self.changes = difference(before, after);
@@ -178,7 +174,7 @@ impl AuditDraft {
         self
     }
 
-    /// Adds the remark of whoever did it.
+    /// Sets the remark that the actor entered.
     #[must_use]
     pub fn with_comment(mut self, comment: Option<String>) -> Self {
         self.comment = comment;
@@ -186,7 +182,7 @@ impl AuditDraft {
     }
 }
 
-/// The members of two JSON objects that are not equal.
+/// Returns the members of two JSON objects that differ.
 #[must_use]
 pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     let (mut before, after) = (members(before), members(after));
@@ -203,8 +199,8 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     changes
 }
 
-fn members(of: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
-    let json = serde_json::to_value(of);
+fn members(value: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
+    let json = serde_json::to_value(value);
     debug_assert!(matches!(json, Ok(serde_json::Value::Object(_))), "only JSON objects have members: {json:?}");
     match json {
         Ok(serde_json::Value::Object(members)) => members,
@@ -212,21 +208,21 @@ fn members(of: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
     }
 }
 
-/// Which entries of the log are wanted.
+/// The conditions of a list of audit entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// About this resource.
+    /// Id of the changed resource.
     pub target_id: Option<String>,
-    /// By this actor.
+    /// Id of the actor.
     pub actor_id: Option<String>,
-    /// Any of these actions; empty = all.
+    /// Any of these actions; empty for all.
     pub actions: Vec<String>,
-    /// Within these bounds.
+    /// Inclusive bounds of the time of the change.
     pub occurred_at: Bounds<Timestamp>,
 }
 
 impl Filter {
-    /// The parameters of `GET /audit-log`.
+    /// Declares and reads the parameters of `GET /audit-log`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             target_id: params.one(&params::any("filter[target_id]", "Only entries about the resource with this id.")),
@@ -244,7 +240,7 @@ impl Filter {
     /// Reads the parameters of `GET /audit-log`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -255,7 +251,7 @@ impl Listed for AuditEntry {
     const ORDERS_NAME: &'static str = "AuditEntrySort";
     const ORDERS: &'static [Order<Self>] = &[Order {
         by: SortBy::OccurredAt,
-        key: |it| Key::Time(it.occurred_at),
+        key: |entry| Key::Time(entry.occurred_at),
         words: &["-occurred_at", "occurred_at"],
     }];
 }

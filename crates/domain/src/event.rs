@@ -11,79 +11,79 @@ use crate::params::{self, Param, Params, Takes};
 use crate::problem::{Code, Flaw, Problems};
 use crate::time::Timestamp;
 
-/// Everything that can be announced (§6.2).
+/// The catalog of events (§6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 pub enum EventType {
-    /// Created via API or app.
+    /// An observation was created via API or app.
     #[strum(to_string = "observation.created")]
     ObservationCreated,
     /// A field of an active observation changed.
     #[strum(to_string = "observation.updated")]
     ObservationUpdated,
-    /// Archived.
+    /// An observation was archived.
     #[strum(to_string = "observation.archived")]
     ObservationArchived,
-    /// Restored from the archive.
+    /// An observation was restored from the archive.
     #[strum(to_string = "observation.restored")]
     ObservationRestored,
-    /// A draft was created.
+    /// A draft of a summary was created.
     #[strum(to_string = "summary.created")]
     SummaryCreated,
-    /// Body or includes changed before it was shared.
+    /// The body or includes of a summary changed before it was shared.
     #[strum(to_string = "summary.updated")]
     SummaryUpdated,
-    /// Moved to `pending_review`.
+    /// A summary moved to `pending_review`.
     #[strum(to_string = "summary.submitted")]
     SummarySubmitted,
-    /// Moved to `approved`.
+    /// A summary moved to `approved`.
     #[strum(to_string = "summary.approved")]
     SummaryApproved,
-    /// Moved to `shared`.
+    /// A summary moved to `shared`.
     #[strum(to_string = "summary.shared")]
     SummaryShared,
-    /// Archived.
+    /// A summary was archived.
     #[strum(to_string = "summary.archived")]
     SummaryArchived,
-    /// The employee posted feedback on a shared summary.
+    /// The employee gave feedback on a shared summary.
     #[strum(to_string = "summary.feedback_submitted")]
     SummaryFeedbackSubmitted,
-    /// A new message in a conversation.
+    /// A message was added to a conversation.
     #[strum(to_string = "conversation.message.created")]
     ConversationMessageCreated,
-    /// Any objective was created.
+    /// An objective was created.
     #[strum(to_string = "objective.created")]
     ObjectiveCreated,
-    /// A state action moved an objective.
+    /// An action changed the status of an objective.
     #[strum(to_string = "objective.status_changed")]
     ObjectiveStatusChanged,
-    /// Title, description or period changed.
+    /// Title, description or period of an objective changed.
     #[strum(to_string = "objective.updated")]
     ObjectiveUpdated,
-    /// Archived; mirrors the status change.
+    /// An objective was archived. Fires together with the status change.
     #[strum(to_string = "objective.archived")]
     ObjectiveArchived,
     /// A feedback assignment was created.
     #[strum(to_string = "assignment.created")]
     AssignmentCreated,
-    /// All required submissions were received.
+    /// All required submissions of an assignment were received.
     #[strum(to_string = "assignment.completed")]
     AssignmentCompleted,
-    /// Created via API or CSV.
+    /// An employee was created via API or CSV.
     #[strum(to_string = "employee.created")]
     EmployeeCreated,
-    /// A field changed, also through an HR system.
+    /// A field of an employee changed, also through an HR system.
     #[strum(to_string = "employee.updated")]
     EmployeeUpdated,
-    /// Moved to `deactivated`.
+    /// An employee moved to `deactivated`.
     #[strum(to_string = "employee.deactivated")]
     EmployeeDeactivated,
-    /// Moved from `deactivated` to `active` by reactivation.
+    /// An employee moved from `deactivated` to `active` by reactivation.
     #[strum(to_string = "employee.reactivated")]
     EmployeeReactivated,
-    /// Rehired.
+    /// An employee was rehired.
     #[strum(to_string = "employee.rehired")]
     EmployeeRehired,
-    /// Sent by the test endpoint.
+    /// The test endpoint was called.
     #[strum(to_string = "test.ping")]
     TestPing,
 }
@@ -99,7 +99,7 @@ impl Serialize for EventType {
 }
 
 impl FeedFilter {
-    /// The parameters by which a piece of the feed is found; none where it is simply the next one.
+    /// Returns the names of the parameters that narrow this piece of the feed; empty for the next piece in order.
     #[must_use]
     pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
         let event = (!self.kinds.is_empty()).then_some("filter[event]");
@@ -109,7 +109,7 @@ impl FeedFilter {
 }
 
 impl EventType {
-    /// Whether something fires it already. Subscribing to the others is possible beforehand.
+    /// Returns `true` if the service fires this event. Clients may subscribe to the others in advance.
     #[must_use]
     pub const fn is_live(self) -> bool {
         match self {
@@ -140,43 +140,43 @@ impl EventType {
         }
     }
 
-    /// The bit that stands for it where sets of types are stored. It never changes: new types go to the end.
+    /// Returns the bit of this type in stored sets of types. Bits never change: new types go to the end.
     #[must_use]
     pub const fn bit(self) -> i64 {
         1 << self as u32
     }
 }
 
-/// The version of the payload (§9).
+/// The version of the event payload (§9).
 pub const API_VERSION: &str = "v1";
 
-/// Something that happened, as it is stored with its change.
+/// A fact about a resource, stored together with the change that caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its id; the same however often it is delivered.
+    /// Id of the event, equal for every delivery and redelivery.
     pub id: EventId,
-    /// What happened.
+    /// The type of the event.
     pub kind: EventType,
-    /// When it happened.
+    /// Time of the change.
     pub created_at: Timestamp,
-    /// The resource after the change, as JSON text: what GET shows, nothing expanded (decision F8).
+    /// The resource after the change, as JSON text: the response of GET without expansion (decision F8).
     pub data: String,
 }
 
-/// An event's id as receivers see it: that of a test event starts with `evt_test_` (§4.4).
+/// Returns the id that receivers see: that of a test event starts with `evt_test_` (§4.4).
 #[must_use]
 pub fn public_id(kind: EventType, id: EventId) -> String {
     if kind == EventType::TestPing { format!("evt_test_{}", id.ulid()) } else { id.to_string() }
 }
 
 impl Event {
-    /// Its id as receivers see it.
+    /// Returns the id that receivers see.
     #[must_use]
     pub fn public_id(&self) -> String {
         public_id(self.kind, self.id)
     }
 
-    /// The body of a delivery, and an entry of the feed (§6.3).
+    /// Returns the JSON body of a delivery, which is also an entry of the feed (§6.3).
     #[must_use]
     pub fn body(&self, tenant: Tenant) -> String {
         format!(
@@ -190,28 +190,28 @@ impl Event {
     }
 }
 
-/// Which events the feed shows (decision F9).
+/// The conditions of the event feed (decision F9).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedFilter {
-    /// Any of these; empty = all.
+    /// Any of these types; empty for all.
     pub kinds: Vec<EventType>,
 }
 
-/// Where a piece of the feed begins.
+/// The start of a piece of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedStart {
-    /// At the oldest event that is kept.
+    /// The oldest event that is kept.
     Oldest,
-    /// Behind this place.
+    /// The first event behind this position.
     After(Position),
-    /// At the first event, in the order of the feed, that happened at this time or later.
+    /// The first event, in the order of the feed, with this time or a later one.
     Since(Timestamp),
-    /// Behind everything that is there now.
+    /// The first event after those that exist now.
     Now,
 }
 
 impl From<Option<Position>> for FeedStart {
-    /// Behind a place, or at the beginning.
+    /// Starts behind a position, or at the oldest event.
     fn from(after: Option<Position>) -> Self {
         after.map_or(Self::Oldest, Self::After)
     }
@@ -225,33 +225,33 @@ const SINCE: Param<String> = params::param(
     |text| Ok(text.to_owned()),
 );
 
-/// A piece of the feed as a request asked for it.
+/// A request for a piece of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedRequest {
-    /// Which events.
+    /// The conditions of the list.
     pub filter: FeedFilter,
-    /// From where.
+    /// The start of the piece.
     pub start: FeedStart,
-    /// At most so many of them.
+    /// The largest number of events to return.
     pub limit: u16,
-    /// Binds the next cursor to this very feed.
+    /// Digest that binds the next cursor to this list and its filters.
     pub digest: ListDigest,
 }
 
 impl FeedRequest {
-    /// The one order of the feed: that of the commits.
+    /// The only order of the feed: the order of commits.
     const SORT: Sort = Sort::up(SortBy::Commit);
 
     /// Reads the parameters of `GET /events`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, Problems> {
         let request = Self::read(&mut params, now);
         params.finish(request)
     }
 
-    /// The parameters of `GET /events`.
+    /// Declares and reads the parameters of `GET /events`.
     pub fn read(params: &mut Params, now: Timestamp) -> Self {
         let filter = FeedFilter { kinds: params.many(&params::word("filter[event]", "Only events of this type.")) };
         let has_cursor = params.has("cursor");
@@ -263,11 +263,11 @@ impl FeedRequest {
     }
 }
 
-/// The moment from which a newcomer follows the feed. One from before the feed begins is refused: whoever was away for so
-/// long has missed events, and must not go on as if nothing had happened.
+/// Reads `since`, the time from which a new client follows the feed. A time before the start of the feed is
+/// refused: a client that was away for longer has missed events and must read the lists again.
 fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Flaw> {
     if has_cursor {
-        return Err(Flaw::format("left out where there is a cursor, which says where to go on"));
+        return Err(Flaw::format("omitted when `cursor` is given"));
     }
     if text == "now" {
         return Ok(FeedStart::Now);
@@ -275,7 +275,7 @@ fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Flaw
     let wanted = |_| Flaw::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
     let since = params::instant(text).map_err(wanted)?;
     if since < oldest_in_feed(now) {
-        let message = format!("must be within the {FEED_DAYS} days that the feed goes back; read the lists anew");
+        let message = format!("must be within the last {FEED_DAYS} days; read the lists again to catch up");
         return Err(Flaw::new(Code::OutOfRange, message));
     }
     if since > now.plus_seconds(MOST_COMMIT_DELAY_SECONDS) {
@@ -284,22 +284,23 @@ fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Flaw
     Ok(FeedStart::Since(since))
 }
 
-/// How long the feed goes back (decision F9).
+/// Age of the oldest event in the feed, in days (decision F9).
 pub const FEED_DAYS: i64 = 30;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// The feed shows what happened since then.
+/// Returns the time of the oldest event that the feed shows.
 #[must_use]
 pub fn oldest_in_feed(now: Timestamp) -> Timestamp {
     now.plus_seconds(-FEED_DAYS * DAY_SECONDS)
 }
 
-/// A change has its time before it is saved: it waits for others, is tried again, and instances' clocks differ. What is
-/// saved now happened at most so long ago by another clock, and the same overlap is what a poller of `updated_at` needs.
+/// Longest delay between the time of a change and its commit, in seconds. A change gets its time first, then waits
+/// for locks and retries, and the clocks of instances differ. Clients that poll by `updated_at` need the same
+/// overlap.
 pub const MOST_COMMIT_DELAY_SECONDS: i64 = 5 * 60;
 
-/// The first id that an event of this time can have; an event's id has its time in front.
+/// Returns the lowest id that an event of this time can have. Event ids start with the time.
 #[must_use]
 pub fn first_id_at(at: Timestamp) -> EventId {
     const RANDOM_BITS: u32 = 80;
@@ -316,7 +317,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn the_catalog_is_closed_and_every_word_leads_back() {
+    fn every_event_type_is_parsed_from_its_word() {
         assert_eq!(EventType::ALL.len(), 24);
         for kind in EventType::ALL {
             assert_eq!(EventType::from_word(kind.word()), Ok(*kind));
@@ -325,8 +326,8 @@ mod tests {
 
     #[test]
     fn every_type_keeps_the_bit_it_was_stored_with() {
-        let bits: Vec<_> = EventType::ALL.iter().map(|it| it.bit()).collect();
-        assert_eq!(bits, (0..24).map(|it| 1 << it).collect::<Vec<i64>>());
+        let bits: Vec<_> = EventType::ALL.iter().map(|kind| kind.bit()).collect();
+        assert_eq!(bits, (0..24).map(|index| 1 << index).collect::<Vec<i64>>());
         assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
         assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));
     }
@@ -335,12 +336,14 @@ mod tests {
 
     fn start(pairs: &[(&str, &str)]) -> Result<FeedStart, Vec<(String, Code)>> {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let problems = |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect();
-        FeedRequest::parse(Params::new(pairs), NOW).map(|it| it.start).map_err(problems)
+        let codes = |problems: Problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        };
+        FeedRequest::parse(Params::new(pairs), NOW).map(|request| request.start).map_err(codes)
     }
 
     #[test]
-    fn the_feed_begins_where_it_is_asked_to() {
+    fn feed_starts_at_the_requested_position() {
         let early = NOW.plus_seconds(-60);
         assert_eq!(start(&[]), Ok(FeedStart::Oldest));
         assert_eq!(start(&[("since", "now")]), Ok(FeedStart::Now));
@@ -365,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn no_event_of_a_time_has_a_lower_id_than_its_first() {
+    fn first_id_at_is_the_lowest_id_of_its_millisecond() {
         let at = Timestamp::from_millis(1_234_567);
         assert_eq!(first_id_at(at).ulid().timestamp_ms(), 1_234_567);
         assert!(first_id_at(at) <= EventId::from_ulid(Ulid::from_parts(1_234_567, 0)));
@@ -373,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_has_the_members_of_the_contract_in_its_order() {
+    fn event_body_has_the_contract_members_in_order() {
         let event = Event {
             id: EventId::from_ulid(Ulid(1)),
             kind: EventType::ObservationCreated,

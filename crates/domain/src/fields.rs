@@ -16,7 +16,7 @@ use crate::rule::{Described, Field, Implied, Rule};
 /// use candor_domain::json::Value;
 /// use candor_domain::rule::{self, Field, Shape, Text};
 ///
-/// const TITLE: Field<Text> = Field::new("title", rule::text(1..=200), "What is to be reached.");
+/// const TITLE: Field<Text> = Field::new("title", rule::text(1..=200), "The goal in one line.");
 ///
 /// let Ok(Value::Object(body)) = serde_json::from_str(r#"{"title": "", "titel": 1}"#) else { unreachable!() };
 /// let mut fields = Fields::new(body);
@@ -35,7 +35,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Starts reading a body. A member given twice is a problem at once: nobody can say which was meant.
+    /// Starts reading a body. A duplicate member is a problem, because the intended value is unknown.
     #[must_use]
     pub fn new(body: Object) -> Self {
         let mut members: Vec<_> = body.into();
@@ -51,10 +51,10 @@ impl Fields {
         Self { members, problems, described: None }
     }
 
-    /// Reads the body of a creation, in which the service's own fields have no place (decision A7).
+    /// Reads the body of a creation and refuses fields that the service sets (decision A7).
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn of_new<T>(
         body: Object,
         read_only: &[&str],
@@ -66,10 +66,10 @@ impl Fields {
         fields.finish(draft)
     }
 
-    /// Reads the body of an update of `stored`, in which what cannot change may stand as it is (decision A7).
+    /// Reads the body of an update of `stored`. Fixed fields may be sent with their stored value (decision A7).
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// Returns every field that is invalid or that cannot be changed.
     pub fn of_update<T, S: serde::Serialize>(
         body: Object,
         fixed: &[&[&str]],
@@ -84,7 +84,7 @@ impl Fields {
         fields.finish(Some(patch))
     }
 
-    /// What a reader of bodies reads: it is given one that says nothing, and answers are not looked at.
+    /// Returns the fields that `read` declares. It runs on an empty body, and its result is dropped.
     #[must_use]
     pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Described> {
         let mut fields = Self { described: Some(Vec::new()), ..Self::new(Object::new()) };
@@ -93,69 +93,70 @@ impl Fields {
     }
 
     fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.members.iter().position(|(it, _)| it == name)?;
+        let at = self.members.iter().position(|(member, _)| member == name)?;
         Some(self.members.swap_remove(at).1)
     }
 
-    /// The value of a field; noted down instead where fields are described.
-    fn value<R: Rule>(&mut self, field: &Field<R>, note: impl FnOnce(&mut Described)) -> Option<Value> {
+    /// Takes the value of a field. While fields are described, records the field and returns `None`.
+    fn take_or_describe<R: Rule>(&mut self, field: &Field<R>, note: impl FnOnce(&mut Described)) -> Option<Value> {
         let Some(described) = &mut self.described else { return self.remove(field.name) };
         let Field { name, about, .. } = *field;
         let shape = field.rule.shape();
-        let mut it = Described { name, about, shape, is_required: false, is_nullable: false, default: None };
-        note(&mut it);
-        described.push(it);
+        let mut entry = Described { name, about, shape, is_required: false, is_nullable: false, default: None };
+        note(&mut entry);
+        described.push(entry);
         None
     }
 
-    /// A field that must be given and must not be null.
+    /// Reads a field that must be given and must not be null.
     pub fn required<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
-        let result = match self.value(field, |it| it.is_required = true) {
+        let result = match self.take_or_describe(field, |entry| entry.is_required = true) {
             None | Some(Value::Null) => Err(Flaw::required()),
             Some(value) => field.rule.parse(&value),
         };
         self.problems.take(field.name, result)
     }
 
-    /// A field that some callers may leave out, and others must give: `own` is its value where it is absent, and
-    /// `None` for callers who must give it.
+    /// Reads a field that only some callers may omit: `own` is the value for an absent field, and `None` for
+    /// callers who must give it.
     pub fn required_or<R: Rule>(&mut self, field: &Field<R>, own: Option<R::Value>) -> Option<R::Value> {
-        match (self.value(field, |_| {}), own) {
+        match (self.take_or_describe(field, |_| {}), own) {
             (None, Some(own)) => Some(own),
             (None | Some(Value::Null), _) => self.problems.take(field.name, Err(Flaw::required())),
             (Some(value), _) => self.problems.take(field.name, field.rule.parse(&value)),
         }
     }
 
-    /// A field of a new resource that may be absent or null, which is the same.
+    /// Reads a field of a new resource; null means the same as absent.
     pub fn optional<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
         self.nullable(field).flatten()
     }
 
-    /// A field that may be absent or null, which is the same as `default`.
+    /// Reads a field for which absent and null mean `default`.
     pub fn optional_or<R: Rule<Value: Implied>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
         let written = default.written();
-        let value = self.value(field, |it| (it.is_nullable, it.default) = (true, Some(written)));
-        self.some(field, value).flatten().unwrap_or(default)
+        let value = self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(written)));
+        self.parse_nullable(field, value).flatten().unwrap_or(default)
     }
 
-    /// A field that may be absent but, when given, not be null (decision A8).
+    /// Reads a field that may be absent but must not be null (decision A8).
     pub fn present<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
-        let value = self.value(field, |_| {})?;
+        let value = self.take_or_describe(field, |_| {})?;
         self.not_null(field, &value)
     }
 
-    /// A field that, when absent, has this value, and must not be null.
+    /// Reads a field that must not be null and has the value `default` if absent.
     pub fn present_or<R: Rule<Value: Implied>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
         let written = default.written();
-        let value = self.value(field, |it| it.default = Some(written));
+        let value = self.take_or_describe(field, |entry| entry.default = Some(written));
         value.and_then(|value| self.not_null(field, &value)).unwrap_or(default)
     }
 
-    /// A field of a change: absent = keep, null = clear, else the new value (decision A8).
+    /// Reads a field of an update: `None` if absent (keep), `Some(None)` for null (clear), or the new value
+    /// (decision A8).
     pub fn nullable<R: Rule>(&mut self, field: &Field<R>) -> Option<Option<R::Value>> {
-        let value = self.value(field, |it| it.is_nullable = true);
-        self.some(field, value)
+        let value = self.take_or_describe(field, |entry| entry.is_nullable = true);
+        self.parse_nullable(field, value)
     }
 
     fn not_null<R: Rule>(&mut self, field: &Field<R>, value: &Value) -> Option<R::Value> {
@@ -163,7 +164,7 @@ impl Fields {
         self.problems.take(field.name, result)
     }
 
-    fn some<R: Rule>(&mut self, field: &Field<R>, value: Option<Value>) -> Option<Option<R::Value>> {
+    fn parse_nullable<R: Rule>(&mut self, field: &Field<R>, value: Option<Value>) -> Option<Option<R::Value>> {
         let value = value?;
         if value == Value::Null {
             Some(None)
@@ -172,7 +173,7 @@ impl Fields {
         }
     }
 
-    /// Fields that a new resource gets from the service, never from a request (decision A7).
+    /// Refuses fields that the service sets on a new resource (decision A7).
     pub fn refuse(&mut self, names: &[&str]) {
         for name in names {
             if self.remove(name).is_some() {
@@ -181,16 +182,17 @@ impl Fields {
         }
     }
 
-    /// Fields that cannot change: the stored value is accepted and ignored, so that a resource that was read can be
-    /// sent back; any other is a problem (decision A7).
+    /// Accepts and ignores fixed fields that have their stored value, so that clients can send back a resource as
+    /// they read it. Another value is a problem (decision A7).
     pub fn unchanged<T: serde::Serialize>(&mut self, names: &[&str], stored: &T) {
-        if !names.iter().any(|name| self.members.iter().any(|(it, _)| it == name)) {
+        if !names.iter().any(|name| self.members.iter().any(|(member, _)| member == name)) {
             return;
         }
         let stored = serde_json::to_value(stored).unwrap_or_default();
         for name in names {
             let Some(given) = self.remove(name) else { continue };
-            let equal = stored.get(name).is_some_and(|it| serde_json::to_value(&given).is_ok_and(|given| given == *it));
+            let equal =
+                stored.get(name).is_some_and(|value| serde_json::to_value(&given).is_ok_and(|given| given == *value));
             if !equal {
                 self.problems.add(*name, Flaw::new(Code::ReadOnly, "cannot be changed"));
             }
@@ -202,29 +204,29 @@ impl Fields {
         self.problems.add(name, flaw);
     }
 
-    /// Adds problems that a nested value had.
+    /// Adds the problems of a nested value.
     pub fn problems(&mut self, found: Problems) {
         self.problems.extend(found);
     }
 
-    /// What objects within the body were read as; their problems get the name of the field in front.
+    /// Returns the value of a nested object. Its problems get the name of the field as a prefix.
     pub fn nested<T>(&mut self, name: &str, read: Result<T, Problems>) -> Option<T> {
-        read.map_err(|it| self.problems.extend(it.below(name))).ok()
+        read.map_err(|problems| self.problems.extend(problems.below(name))).ok()
     }
 
-    /// Ends the reading: whatever is left is unknown.
+    /// Ends the reading and reports the remaining members as unknown.
     ///
     /// # Errors
-    /// Every problem found; also when `value` is missing, which only a problem explains.
+    /// Returns every problem found. A missing `value` always comes with a problem.
     pub fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {
-        let problems = self.end();
+        let problems = self.into_problems();
         match value {
             Some(value) => problems.or(value),
             None => Err(problems),
         }
     }
 
-    fn end(mut self) -> Problems {
+    fn into_problems(mut self) -> Problems {
         self.members.sort_by(|a, b| a.0.cmp(&b.0));
         for (name, _) in self.members {
             self.problems.add(name, Flaw::new(Code::UnknownField, "is not a field of this request"));
@@ -233,42 +235,42 @@ impl Fields {
     }
 }
 
-/// A reference to another resource as a request gave it: any string is well-formed, whether it names something is
-/// found out later and is another kind of error (decision A4).
+/// A reference to another resource as a request gave it. Every string is well-formed; a missing resource is found
+/// later and is an error of another kind (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference<K: Kind> {
-    /// The text, to be repeated when it names nothing.
+    /// The text of the request, repeated in the error if the resource does not exist.
     pub text: String,
-    /// The id, if it is one of the right kind.
+    /// The id, if the text is an id of the right kind.
     pub id: Option<Id<K>>,
 }
 
 impl<K: Kind> From<Id<K>> for Reference<K> {
-    /// To a resource that is known already.
+    /// Creates a reference to a known resource.
     fn from(id: Id<K>) -> Self {
         Self { text: id.to_string(), id: Some(id) }
     }
 }
 
 impl<K: Kind> Reference<K> {
-    /// What it names, if that was found.
+    /// Returns the id if `is_there` confirms that the resource exists.
     ///
     /// # Errors
-    /// It names nothing.
+    /// Returns [`Reference::not_found`] if the resource does not exist.
     pub fn found(&self, is_there: impl FnOnce(&Id<K>) -> bool) -> Result<Id<K>, Flaw> {
         self.id.filter(is_there).ok_or_else(|| self.not_found())
     }
 
-    /// The flaw of naming nothing.
+    /// Returns the error for an id that does not exist in the organization.
     #[must_use]
     pub fn not_found(&self) -> Flaw {
         Flaw::not_found(&self.text)
     }
 }
 
-/// A closed set of words that the API uses: each value has one word, and each word one value.
+/// A closed set of strings in the API: each value has exactly one word.
 ///
-/// Both come from the variants themselves, so that none can be left out:
+/// The words are derived from the variants, so that none can be omitted:
 ///
 /// ```
 /// use candor_domain::fields::Word;
@@ -287,38 +289,38 @@ impl<K: Kind> Reference<K> {
 /// assert_eq!(Season::from_word("late_autumn"), Ok(Season::LateAutumn));
 /// ```
 pub trait Word: VariantArray + Into<&'static str> + Copy + PartialEq {
-    /// What documents call the set; empty where no document shows it.
+    /// Name of the set in the OpenAPI document; empty if the document does not show it.
     const NAME: &'static str = "";
-    /// Every value, in the order of the documents.
+    /// Every value, in the order of the OpenAPI document.
     const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// The value of a word.
+    /// Parses a word.
     ///
     /// # Errors
-    /// `invalid_enum` naming the words that would be right.
+    /// Returns `invalid_enum` with the list of valid words.
     fn from_word(text: &str) -> Result<Self, Flaw> {
-        let known = Self::ALL.iter().copied().find(|it| it.word() == text);
+        let known = Self::ALL.iter().copied().find(|value| value.word() == text);
         known.ok_or_else(|| Flaw::one_of(&Self::words()))
     }
 
-    /// The word of this value.
+    /// Returns the word of this value.
     fn word(self) -> &'static str {
         self.into()
     }
 
-    /// Every word, in the order of the documents.
+    /// Returns every word, in the order of the OpenAPI document.
     #[must_use]
     fn words() -> Vec<&'static str> {
-        Self::ALL.iter().map(|it| it.word()).collect()
+        Self::ALL.iter().map(|value| value.word()).collect()
     }
 }
 
-/// Writes a [`Word`] as its word; for `#[serde(serialize_with = "...")]`.
+/// Serializes a [`Word`] as its word; for `#[serde(serialize_with = "...")]`.
 ///
 /// # Errors
-/// Those of the serializer.
-pub fn as_word<T: Word, S: serde::Serializer>(it: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(it.word())
+/// Returns errors of the serializer.
+pub fn as_word<T: Word, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(value.word())
 }
 
 #[cfg(test)]
@@ -332,7 +334,13 @@ mod tests {
     }
 
     fn codes(result: Result<(), Problems>) -> Vec<(String, Code)> {
-        result.err().unwrap_or_default().as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+        result
+            .err()
+            .unwrap_or_default()
+            .as_slice()
+            .iter()
+            .map(|problem| (problem.field.clone(), problem.code))
+            .collect()
     }
 
     #[test]
@@ -356,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn null_clears_only_what_can_be_null() {
+    fn null_clears_only_nullable_fields() {
         let mut fields = fields(r#"{"a":null,"b":null}"#);
         assert_eq!(fields.nullable(&Field::new("a", text(0..=5), "")), Some(None));
         assert_eq!(fields.nullable(&Field::new("absent", text(0..=5), "")), None);
@@ -365,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_can_be_sent_back() {
+    fn stored_value_of_a_fixed_field_is_accepted() {
         let stored = serde_json::json!({"id": "obs_1", "n": 5, "at": null});
         let mut same = fields(r#"{"id":"obs_1","n":5,"at":null}"#);
         same.unchanged(&["id", "n", "at"], &stored);
@@ -376,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_given_twice_is_a_problem() {
+    fn duplicate_member_is_reported() {
         let mut fields = fields(r#"{"a":"x","a":"y"}"#);
         fields.required(&Field::new("a", text(1..=5), ""));
         assert_eq!(codes(fields.finish(Some(()))), [("a".to_owned(), Code::InvalidFormat)]);

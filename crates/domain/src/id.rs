@@ -1,4 +1,4 @@
-//! Identifiers: a type prefix and a ULID, so that an id says what it names (§1).
+//! Identifiers: a type prefix and a ULID, so that an id shows the kind of its resource (§1).
 //!
 //! ```
 //! use candor_domain::id::{EmployeeId, ObservationId};
@@ -17,9 +17,9 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use ulid::Ulid;
 
-/// What an identifier names.
+/// A kind of resource that ids name.
 pub trait Kind: Copy + Ord + 'static {
-    /// The part before the underscore.
+    /// The part of an id before the underscore.
     const PREFIX: &'static str;
 }
 
@@ -29,68 +29,68 @@ pub struct Id<K> {
     kind: PhantomData<fn() -> K>,
 }
 
-/// The text is not an identifier of the wanted kind.
+/// The error for a text that is not an id of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier: expected `{prefix}_` and 26 characters")]
 pub struct NotAnId {
-    /// The prefix that was wanted.
+    /// Prefix of the expected kind.
     pub prefix: &'static str,
 }
 
 impl<K: Kind> Id<K> {
-    /// Names the resource with this ULID.
+    /// Creates the id with this ULID.
     #[must_use]
     pub const fn from_ulid(ulid: Ulid) -> Self {
         Self { ulid, kind: PhantomData }
     }
 
-    /// The ULID without its prefix.
+    /// Returns the ULID without the prefix.
     #[must_use]
     pub const fn ulid(self) -> Ulid {
         self.ulid
     }
 
-    /// The 16 bytes that a store keeps; they sort as the identifier does.
+    /// Returns the 16 bytes that stores keep. They sort in the order of the ids.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {
         self.ulid.0.to_be_bytes()
     }
 
-    /// The identifier that [`Id::to_bytes`] was called on.
+    /// Creates the id from the result of [`Id::to_bytes`].
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self::from_ulid(Ulid(u128::from_be_bytes(bytes)))
     }
 }
 
-/// The length of a ULID's text.
+/// Length of a ULID's text, in characters.
 const ULID_CHARS: usize = 26;
 
 impl<K: Kind> FromStr for Id<K> {
     type Err = NotAnId;
 
-    /// Strict: one spelling per identifier, so upper case only and nothing around it.
+    /// Accepts exactly one spelling per id: upper case, without surrounding white space.
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let wanted = NotAnId { prefix: K::PREFIX };
-        let rest = text.strip_prefix(K::PREFIX).and_then(|it| it.strip_prefix('_')).ok_or(wanted)?;
+        let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or(wanted)?;
         let canonical =
-            rest.len() == ULID_CHARS && rest.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
+            rest.len() == ULID_CHARS && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         if !canonical || rest.as_bytes()[0] > b'7' {
             return Err(wanted);
         }
         let ulid = Ulid::from_string(rest).map_err(|_| wanted)?;
-        if rest.bytes().any(|it| matches!(it, b'I' | b'L' | b'O' | b'U')) {
+        if rest.bytes().any(|byte| matches!(byte, b'I' | b'L' | b'O' | b'U')) {
             return Err(wanted);
         }
         Ok(Self::from_ulid(ulid))
     }
 }
 
-/// Room for the longest prefix, the underscore and the ULID.
+/// Buffer size for the longest prefix, the underscore and the ULID.
 const TEXT_BYTES: usize = 40;
 
 impl<K: Kind> Id<K> {
-    /// Writes the text without going through a formatter: a page of a list prints hundreds of these.
+    /// Writes the text without a formatter, because a page of a list prints hundreds of ids.
     fn write<'b>(&self, buffer: &'b mut [u8; TEXT_BYTES]) -> Option<&'b str> {
         let mut ulid = [0; ULID_CHARS];
         self.ulid.array_to_str(&mut ulid);
@@ -150,175 +150,175 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// A piece of feedback (§2.1).
+/// Marker of observation ids (§2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObservationKind {}
 impl Kind for ObservationKind {
     const PREFIX: &'static str = "obs";
 }
-/// Names a piece of feedback (§2.1).
+/// Id of an observation (§2.1).
 pub type ObservationId = Id<ObservationKind>;
 
-/// A goal (§2.2).
+/// Marker of objective ids (§2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectiveKind {}
 impl Kind for ObjectiveKind {
     const PREFIX: &'static str = "obj";
 }
-/// Names a goal (§2.2).
+/// Id of an objective (§2.2).
 pub type ObjectiveId = Id<ObjectiveKind>;
 
-/// A person of the organization (§2.3).
+/// Marker of employee ids (§2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EmployeeKind {}
 impl Kind for EmployeeKind {
     const PREFIX: &'static str = "emp";
 }
-/// Names a person of the organization (§2.3).
+/// Id of an employee (§2.3).
 pub type EmployeeId = Id<EmployeeKind>;
 
-/// A department.
+/// Marker of department ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DepartmentKind {}
 impl Kind for DepartmentKind {
     const PREFIX: &'static str = "dep";
 }
-/// Names a department.
+/// Id of a department.
 pub type DepartmentId = Id<DepartmentKind>;
 
-/// An attribute of the organization's library.
+/// Marker of attribute ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AttributeKind {}
 impl Kind for AttributeKind {
     const PREFIX: &'static str = "attr";
 }
-/// Names an attribute of the organization's library.
+/// Id of an attribute of the organization's library.
 pub type AttributeId = Id<AttributeKind>;
 
-/// A summary.
+/// Marker of summary ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SummaryKind {}
 impl Kind for SummaryKind {
     const PREFIX: &'static str = "sum";
 }
-/// Names a summary.
+/// Id of a summary.
 pub type SummaryId = Id<SummaryKind>;
 
-/// A webhook subscription (§2.4).
+/// Marker of webhook subscription ids (§2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WebhookKind {}
 impl Kind for WebhookKind {
     const PREFIX: &'static str = "whk";
 }
-/// Names a webhook subscription (§2.4).
+/// Id of a webhook subscription (§2.4).
 pub type WebhookId = Id<WebhookKind>;
 
-/// An event (§6).
+/// Marker of event ids (§6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventKind {}
 impl Kind for EventKind {
     const PREFIX: &'static str = "evt";
 }
-/// Names an event (§6).
+/// Id of an event (§6).
 pub type EventId = Id<EventKind>;
 
-/// One attempt to deliver an event (§2.5).
+/// Marker of delivery attempt ids (§2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeliveryKind {}
 impl Kind for DeliveryKind {
     const PREFIX: &'static str = "del";
 }
-/// Names one attempt to deliver an event (§2.5).
+/// Id of one attempt to deliver an event (§2.5).
 pub type DeliveryId = Id<DeliveryKind>;
 
-/// The owner of everything else.
+/// Marker of organization ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OrganizationKind {}
 impl Kind for OrganizationKind {
     const PREFIX: &'static str = "org";
 }
-/// Names the owner of everything else.
+/// Id of an organization.
 pub type OrganizationId = Id<OrganizationKind>;
 
-/// One HTTP request.
+/// Marker of request ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {}
 impl Kind for RequestKind {
     const PREFIX: &'static str = "req";
 }
-/// Names one HTTP request.
+/// Id of one HTTP request.
 pub type RequestId = Id<RequestKind>;
 
-/// An API key (§5).
+/// Marker of API key ids (§5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyKind {}
 impl Kind for KeyKind {
     const PREFIX: &'static str = "key";
 }
-/// Names an API key (§5).
+/// Id of an API key (§5).
 pub type KeyId = Id<KeyKind>;
 
-/// An entry of the audit log.
+/// Marker of audit entry ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AuditKind {}
 impl Kind for AuditKind {
     const PREFIX: &'static str = "aud";
 }
-/// Names an entry of the audit log.
+/// Id of an entry of the audit log.
 pub type AuditId = Id<AuditKind>;
 
-/// A notification in the application.
+/// Marker of notification ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NotificationKind {}
 impl Kind for NotificationKind {
     const PREFIX: &'static str = "ntf";
 }
-/// Names a notification in the application.
+/// Id of a notification in the application.
 pub type NotificationId = Id<NotificationKind>;
 
-/// An invitation to join.
+/// Marker of invitation ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InvitationKind {}
 impl Kind for InvitationKind {
     const PREFIX: &'static str = "inv";
 }
-/// Names an invitation to join.
+/// Id of an invitation.
 pub type InvitationId = Id<InvitationKind>;
 
-/// A connection to an HR system.
+/// Marker of connector ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConnectorKind {}
 impl Kind for ConnectorKind {
     const PREFIX: &'static str = "con";
 }
-/// Names a connection to an HR system.
+/// Id of a connector to an HR system.
 pub type ConnectorId = Id<ConnectorKind>;
 
-/// A request for feedback about a person.
+/// Marker of assignment ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AssignmentKind {}
 impl Kind for AssignmentKind {
     const PREFIX: &'static str = "asg";
 }
-/// Names a request for feedback about a person.
+/// Id of a request for feedback about a person.
 pub type AssignmentId = Id<AssignmentKind>;
 
-/// A conversation.
+/// Marker of conversation ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConversationKind {}
 impl Kind for ConversationKind {
     const PREFIX: &'static str = "cnv";
 }
-/// Names a conversation.
+/// Id of a conversation.
 pub type ConversationId = Id<ConversationKind>;
 
-/// A message of a conversation.
+/// Marker of message ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MessageKind {}
 impl Kind for MessageKind {
     const PREFIX: &'static str = "msg";
 }
-/// Names a message of a conversation.
+/// Id of a message in a conversation.
 pub type MessageId = Id<MessageKind>;
 
 #[cfg(test)]
@@ -327,7 +327,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn only_the_canonical_spelling_is_an_id() {
+    fn id_in_non_canonical_spelling_is_rejected() {
         let good = "obs_01ARZ3NDEKTSV4RRFFQ69G5FAV";
         assert!(good.parse::<ObservationId>().is_ok());
         for bad in [
@@ -353,14 +353,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_and_bytes_lead_back_to_the_id(bits: u128) {
+        fn id_survives_a_round_trip_through_text_and_bytes(bits: u128) {
             let id = EmployeeId::from_ulid(Ulid(bits));
             prop_assert_eq!(id.to_string().parse::<EmployeeId>(), Ok(id));
             prop_assert_eq!(EmployeeId::from_bytes(id.to_bytes()), id);
         }
 
         #[test]
-        fn no_text_makes_the_parser_fail_otherwise(text in ".{0,40}") {
+        fn text_that_parses_as_an_id_is_canonical(text in ".{0,40}") {
             if let Ok(id) = text.parse::<EmployeeId>() {
                 prop_assert_eq!(id.to_string(), text);
             }

@@ -1,6 +1,6 @@
-//! A JSON value that remembers the order of its members and which were given twice.
+//! A JSON value that keeps the order of its members and duplicate members.
 //!
-//! Both types are read from and written as JSON by any serde format that describes itself:
+//! Both types implement `Serialize` and `Deserialize` for self-describing formats:
 //!
 //! ```
 //! use candor_domain::json::{Object, Value};
@@ -24,17 +24,17 @@ pub enum Value {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number.
+    /// A number, integer or decimal.
     Number(serde_json::Number),
-    /// A string.
+    /// A string, without escapes.
     Text(String),
-    /// An array.
+    /// An array of values.
     List(Vec<Value>),
-    /// An object.
+    /// An object with its members.
     Object(Object),
 }
 
-/// The members of an object as they were sent, duplicates included.
+/// The members of an object in the order in which they were sent, including duplicates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Object(Vec<(String, Value)>);
 
@@ -45,12 +45,12 @@ impl Object {
         Self(Vec::new())
     }
 
-    /// Appends a member, also if there is one with this name.
+    /// Appends a member, even if the name exists already.
     pub fn push(&mut self, name: impl Into<String>, value: Value) {
         self.0.push((name.into(), value));
     }
 
-    /// Puts one member in place of every member with this name.
+    /// Replaces every member with this name by one new member.
     pub fn set(&mut self, name: &str, value: Value) {
         self.0.retain(|(member, _)| member != name);
         self.push(name, value);
@@ -117,7 +117,7 @@ impl<'a> IntoIterator for &'a Object {
 }
 
 impl Value {
-    /// The JSON word for what this is, for messages.
+    /// Returns the JSON type for messages, with its article.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -130,8 +130,8 @@ impl Value {
         }
     }
 
-    /// One spelling per meaning: members sorted by name, no white space. Two bodies with the same canonical text are
-    /// the same request (decision B2).
+    /// Returns the canonical JSON text: members sorted by name, no white space. Requests with equal canonical
+    /// bodies are equal (decision B2).
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut out = String::new();
@@ -143,9 +143,9 @@ impl Value {
 fn write_canonical(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
-        Value::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
-        Value::Number(it) => out.push_str(&it.to_string()),
-        Value::Text(it) => out.push_str(&serde_json::Value::from(it.as_str()).to_string()),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(&number.to_string()),
+        Value::Text(text) => out.push_str(&serde_json::Value::from(text.as_str()).to_string()),
         Value::List(items) => write_all(items.iter(), '[', ']', out, write_canonical),
         Value::Object(members) => {
             let mut sorted: Vec<_> = members.iter().collect();
@@ -193,23 +193,23 @@ impl<'de> Visitor<'de> for Reader {
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
-    fn visit_bool<E>(self, it: bool) -> Result<Value, E> {
-        Ok(Value::Bool(it))
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
     }
-    fn visit_i64<E>(self, it: i64) -> Result<Value, E> {
-        Ok(Value::Number(it.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
     }
-    fn visit_u64<E>(self, it: u64) -> Result<Value, E> {
-        Ok(Value::Number(it.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
     }
-    fn visit_f64<E>(self, it: f64) -> Result<Value, E> {
-        Ok(serde_json::Number::from_f64(it).map_or(Value::Null, Value::Number))
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
-    fn visit_str<E>(self, it: &str) -> Result<Value, E> {
-        Ok(Value::Text(it.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.to_owned()))
     }
-    fn visit_string<E>(self, it: String) -> Result<Value, E> {
-        Ok(Value::Text(it))
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::Text(value))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
@@ -256,9 +256,9 @@ impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
-            Self::Bool(it) => serializer.serialize_bool(*it),
-            Self::Number(it) => it.serialize(serializer),
-            Self::Text(it) => serializer.serialize_str(it),
+            Self::Bool(flag) => serializer.serialize_bool(*flag),
+            Self::Number(number) => number.serialize(serializer),
+            Self::Text(text) => serializer.serialize_str(text),
             Self::List(items) => serializer.collect_seq(items),
             Self::Object(members) => members.serialize(serializer),
         }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_members_does_not_change_the_canonical_text() {
+    fn canonical_text_ignores_the_order_of_members() {
         assert_eq!(
             parse(r#"{"b":[1,{"y":null,"x":true}],"a":"\u00e9"}"#).canonical(),
             r#"{"a":"é","b":[1,{"x":true,"y":null}]}"#
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_are_kept_for_whoever_judges_them() {
+    fn duplicate_members_are_kept() {
         assert!(matches!(parse(r#"{"a":1,"a":2}"#), Value::Object(members) if members.iter().count() == 2));
     }
 

@@ -1,14 +1,14 @@
-//! The rules of Candor: resources, lifecycles, events and access, without any I/O.
+//! The rules of Candor: resources, lifecycles, events and access, without I/O.
 //!
-//! Everything here is a value or a function of values. Time, identity and stored data come in as arguments; what is to
-//! happen goes out as a [`Decision`](decision::Decision). Nothing in this crate reads a clock, a file, the environment
-//! or a random source, so every rule can be tested, and embedded, without a database.
+//! Every item is a value or a function of values. Time, ids and stored data are arguments; the change to make is
+//! returned as a [`Decision`](decision::Decision). The crate reads no clock, file, environment variable or random
+//! source, so every rule can be tested and embedded without a database.
 //!
-//! # Where to begin
+//! # Getting started
 //!
-//! Every resource has a module with the same parts: a `Draft` and a `Patch` read the JSON body of a request, a function
-//! of the resource decides, and the [`Decision`](decision::Decision) carries the new state, the events for webhooks, the
-//! audit entry and the notifications. [`objective`] and [`observation`] are good ones to read first.
+//! Every resource has a module with equal parts: `Draft` and `Patch` read the JSON body of a request, and a
+//! function of the resource decides. The resulting [`Decision`](decision::Decision) carries the new state, the
+//! events for webhooks, the audit entry and the notifications. Read [`objective`] and [`observation`] first.
 //!
 //! ```
 //! use candor_domain::event::EventType;
@@ -35,7 +35,7 @@
 //! let approved = created.state.apply(Action::Approve { comment: None }, Review::Optional, now)?;
 //! assert_eq!(approved.state.status, Status::Approved);
 //!
-//! // The lifecycle has no second approval. The error says so.
+//! // The lifecycle has no second approval.
 //! let refused = approved.state.apply(Action::Approve { comment: None }, Review::Optional, now).unwrap_err();
 //! assert_eq!(refused.to_string(), "`approve` is not possible while `status` is \"approved\".");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -45,12 +45,13 @@
 //! |---|---|
 //! | read a body and report every wrong field | [`fields::Fields`], [`problem::Problems`] |
 //! | decide a change | the `create`, `update` and action functions of a resource, such as [`objective::Objective::apply`] |
-//! | learn why a change is refused | [`refusal::Refusal`] |
+//! | see why a change is refused | [`refusal::Refusal`] |
 //! | check the signature of a webhook | [`signature::verify`] |
 //! | plan the upload of a CSV file | [`csv::plan`] |
 //! | read the parameters of a list | [`params::Params`], [`page`] |
 //!
-//! The folder `examples` of this crate has whole programs: `objective_lifecycle`, `plan_csv` and `verify_webhook`.
+//! The folder `examples` of this crate has complete programs: `objective_lifecycle`, `plan_csv` and
+//! `verify_webhook`.
 
 pub use ulid;
 

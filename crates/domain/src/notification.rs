@@ -1,4 +1,4 @@
-//! Notifications "in the application": who is told what, and whether they have read it (decisions G).
+//! Notifications in the application: their recipients and whether these have read them (decisions G).
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
@@ -15,7 +15,7 @@ use crate::problem::Problems;
 use crate::rule::{self, Field};
 use crate::time::Timestamp;
 
-/// What it is about.
+/// The reason for a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 pub enum Type {
     /// An objective waits for a review.
@@ -27,13 +27,13 @@ pub enum Type {
     /// An objective was sent back, with the reason.
     #[strum(to_string = "objective.rejected")]
     ObjectiveRejected,
-    /// Somebody asks a reviewer for feedback.
+    /// A reviewer was asked for feedback.
     #[strum(to_string = "assignment.requested")]
     AssignmentRequested,
-    /// All the feedback that was asked for is there.
+    /// Every reviewer has submitted feedback.
     #[strum(to_string = "assignment.completed")]
     AssignmentCompleted,
-    /// Somebody wrote in a conversation.
+    /// A participant wrote a message in a conversation.
     #[strum(to_string = "conversation.message")]
     ConversationMessage,
     /// A summary waits for a review.
@@ -45,16 +45,16 @@ pub enum Type {
     /// A summary was shared with the person it is about.
     #[strum(to_string = "summary.shared")]
     SummaryShared,
-    /// The person it is about gave feedback on a summary.
+    /// The person that a summary is about gave feedback on it.
     #[strum(to_string = "summary.feedback_submitted")]
     SummaryFeedbackSubmitted,
     /// A webhook subscription was disabled because its deliveries kept failing.
     #[strum(to_string = "webhook.disabled")]
     WebhookDisabled,
-    /// An API key ends soon.
+    /// An API key expires soon.
     #[strum(to_string = "api_key.expiring")]
     ApiKeyExpiring,
-    /// Nothing of what an HR system sent was applied.
+    /// A sync of an HR system applied no row.
     #[strum(to_string = "connector.sync_failed")]
     ConnectorSyncFailed,
 }
@@ -63,63 +63,60 @@ impl Word for Type {
     const NAME: &'static str = "NotificationType";
 }
 
-/// Who is to be told, before it is known which people that are.
+/// The recipients of a notice by role, resolved to people at commit time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// This person.
+    /// One person, by id.
     Person(EmployeeId),
-    /// This person's manager; the org admins if there is none, or if they have left.
+    /// The manager of this person; the org admins if there is no manager or the manager has left.
     ManagerOf(EmployeeId),
-    /// Every org admin who works there.
+    /// Every active org admin.
     OrgAdmins,
 }
 
-/// What a decision wants people to be told.
+/// A notice that a decision asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// What it is about.
+    /// The reason for the notice.
     pub kind: Type,
-    /// Who is to be told.
+    /// The recipients of the notice.
     pub to: Audience,
-    /// One line.
+    /// Summary in one line.
     pub title: String,
-    /// More, e.g. a reason.
+    /// Details, e.g. a reason.
     pub body: String,
-    /// The resource it is about.
+    /// The resource that the notice is about.
     pub target: Target,
 }
 
-/// A notice to one person.
+/// A notice sent to one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Notification {
-    /// Its id.
     pub id: NotificationId,
-    /// Who is told.
     pub recipient_id: EmployeeId,
-    /// What it is about.
     #[serde(rename = "type", serialize_with = "as_word")]
     pub kind: Type,
-    /// One line.
+    /// Summary in one line.
     pub title: String,
-    /// More, e.g. a reason.
+    /// Details, e.g. a reason.
     pub body: String,
-    /// The resource it is about.
+    /// The resource that the notification is about.
     pub target: Target,
-    /// When it was sent.
     pub created_at: Timestamp,
-    /// When it was read; null until then.
+    /// Time of the first reading; null while unread.
     pub read_at: Option<Timestamp>,
 }
 
-/// How long a notification is kept after it was read.
+/// Retention of a notification after it was read, in days.
 pub const READ_DAYS: i64 = 90;
-/// How long one is kept that nobody has read, unless the operator says otherwise.
+/// Default retention of an unread notification, in days.
 pub const UNREAD_DAYS: i64 = 365;
 
-/// So much of a long text stands in notifications of it, of which there may be many.
+/// Length of an excerpt, in characters. Bounds storage, as one text may be quoted in many notifications.
 const EXCERPT_CHARS: usize = 200;
 
-/// The beginning of a text.
+/// Returns the beginning of a text, with an ellipsis if the text was truncated.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     let mut excerpt: String = text.chars().take(EXCERPT_CHARS).collect();
@@ -130,7 +127,7 @@ pub fn excerpt(text: &str) -> String {
 }
 
 impl Notice {
-    /// The notice to one person.
+    /// Creates the notification of one recipient.
     #[must_use]
     pub fn to(&self, id: NotificationId, recipient_id: EmployeeId, at: Timestamp) -> Notification {
         Notification {
@@ -147,14 +144,14 @@ impl Notice {
 }
 
 impl Notification {
-    /// Returns `true` if the caller sees it: a bound key sees its person's, also that of an org admin (decision
-    /// B5).
+    /// Returns `true` if the caller sees the notification: a bound key sees only those of its person, even if that
+    /// is an org admin (decision B5).
     #[must_use]
     pub fn is_seen_by(&self, caller: &Caller) -> bool {
         caller.bound_to().is_none_or(|own| own == self.recipient_id)
     }
 
-    /// Marks it as read; `None` if it was before.
+    /// Returns the notification marked as read, or `None` if it was read before.
     #[must_use]
     pub fn read(&self, at: Timestamp) -> Option<Self> {
         self.read_at.is_none().then(|| Self { read_at: Some(at), ..self.clone() })
@@ -174,17 +171,17 @@ impl Resource for Notification {
     }
 }
 
-/// Which notifications are wanted.
+/// The conditions of a list of notifications.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// To this person.
+    /// The person that the notifications were sent to.
     pub recipient_id: Option<EmployeeId>,
-    /// Only those that were not read, or only those that were.
+    /// `true` for unread notifications only, `false` for read ones only.
     pub unread: Option<bool>,
 }
 
 impl Filter {
-    /// The parameters of `GET /notifications`.
+    /// Declares and reads the parameters of `GET /notifications`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             recipient_id: params.one(&params::id("filter[recipient_id]", "Only notifications to this person.")),
@@ -197,14 +194,14 @@ impl Filter {
     /// Reads the parameters of `GET /notifications`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 
-    /// The filter among what a caller sees: a bound key sees its person's, also that of an org admin (decision
-    /// B5). `None` if that is nothing.
+    /// Narrows the filter to what the caller sees: a bound key sees only notifications of its person, even if that
+    /// is an org admin (decision B5). `None` if nothing remains.
     #[must_use]
     pub fn seen_by(self, caller: &Caller) -> Option<Self> {
         match (caller.bound_to(), self.recipient_id) {
@@ -217,31 +214,34 @@ impl Filter {
 
 impl Listed for Notification {
     const ORDERS_NAME: &'static str = "NotificationSort";
-    const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] }];
+    const ORDERS: &'static [Order<Self>] = &[Order {
+        by: SortBy::CreatedAt,
+        key: |notification| Key::Time(notification.created_at),
+        words: &["-created_at", "created_at"],
+    }];
 }
 
-/// The fields of `POST /notifications/read_all`: the recipient; `own` is the person of a bound key.
+/// Reads the recipient, the only field of `POST /notifications/read_all`; `own` is the person of a bound key.
 pub fn read_read_all(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Reference<EmployeeKind>> {
     let about = "Recipient of the notifications. A key that acts for a person may omit it; another person is a \
                  403. Required for all other keys.";
     fields.required_or(&Field::new("recipient_id", rule::reference("the person"), about), own.map(Reference::from))
 }
 
-/// Reads the body of `POST /notifications/read_all` of this caller: the recipient.
+/// Reads the recipient from the body of `POST /notifications/read_all`.
 ///
 /// # Errors
-/// Every field that is wrong.
+/// Returns every invalid field.
 pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<EmployeeKind>, Problems> {
     let mut fields = Fields::new(body);
     let recipient = read_read_all(&mut fields, caller.bound_to());
     fields.finish(recipient)
 }
 
-/// Requires that the caller may mark everything as read that this person was sent (decision B5).
+/// Checks that the caller may mark the notifications of this person as read (decision B5).
 ///
 /// # Errors
-/// [`Denied::OtherPerson`].
+/// Returns [`Denied::OtherPerson`] for a bound key of another person.
 pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), Denied> {
     caller.may_write_as(recipient)
 }
@@ -254,7 +254,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn a_notification_is_read_once() {
+    fn reading_a_notification_twice_changes_nothing() {
         let notice = Notice {
             kind: Type::ObjectiveRejected,
             to: Audience::Person(EmployeeId::from_ulid(Ulid(1))),
@@ -271,10 +271,10 @@ mod tests {
 
     #[test]
     fn bound_key_sees_notifications_of_its_person_only() {
-        let [own, other] = [1, 2].map(|it| EmployeeId::from_ulid(Ulid(it)));
+        let [own, other] = [1, 2].map(|id| EmployeeId::from_ulid(Ulid(id)));
         let to = |recipient_id| Filter { recipient_id, unread: Some(true) };
         let table = [
-            // the key's person, the filter, the filter among what is seen
+            // the key's person, the requested filter, the narrowed filter
             (None, None, Some(None)),
             (None, Some(other), Some(Some(other))),
             (Some(own), None, Some(Some(own))),

@@ -11,7 +11,7 @@ use crate::problem::Problems;
 use crate::rule::{self, Field, Line, OneOf};
 use crate::time::Timestamp;
 
-/// The longest name of an organization.
+/// Length of the longest name of an organization, in characters.
 pub const NAME_CHARS: usize = 120;
 
 const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "The organization's name.");
@@ -20,15 +20,15 @@ const OBJECTIVE_REVIEW: Field<OneOf<Review>> =
 const SUMMARY_REVIEW: Field<OneOf<Review>> =
     Field::new("summary_review", rule::word(), "Review of summaries before approval.");
 
-/// How far a review is part of the work (decision C10).
+/// The review settings of objectives and summaries (decision C10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Review {
-    /// Possible, not demanded.
+    /// A review is possible but not needed for approval.
     Optional,
-    /// Nothing is approved without it.
+    /// A review is mandatory before approval.
     Required,
-    /// Not used.
+    /// The review step is not available.
     Disabled,
 }
 
@@ -38,20 +38,17 @@ impl Word for Review {
 
 /// The owner of a data set, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, decision C10")]
 pub struct Organization {
-    /// Its id.
     pub id: OrganizationId,
-    /// Its name.
     pub name: String,
-    /// The review of objectives.
+    /// Review setting of objectives.
     #[serde(serialize_with = "as_word")]
     pub objective_review: Review,
-    /// The review of summaries.
+    /// Review setting of summaries.
     #[serde(serialize_with = "as_word")]
     pub summary_review: Review,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -68,19 +65,17 @@ impl Resource for Organization {
     }
 }
 
-/// The body of an update, valid in itself.
+/// The body of an update, validated on its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "members of the contract, decision C10")]
 pub struct Patch {
-    /// Its name.
     pub name: Option<String>,
-    /// The review of objectives.
     pub objective_review: Option<Review>,
-    /// The review of summaries.
     pub summary_review: Option<Review>,
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Declares and reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
             name: fields.present(&NAME),
@@ -92,14 +87,14 @@ impl Patch {
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// Returns every field that is invalid or that cannot be changed.
     pub fn parse(body: Object, stored: &Organization) -> Result<Self, Problems> {
         Fields::of_update(body, &[&["id", "created_at", "updated_at"]], stored, Self::read)
     }
 }
 
 impl Organization {
-    /// A new organization; a review is possible and not demanded.
+    /// Creates an organization with optional reviews.
     #[must_use]
     pub const fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
         Self {
@@ -112,12 +107,12 @@ impl Organization {
         }
     }
 
-    /// Updates the settings; `None` if that changes nothing.
+    /// Updates the settings, or returns `None` if nothing changes.
     #[must_use]
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Option<Decision<Self>> {
         let mut state = self.clone();
-        if let Some(it) = &patch.name {
-            state.name.clone_from(it);
+        if let Some(name) = &patch.name {
+            state.name.clone_from(name);
         }
         state.objective_review = patch.objective_review.unwrap_or(self.objective_review);
         state.summary_review = patch.summary_review.unwrap_or(self.summary_review);
@@ -144,12 +139,13 @@ mod tests {
 
     fn patch(body: &str) -> Result<Patch, Vec<(String, Code)>> {
         let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-        Patch::parse(body, &organization())
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+        Patch::parse(body, &organization()).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        })
     }
 
     #[test]
-    fn each_bad_field_of_a_change_is_named() {
+    fn wrong_field_of_an_update_is_reported_by_name() {
         assert!(patch(&format!(r#"{{"name":"{}"}}"#, "é".repeat(NAME_CHARS))).is_ok());
         let table = [
             (format!(r#"{{"name":"{}"}}"#, "é".repeat(NAME_CHARS + 1)), "name", Code::TooLong),
@@ -168,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_says_what_it_changed_and_an_equal_one_is_none() {
+    fn update_lists_changed_members_and_an_equal_one_is_none() {
         let body = r#"{"name":"Acme Ltd","objective_review":"required","summary_review":"disabled"}"#;
         let change = patch(body).unwrap();
         let decision = organization().update(&change, AT).unwrap();

@@ -1,4 +1,4 @@
-//! Cursor pages: where a page starts, how it is ordered, and the opaque text that leads to the next (§1, A10, A11).
+//! Cursor pages: the start and order of a page, and the opaque text that leads to the next one (§1, A10, A11).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,43 +6,43 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::search::Score;
 use crate::time::{Date, Timestamp};
 
-/// Entries of a page unless asked otherwise (§8).
+/// Default number of entries of a page (§8).
 pub const DEFAULT_LIMIT: u16 = 50;
-/// The most entries of a page (§8).
+/// Largest number of entries of a page (§8).
 pub const MAX_LIMIT: u16 = 100;
 
-/// What a list is ordered by; the id breaks ties in the same direction (decision A11).
+/// The value that a list is ordered by; the id breaks ties in the same direction (decision A11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortBy {
-    /// When it was created.
+    /// Time of the creation.
     CreatedAt,
-    /// When it last changed.
+    /// Time of the last change.
     UpdatedAt,
-    /// The day an observation is about.
+    /// The day that an observation is about.
     ObservationDate,
-    /// The last day of a period.
+    /// Last day of a period.
     PeriodEnd,
-    /// A person's last name, without case.
+    /// Last name of a person, case-insensitive.
     LastName,
-    /// A person's first name, without case.
+    /// First name of a person, case-insensitive.
     FirstName,
-    /// A name, without case.
+    /// Name of a resource, case-insensitive.
     Name,
-    /// When it happened.
+    /// Time at which an action or event happened.
     OccurredAt,
-    /// The day by which it is wanted.
+    /// Due date of an assignment.
     DueBy,
-    /// When something was last said in it.
+    /// Time of the last message in a conversation.
     ActiveAt,
-    /// When it was committed.
+    /// Position in the order of commits.
     Commit,
-    /// How well it matches what is searched for, then when it was created.
+    /// Quality of a search match, then time of the creation.
     Score,
 }
 
 impl SortBy {
-    /// Whether entries in this order have keys like this one.
-    const fn has(self, key: &Key) -> bool {
+    /// Returns `true` if `key` has the type of keys in this order.
+    const fn accepts(self, key: &Key) -> bool {
         match self {
             Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt | Self::ActiveAt => matches!(key, Key::Time(_)),
             Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),
@@ -53,73 +53,73 @@ impl SortBy {
     }
 }
 
-/// An order of a list.
+/// The order of a list: a value and a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sort {
-    /// By what.
+    /// The value to order by.
     pub by: SortBy,
-    /// Largest first.
+    /// Largest value first.
     pub descending: bool,
 }
 
 impl Sort {
-    /// Smallest first.
+    /// Creates an ascending order.
     #[must_use]
     pub const fn up(by: SortBy) -> Self {
         Self { by, descending: false }
     }
 
-    /// Largest first.
+    /// Creates a descending order.
     #[must_use]
     pub const fn down(by: SortBy) -> Self {
         Self { by, descending: true }
     }
 }
 
-/// The value an entry is ordered by.
+/// The value by which one entry is ordered.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
-    /// An instant.
+    /// A time, in milliseconds.
     Time(Timestamp),
-    /// A day.
+    /// A calendar day.
     Date(Date),
-    /// A folded text.
+    /// A case-folded text.
     Text(String),
-    /// A place in commit order.
+    /// A position in the order of commits.
     Rank(i64),
-    /// How well something matches, and when it was created.
+    /// Quality of a search match, and the time of the creation.
     Scored(Score, Timestamp),
 }
 
-/// An entry's place in a list: the next page starts behind it.
+/// The position of an entry in a list; the next page starts behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    /// The value it is ordered by.
+    /// The value by which the entry is ordered.
     pub key: Key,
-    /// Its id's bytes.
+    /// The id of the entry as bytes.
     pub id: [u8; 16],
 }
 
-/// Which page is wanted.
+/// The page that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
-    /// At most so many entries.
+    /// Largest number of entries.
     pub limit: u16,
-    /// Behind this place; from the start if absent.
+    /// The position behind which the page starts; `None` for the first page.
     pub after: Option<Position>,
 }
 
-/// Entries of a list, and whether there are more behind them.
+/// A page of entries, and whether another page follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The entries.
+    /// The entries in order.
     pub items: Vec<T>,
     /// Whether another page follows.
     pub more: bool,
 }
 
 impl<T> Page<T> {
-    /// A page of entries that were read with one more than `limit`, to see whether there are more.
+    /// Creates a page from up to `limit` + 1 entries; the additional one only shows that another page follows.
     #[must_use]
     pub fn of(mut items: Vec<T>, limit: u16) -> Self {
         let more = items.len() > usize::from(limit);
@@ -128,13 +128,13 @@ impl<T> Page<T> {
     }
 }
 
-/// A value that a list can be ordered by: what entries have of it, and the words that ask for it.
+/// A value that a list can be ordered by, and the `sort` words for it.
 pub struct Order<T> {
-    /// Which value.
+    /// The value to order by.
     pub by: SortBy,
-    /// The value of an entry.
+    /// Returns the value of an entry.
     pub key: fn(&T) -> Key,
-    /// The words; one with a leading `-` puts the largest first.
+    /// The words of the `sort` parameter; one with a leading `-` means descending.
     pub words: &'static [&'static str],
 }
 
@@ -144,34 +144,34 @@ impl<T> Order<T> {
     }
 }
 
-/// A resource that is listed: it knows its place in every order it has.
+/// A resource that can be listed in one or more orders.
 pub trait Listed: Sized + 'static {
-    /// What documents call the words for its orders.
+    /// Name of the set of `sort` words in the OpenAPI document.
     const ORDERS_NAME: &'static str;
-    /// What it can be ordered by; the first word of the first one is the default.
+    /// The possible orders. The first word of the first one is the default.
     const ORDERS: &'static [Order<Self>];
-    /// The order of a list that asks for none.
+    /// The order of a list without the `sort` parameter.
     const DEFAULT: Sort = Self::ORDERS[0].sort(Self::ORDERS[0].words[0]);
 
-    /// The orders, by word.
+    /// Returns every `sort` word with its order.
     #[must_use]
     fn sorts() -> impl Iterator<Item = (&'static str, Sort)> + Clone {
-        Self::ORDERS.iter().flat_map(|it| it.words.iter().map(|word| (*word, it.sort(word))))
+        Self::ORDERS.iter().flat_map(|order| order.words.iter().map(|word| (*word, order.sort(word))))
     }
 
-    /// The value this entry is ordered by; none if it has no such order.
+    /// Returns the value by which this entry is ordered; `None` if the resource has no such order.
     #[must_use]
     fn key(&self, by: SortBy) -> Option<Key> {
-        Self::ORDERS.iter().find(|it| it.by == by).map(|it| (it.key)(self))
+        Self::ORDERS.iter().find(|order| order.by == by).map(|order| (order.key)(self))
     }
 }
 
-/// Tells one list, with its filters and its order, from another: a cursor belongs to exactly one (decision A10).
+/// A digest of a list with its filters and order, which binds a cursor to exactly one list (decision A10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListDigest([u8; 8]);
 
 impl ListDigest {
-    /// The digest of a text that says which list, filters and order are meant.
+    /// Returns the digest of a text that states list, filters and order.
     #[must_use]
     pub fn of(list: &str) -> Self {
         let digest = ring::digest::digest(&ring::digest::SHA256, list.as_bytes());
@@ -181,32 +181,32 @@ impl ListDigest {
     }
 }
 
-/// The layout of a cursor; a cursor of another layout is refused.
+/// Version of the cursor layout; cursors of other versions are refused.
 const CURSOR_VERSION: u8 = 1;
 
-/// Writes the cursor that leads behind a position.
+/// Returns the cursor that leads to the entries behind a position.
 #[must_use]
 pub fn cursor(list: ListDigest, position: &Position) -> String {
     let mut bytes = vec![CURSOR_VERSION];
     bytes.extend(list.0);
     bytes.extend(position.id);
     match &position.key {
-        Key::Time(it) => tagged(&mut bytes, b't', &it.millis().to_be_bytes()),
-        Key::Date(it) => tagged(&mut bytes, b'd', &it.epoch_days().to_be_bytes()),
-        Key::Text(it) => tagged(&mut bytes, b's', it.as_bytes()),
-        Key::Rank(it) => tagged(&mut bytes, b'r', &it.to_be_bytes()),
-        Key::Scored(Score::Whole, it) => tagged(&mut bytes, b'w', &it.millis().to_be_bytes()),
-        Key::Scored(Score::Begun, it) => tagged(&mut bytes, b'b', &it.millis().to_be_bytes()),
+        Key::Time(at) => push_tagged(&mut bytes, b't', &at.millis().to_be_bytes()),
+        Key::Date(date) => push_tagged(&mut bytes, b'd', &date.epoch_days().to_be_bytes()),
+        Key::Text(text) => push_tagged(&mut bytes, b's', text.as_bytes()),
+        Key::Rank(rank) => push_tagged(&mut bytes, b'r', &rank.to_be_bytes()),
+        Key::Scored(Score::Whole, at) => push_tagged(&mut bytes, b'w', &at.millis().to_be_bytes()),
+        Key::Scored(Score::Begun, at) => push_tagged(&mut bytes, b'b', &at.millis().to_be_bytes()),
     }
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+fn push_tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
     out.extend(bytes);
 }
 
-/// Reads a cursor back; `None` unless it was made for this very list, in this order.
+/// Parses a cursor; `None` unless it was created for the same list in the same order.
 #[must_use]
 pub fn read_cursor(list: ListDigest, by: SortBy, text: &str) -> Option<Position> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -219,11 +219,11 @@ pub fn read_cursor(list: ListDigest, by: SortBy, text: &str) -> Option<Position>
         b'w' => Key::Scored(Score::Whole, time()?),
         b'b' => Key::Scored(Score::Begun, time()?),
         b'd' => Key::Date(Date::from_epoch_days(i32::from_be_bytes(value.try_into().ok()?)).printable()?),
-        b's' => Key::Text(std::str::from_utf8(value).ok().filter(|it| !it.contains('\0'))?.to_owned()),
+        b's' => Key::Text(std::str::from_utf8(value).ok().filter(|text| !text.contains('\0'))?.to_owned()),
         b'r' => Key::Rank(i64::from_be_bytes(value.try_into().ok()?)),
         _ => return None,
     };
-    by.has(&key).then_some(Position { key, id: *id })
+    by.accepts(&key).then_some(Position { key, id: *id })
 }
 
 #[cfg(test)]
@@ -234,17 +234,17 @@ mod tests {
     fn keys() -> impl Strategy<Value = (SortBy, Key)> {
         let millis = -62_135_596_800_000_i64..=253_402_300_799_999;
         prop_oneof![
-            millis.prop_map(|it| (SortBy::CreatedAt, Key::Time(Timestamp::from_millis(it)))),
-            (-700_000..2_900_000).prop_map(|it| (SortBy::ObservationDate, Key::Date(Date::from_epoch_days(it)))),
-            "[^\0]{0,80}".prop_map(|it| (SortBy::Name, Key::Text(it))),
-            any::<i64>().prop_map(|it| (SortBy::Commit, Key::Rank(it))),
-            (0..9_i64).prop_map(|it| (SortBy::Score, Key::Scored(Score::Begun, Timestamp::from_millis(it)))),
+            millis.prop_map(|millis| (SortBy::CreatedAt, Key::Time(Timestamp::from_millis(millis)))),
+            (-700_000..2_900_000).prop_map(|days| (SortBy::ObservationDate, Key::Date(Date::from_epoch_days(days)))),
+            "[^\0]{0,80}".prop_map(|text| (SortBy::Name, Key::Text(text))),
+            any::<i64>().prop_map(|rank| (SortBy::Commit, Key::Rank(rank))),
+            (0..9_i64).prop_map(|millis| (SortBy::Score, Key::Scored(Score::Begun, Timestamp::from_millis(millis)))),
         ]
     }
 
     proptest! {
         #[test]
-        fn a_cursor_leads_back_to_its_position_in_its_own_list_only((by, key) in keys(), id: [u8; 16]) {
+        fn cursor_is_read_back_in_its_own_list_only((by, key) in keys(), id: [u8; 16]) {
             let (list, other) = (ListDigest::of("a"), ListDigest::of("b"));
             let position = Position { key, id };
             let text = cursor(list, &position);
@@ -255,29 +255,29 @@ mod tests {
         }
 
         #[test]
-        fn no_text_breaks_the_reader(text in ".{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn any_text_that_parses_is_a_valid_cursor(text in ".{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let list = ListDigest::of("a");
             let mut forged = vec![CURSOR_VERSION];
             forged.extend(list.0);
             forged.extend(bytes);
-            for it in [text, URL_SAFE_NO_PAD.encode(forged)] {
+            for cursor_text in [text, URL_SAFE_NO_PAD.encode(forged)] {
                 for by in [SortBy::UpdatedAt, SortBy::ObservationDate, SortBy::LastName, SortBy::Commit, SortBy::Score] {
-                    if let Some(position) = read_cursor(list, by, &it) {
-                        prop_assert_eq!(cursor(list, &position), it.clone());
+                    if let Some(position) = read_cursor(list, by, &cursor_text) {
+                        prop_assert_eq!(cursor(list, &position), cursor_text.clone());
                     }
                 }
             }
         }
     }
 
-    /// What a store does: the entries behind a place, one more than wanted.
+    /// Returns a page as a store does: the entries behind a position, one more than requested.
     fn page(entries: &[(i64, u8)], descending: bool, request: &PageRequest) -> Page<(i64, u8)> {
-        let place = |it: &(i64, u8)| (Key::Rank(it.0), [it.1; 16]);
+        let place = |entry: &(i64, u8)| (Key::Rank(entry.0), [entry.1; 16]);
         let mut ordered = entries.to_vec();
         ordered.sort_by(|a, b| if descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
-        let after = request.after.as_ref().map(|it| (it.key.clone(), it.id));
-        let behind = |it: &(i64, u8)| {
-            after.as_ref().is_none_or(|after| if descending { place(it) < *after } else { place(it) > *after })
+        let after = request.after.as_ref().map(|position| (position.key.clone(), position.id));
+        let behind = |entry: &(i64, u8)| {
+            after.as_ref().is_none_or(|after| if descending { place(entry) < *after } else { place(entry) > *after })
         };
         let found = ordered.into_iter().filter(behind).take(usize::from(request.limit) + 1).collect();
         Page::of(found, request.limit)
@@ -285,7 +285,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_walk_by_cursors_shows_every_entry_once(
+        fn following_cursors_returns_every_entry_once(
             entries in proptest::collection::btree_set((0..4_i64, any::<u8>()), 0..40),
             inserted in proptest::collection::vec((0..4_i64, any::<u8>()), 0..20),
             limit in 1..12_u16,
@@ -304,18 +304,18 @@ mod tests {
                 }
                 let last = shown.last().copied().unwrap();
                 next = Some(cursor(list, &Position { key: Key::Rank(last.0), id: [last.1; 16] }));
-                all.extend(inserted.next().filter(|it| !all.contains(it)));
+                all.extend(inserted.next().filter(|entry| !all.contains(entry)));
             }
             let in_order = |pair: &[(i64, u8)]| if descending { pair[0] > pair[1] } else { pair[0] < pair[1] };
             prop_assert!(shown.windows(2).all(in_order));
-            shown.retain(|it| before.contains(it));
+            shown.retain(|entry| before.contains(entry));
             shown.sort_unstable();
             prop_assert_eq!(shown, before);
         }
     }
 
     #[test]
-    fn a_page_read_with_one_more_says_that_there_is_more() {
+    fn page_with_an_additional_entry_has_a_next_page() {
         assert_eq!(Page::of(vec![1, 2, 3], 2), Page { items: vec![1, 2], more: true });
         assert_eq!(Page::of(vec![1, 2], 2), Page { items: vec![1, 2], more: false });
     }

@@ -1,101 +1,101 @@
-//! What is wrong with a request, collected per field so that one answer names everything (§7, decision A3).
+//! Problems of a request, collected per field so that one response lists them all (§7, decision A3).
 
 use std::fmt;
 
 use serde::Serialize;
 use strum::VariantArray;
 
-/// Why a field was not accepted; stable across versions (§7).
+/// The reason why a field was refused; stable across versions (§7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The field must be given, and not be null.
+    /// The field is missing or null.
     Required,
-    /// Shorter, or fewer, than allowed.
+    /// The text or list is shorter than allowed.
     TooShort,
-    /// Longer, or more, than allowed.
+    /// The text or list is longer than allowed.
     TooLong,
-    /// Not of the shape that is wanted, a wrong JSON type included.
+    /// The value has the wrong format or JSON type.
     InvalidFormat,
-    /// Not one of the words that are allowed.
+    /// The value is not one of the allowed words.
     InvalidEnum,
-    /// Outside the bounds of a number, date or range.
+    /// The value is outside the bounds of a number, date or range.
     OutOfRange,
-    /// The id does not name anything in the organization.
+    /// The id does not exist in the organization.
     NotFoundInOrganization,
     /// An HR system owns this field.
     FieldManagedExternally,
     /// The body has a field that the endpoint does not know.
     UnknownField,
-    /// The field cannot be set, or not be changed, by a request.
+    /// A request cannot set or change the field.
     ReadOnly,
-    /// The change would make someone their own manager, directly or further up.
+    /// The change would make an employee their own manager, directly or through others.
     ReportingCycle,
-    /// What is referenced is in a state that does not allow it.
+    /// The referenced resource is in a state that does not allow the request.
     InvalidState,
-    /// There are as many as there may be.
+    /// The largest allowed number is reached.
     LimitReached,
-    /// The person does not take part in the conversation.
+    /// The person is not a participant of the conversation.
     NotAParticipant,
-    /// The person is not asked for feedback.
+    /// The person is not a reviewer of the assignment.
     NotAReviewer,
 }
 
 impl Code {
-    /// Every code, for documents and tests.
+    /// Every code, for the OpenAPI document and tests.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 }
 
-/// What is wrong with a value, before the field is known.
+/// A problem with a value whose field is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
-    /// The stable code.
+    /// The stable code of the problem.
     pub code: Code,
-    /// What would be right, for people.
+    /// Message for people: the condition that the value must meet.
     pub message: String,
-    /// The offending value, where the contract wants it repeated.
+    /// The offending value, where the contract wants it in the response.
     pub value: Option<String>,
 }
 
 impl Flaw {
-    /// A flaw without a repeated value.
+    /// Creates a flaw without the offending value.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), value: None }
     }
 
-    /// The field is missing, or null where null means nothing.
+    /// Creates the flaw of a field that is missing or null.
     #[must_use]
     pub fn required() -> Self {
         Self::new(Code::Required, "is required")
     }
 
-    /// The field is null where it may only be absent or have a value.
+    /// Creates the flaw of a null in a field that may be absent but not null.
     #[must_use]
     pub fn not_null() -> Self {
-        Self::new(Code::Required, "must not be null; leave it out to say nothing about it")
+        Self::new(Code::Required, "must not be null; omit the field to leave it unchanged")
     }
 
-    /// The value has another JSON type, or not the wanted shape.
+    /// Creates the flaw of a value with the wrong JSON type or format; `wanted` completes "must be".
     #[must_use]
     pub fn format(wanted: impl AsRef<str>) -> Self {
         Self::new(Code::InvalidFormat, format!("must be {}", wanted.as_ref()))
     }
 
-    /// The value is not one of these words.
+    /// Creates the flaw of a value that is not one of `words`.
     #[must_use]
     pub fn one_of(words: &[&str]) -> Self {
         Self::new(Code::InvalidEnum, format!("must be one of: {}", words.join(", ")))
     }
 
-    /// The id, repeated, names nothing in the organization.
+    /// Creates the flaw of an id that does not exist in the organization. The flaw repeats the id.
     #[must_use]
     pub fn not_found(value: impl ToString) -> Self {
         let message = "does not exist in the organization".to_owned();
         Self { code: Code::NotFoundInOrganization, message, value: Some(value.to_string()) }
     }
 
-    /// Names the field the flaw is in.
+    /// Returns the flaw as a problem of this field.
     #[must_use]
     pub fn at(self, field: impl Into<String>) -> Problem {
         Problem { field: field.into(), code: self.code, message: self.message, value: self.value }
@@ -105,11 +105,11 @@ impl Flaw {
 /// One entry of `error.details`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The body member or query parameter.
+    /// Name of the body member or query parameter.
     pub field: String,
-    /// The stable code.
+    /// The stable code of the problem.
     pub code: Code,
-    /// What would be right, for people.
+    /// Message for people: the condition that the value must meet.
     pub message: String,
     /// The offending value, for [`Code::NotFoundInOrganization`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,13 +117,13 @@ pub struct Problem {
 }
 
 impl fmt::Display for Problem {
-    /// Writes field and message. The value is left out: it may be personal.
+    /// Writes field and message. The value is omitted because it may be personal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.message)
     }
 }
 
-/// Problems in the order they were found.
+/// Problems in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Problems(Vec<Problem>);
@@ -141,56 +141,56 @@ impl fmt::Display for Problems {
 }
 
 impl Problems {
-    /// No problem so far.
+    /// Creates an empty collection.
     #[must_use]
     pub const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// Exactly one problem.
+    /// Creates a collection with exactly one problem.
     #[must_use]
     pub fn one(field: impl Into<String>, flaw: Flaw) -> Self {
         Self(vec![flaw.at(field)])
     }
 
-    /// Adds a problem.
+    /// Adds a problem of this field.
     pub fn add(&mut self, field: impl Into<String>, flaw: Flaw) {
         self.0.push(flaw.at(field));
     }
 
-    /// Keeps the value, or collects why there is none.
+    /// Returns the value, or records the flaw as a problem of this field.
     pub fn take<T>(&mut self, field: &str, result: Result<T, Flaw>) -> Option<T> {
         result.map_err(|flaw| self.add(field, flaw)).ok()
     }
 
-    /// Adds all of another collection.
+    /// Adds all problems of another collection.
     pub fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
-    /// The problems.
+    /// Returns the problems as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[Problem] {
         &self.0
     }
 
-    /// Whether nothing is wrong.
+    /// Returns `true` if there are no problems.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The same problems of members of a field, whose name is put in front of theirs.
+    /// Prefixes the field of every problem with `name`, for problems within an object.
     #[must_use]
     pub fn below(mut self, name: &str) -> Self {
-        self.0.iter_mut().for_each(|it| it.field.insert_str(0, name));
+        self.0.iter_mut().for_each(|problem| problem.field.insert_str(0, name));
         self
     }
 
-    /// `value` if nothing is wrong, the problems otherwise.
+    /// Returns `value` if there are no problems.
     ///
     /// # Errors
-    /// The collected problems, when there are any.
+    /// Returns the collected problems, if any.
     pub fn or<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }

@@ -1,59 +1,61 @@
-//! Why a request is not carried out, in the domain's words; the adapter gives each its status (§7).
+//! Refusals of a request in terms of the domain. The HTTP adapter maps each to a status (§7).
 
 use serde::Serialize;
 
 use crate::access::Denied;
 use crate::problem::{Flaw, Problems};
 
-/// A decision against a request.
+/// The reason why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Decidable from the request alone: `validation_error` (decision A3).
+    /// The request alone shows that it is invalid: `validation_error` (decision A3).
     #[error("the request is invalid: {0}")]
     Invalid(Problems),
-    /// Needs stored data to be seen: `unprocessable` (decision A3).
+    /// Stored data shows that the request is invalid: `unprocessable` (decision A3).
     #[error("the request cannot be processed: {0}")]
     Unprocessable(Problems),
-    /// The resource is absent, or another organization's, which looks the same (decision A2).
+    /// The resource does not exist or belongs to another organization, which clients cannot tell apart (decision
+    /// A2).
     #[error("not found")]
     NotFound,
-    /// The caller may not do this.
+    /// The caller lacks the permission.
     #[error("{}", .0.message())]
     Denied(Denied),
-    /// The state of things is against it.
+    /// The current state of a resource does not allow the request.
     #[error("{}", .0.message())]
     Conflict(Box<Conflict>),
 }
 
-/// The one entry of a `conflict`'s details (§7).
+/// The only entry in the details of a `conflict` (§7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Conflict {
-    /// The field that is in the way.
+    /// The field with the conflicting value.
     pub field: String,
-    /// Its current value.
+    /// Current value of the field.
     pub current: serde_json::Value,
-    /// For state machines: what was attempted.
+    /// The refused transition of a state machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempted_transition: Option<String>,
-    /// For uniqueness: the resource that has the value already (decision D4).
+    /// The resource that already has the unique value (decision D4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
-    /// For limits over time: when the same request may be sent again.
+    /// The time after which the request may be repeated, for limits over time.
     #[serde(skip)]
     pub retry_after: Option<RetryAfter>,
 }
 
-/// A conflict that ends by itself.
+/// The end of a conflict that resolves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryAfter {
-    /// Whole seconds until then, at least 1.
+    /// Whole seconds until the end, at least 1.
     pub seconds: i64,
-    /// The message for people, instead of the one that names the field.
+    /// Message for people, instead of the one that names the field.
     pub message: &'static str,
 }
 
 impl Conflict {
-    /// What is in the way, for people. A value that is taken is not repeated: it may be personal, and stands beside this.
+    /// Returns the message for people. A taken value is not repeated: it may be personal, and `current` contains
+    /// it.
     #[must_use]
     pub fn message(&self) -> String {
         let Self { field, current, attempted_transition, retry_after, .. } = self;
@@ -68,7 +70,7 @@ impl Conflict {
 }
 
 impl Refusal {
-    /// A transition that the state machine does not have.
+    /// Creates the refusal of a transition that the state machine does not have.
     #[must_use]
     pub fn transition(field: &str, current: impl Serialize, attempted: &str) -> Self {
         Self::Conflict(Box::new(Conflict {
@@ -80,7 +82,7 @@ impl Refusal {
         }))
     }
 
-    /// A value that another resource has already.
+    /// Creates the refusal of a unique value that another resource already has.
     #[must_use]
     pub fn taken(field: &str, current: impl Serialize, holder: impl ToString) -> Self {
         Self::Conflict(Box::new(Conflict {
@@ -92,13 +94,13 @@ impl Refusal {
         }))
     }
 
-    /// One field is invalid.
+    /// Creates the refusal of one invalid field.
     #[must_use]
     pub fn invalid(field: &str, flaw: Flaw) -> Self {
         Self::Invalid(Problems::one(field, flaw))
     }
 
-    /// One field is unprocessable.
+    /// Creates the refusal of one unprocessable field.
     #[must_use]
     pub fn unprocessable(field: &str, flaw: Flaw) -> Self {
         Self::Unprocessable(Problems::one(field, flaw))
@@ -122,15 +124,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conflict_says_what_is_in_the_way_and_repeats_nothing_personal() {
-        let said = |refusal: Refusal| {
+    fn conflict_message_names_the_field_but_no_personal_value() {
+        let message = |refusal: Refusal| {
             let Refusal::Conflict(conflict) = refusal else { panic!("{refusal:?}") };
             conflict.message()
         };
         let transition = Refusal::transition("status", "active", "reactivate");
-        assert_eq!(said(transition), r#"`reactivate` is not possible while `status` is "active"."#);
+        assert_eq!(message(transition), r#"`reactivate` is not possible while `status` is "active"."#);
         let taken = Refusal::taken("email", "ada@example.com", "emp_1");
-        assert_eq!(said(taken), "Another resource has this `email` already.");
+        assert_eq!(message(taken), "Another resource has this `email` already.");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A secret text. It has no `Display` and no `Serialize`; whoever sends it out must say so with [`Secret::reveal`].
+/// A secret text without `Display` and `Serialize`. Code that sends the text must call [`Secret::reveal`].
 ///
 /// ```
 /// use candor_domain::secret::Secret;
@@ -13,13 +13,13 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Guards a text.
+    /// Wraps a secret text.
     #[must_use]
     pub const fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The text itself, for the one place that needs it.
+    /// Returns the secret text. Call this only where the text leaves the service or is hashed.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

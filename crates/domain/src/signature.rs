@@ -1,10 +1,10 @@
-//! Signs deliveries, and lets receivers verify them (§6.3, decision F5).
+//! Signs deliveries and lets receivers verify them (§6.3, decision F5).
 //!
-//! A delivery carries two signatures of the same body. `X-Service-Signature` is keyed by the whole text of the secret;
-//! the headers of [Standard Webhooks](https://www.standardwebhooks.com) are keyed by the bytes that its base64 stands
-//! for, so that the libraries of that specification verify deliveries unchanged.
+//! A delivery carries two signatures of the same body. The key of `X-Service-Signature` is the text of the secret.
+//! The key of the [Standard Webhooks](https://www.standardwebhooks.com) headers is the base64-decoded secret, so
+//! that libraries for that specification can verify deliveries.
 //!
-//! A receiver checks the raw bytes of the body before it reads them:
+//! A receiver verifies the raw bytes of the body before parsing them:
 //!
 //! ```
 //! use candor_domain::signature::{self, Rejected};
@@ -29,16 +29,17 @@ use ring::hmac;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-/// What every secret begins with (§2.4).
+/// Prefix of every secret (§2.4).
 pub const PREFIX: &str = "whsec_";
-/// How far the time of a signature may be from the receiver's clock (§6.3, §8).
+/// Largest allowed difference between the time of a signature and the receiver's clock, in seconds (§6.3, §8).
 pub const TOLERANCE_SECONDS: i64 = 300;
-/// Twice as many as a subscription's secrets ever are; more would only cost the receiver time.
+/// Most signatures that a header may have: twice the most secrets of a subscription, so that a forged header
+/// cannot cost the receiver much time.
 const MAX_VALUES: usize = 64;
-/// Bytes of an HMAC-SHA256.
+/// Length of an HMAC-SHA256 tag, in bytes.
 const TAG_BYTES: usize = 32;
 
-/// Makes a secret of 256 random bits.
+/// Creates a secret from 256 random bits.
 ///
 /// ```
 /// use candor_domain::signature::generate;
@@ -52,7 +53,7 @@ pub fn generate(random: [u8; 32]) -> Secret {
     Secret::new(format!("{PREFIX}{}", STANDARD.encode(random)))
 }
 
-/// The value of `X-Service-Signature` for a body signed at this time, with each secret's value, older secrets first.
+/// Returns the value of `X-Service-Signature` for a body, with one signature per secret, oldest secret first.
 #[must_use]
 pub fn sign(secrets: &[Secret], at: Timestamp, body: &[u8]) -> String {
     let seconds = unix_seconds(at);
@@ -64,7 +65,7 @@ pub fn sign(secrets: &[Secret], at: Timestamp, body: &[u8]) -> String {
     header
 }
 
-/// The value of the Standard Webhooks header `webhook-signature`; `id` is what `webhook-id` says.
+/// Returns the value of the Standard Webhooks header `webhook-signature`; `id` is the value of `webhook-id`.
 #[must_use]
 pub fn sign_standard(secrets: &[Secret], id: &str, at: Timestamp, body: &[u8]) -> String {
     let seconds = unix_seconds(at).to_string();
@@ -75,39 +76,39 @@ pub fn sign_standard(secrets: &[Secret], id: &str, at: Timestamp, body: &[u8]) -
     secrets.iter().map(value).collect::<Vec<_>>().join(" ")
 }
 
-/// The whole Unix seconds that a signature made at this time states.
+/// Returns the time as whole Unix seconds, as signatures state it.
 #[must_use]
 pub const fn unix_seconds(at: Timestamp) -> i64 {
     at.millis().div_euclid(1000)
 }
 
-/// Why a receiver must not trust a delivery.
+/// The reason why a receiver must not trust a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// The receiver's secret is empty, or nothing follows its prefix: anybody can sign with such a key.
+    /// The secret is empty or has nothing behind its prefix, so that any sender could sign.
     #[error("the signing secret is empty")]
     NoSecret,
     /// The header is not `t=<unix_seconds>,v1=<hex>[,v1=<hex>…]`.
     #[error("the signature header is malformed")]
     Malformed,
-    /// It was signed more than [`TOLERANCE_SECONDS`] ago.
+    /// The signature is older than [`TOLERANCE_SECONDS`].
     #[error("the signature is too old")]
     TooOld,
-    /// It claims to have been signed more than [`TOLERANCE_SECONDS`] from now.
+    /// The signature is dated more than [`TOLERANCE_SECONDS`] in the future.
     #[error("the signature is from the future")]
     TooNew,
-    /// No value is that of this body under this secret.
+    /// No signature matches this body and secret.
     #[error("no signature matches the body")]
     Forged,
 }
 
-/// Whether the sender of `body` knows `secret` and signed it within the last five minutes.
+/// Verifies that the sender of `body` knows `secret` and signed within the last five minutes.
 ///
-/// `header` is the value of `X-Service-Signature`, `body` the bytes as they were received. Every value of the header
-/// is compared, each in constant time. See the [module](self) for an example.
+/// `header` is the value of `X-Service-Signature`, and `body` the bytes as received. Every signature of the header
+/// is compared in constant time. See the [module](self) for an example.
 ///
 /// # Errors
-/// Why the delivery must not be trusted.
+/// Returns the reason why the delivery must not be trusted.
 pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result<(), Rejected> {
     if secret.strip_prefix(PREFIX).unwrap_or(secret).is_empty() {
         return Err(Rejected::NoSecret);
@@ -129,7 +130,7 @@ pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result
     if matches { Ok(()) } else { Err(Rejected::Forged) }
 }
 
-/// The time and the values of a header. Other schemes than `v1` may be added later and are skipped.
+/// Parses the time and the signatures of a header. Schemes other than `v1` may be added later and are skipped.
 fn read(header: &str) -> Result<(i64, Vec<[u8; TAG_BYTES]>), Rejected> {
     let (mut time, mut values) = (None, Vec::new());
     for part in header.split(',') {
@@ -147,7 +148,7 @@ fn read(header: &str) -> Result<(i64, Vec<[u8; TAG_BYTES]>), Rejected> {
     }
 }
 
-/// One spelling per time: the signed text is made from the number.
+/// Parses canonical decimal seconds: the signed text is rebuilt from the number, so spellings must be unique.
 fn read_seconds(digits: &str) -> Option<i64> {
     let number: i64 = digits.parse().ok()?;
     (number.to_string() == digits).then_some(number)
@@ -182,7 +183,7 @@ fn push_hex(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// The HMAC-SHA256 of parts with a dot between them.
+/// Returns the HMAC-SHA256 of `parts`, joined by dots.
 fn tag(key: &[u8], parts: &[&[u8]]) -> hmac::Tag {
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
     for (at, part) in parts.iter().enumerate() {
@@ -194,7 +195,7 @@ fn tag(key: &[u8], parts: &[&[u8]]) -> hmac::Tag {
     context.sign()
 }
 
-/// The bytes behind a secret's base64; a secret that is none is its own key.
+/// Returns the base64-decoded secret without its prefix, or the text itself if it is not base64.
 fn key_bytes(secret: &str) -> Vec<u8> {
     let encoded = secret.strip_prefix(PREFIX).unwrap_or(secret);
     STANDARD.decode(encoded).unwrap_or_else(|_| secret.as_bytes().to_vec())

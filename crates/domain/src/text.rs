@@ -1,4 +1,5 @@
-//! Texts and their bounds (§8, decision A9): counted in Unicode scalar values, stored as sent.
+//! Length limits and formats of texts (§8, decision A9). Texts are counted in Unicode scalar values and stored as
+//! sent.
 
 use std::ops::RangeInclusive;
 
@@ -6,12 +7,12 @@ use validator::{ValidateEmail, ValidateLength, ValidateUrl};
 
 use crate::problem::{Code, Flaw};
 
-/// The longest e-mail address (decision D4).
+/// Length of the longest e-mail address, in characters (decision D4).
 pub const EMAIL_CHARS: usize = 254;
 
-/// Accepts a text of so many characters without control characters.
+/// Checks the number of characters of a text and refuses control characters.
 ///
-/// A text that must have at least one character must have one that is not blank.
+/// If at least one character is required, one must not be white space.
 ///
 /// ```
 /// use candor_domain::problem::Code;
@@ -22,7 +23,7 @@ pub const EMAIL_CHARS: usize = 254;
 /// ```
 ///
 /// # Errors
-/// `too_short`, `too_long`, or `invalid_format` for a control character other than tab and line ends.
+/// Returns `too_short`, `too_long`, or `invalid_format` for a control character other than tab and line ends.
 pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
     let (min, max) = (*chars.start(), *chars.end());
     let wanted = format!("must have {min} to {max} characters");
@@ -41,7 +42,7 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Accepts a text of so many characters in one line, such as a name that stands in tables and logs.
+/// Checks a text that must fit in one line, such as a name shown in tables and logs.
 ///
 /// ```
 /// use candor_domain::problem::Code;
@@ -52,7 +53,7 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
 /// ```
 ///
 /// # Errors
-/// Those of [`bounded`]; `invalid_format` for a line end.
+/// Returns the errors of [`bounded`], and `invalid_format` for a line end.
 pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
     bounded(text, chars)?;
     if text.contains(is_line_end) { Err(Flaw::format("text in one line, without line ends")) } else { Ok(()) }
@@ -63,35 +64,35 @@ const fn is_line_end(letter: char) -> bool {
     matches!(letter, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// U+0000 and the other C0 controls except `\t`, `\n`, `\r`.
-const fn is_forbidden_control(it: char) -> bool {
-    (it as u32) < 0x20 && !matches!(it, '\t' | '\n' | '\r')
+/// Returns `true` for U+0000 and the other C0 controls except `\t`, `\n` and `\r`.
+const fn is_forbidden_control(letter: char) -> bool {
+    (letter as u32) < 0x20 && !matches!(letter, '\t' | '\n' | '\r')
 }
 
-/// Accepts an e-mail address.
+/// Checks an e-mail address.
 ///
 /// # Errors
-/// `too_long` above [`EMAIL_CHARS`], `too_short` when blank, `invalid_format` otherwise.
+/// Returns `too_long` above [`EMAIL_CHARS`], `too_short` if blank, `invalid_format` otherwise.
 pub fn email(text: &str) -> Result<(), Flaw> {
     bounded(text, 1..=EMAIL_CHARS)?;
     if text.validate_email() { Ok(()) } else { Err(Flaw::format("an e-mail address")) }
 }
 
-/// Accepts a URL with a scheme and a host.
+/// Checks a URL, which needs a scheme and a host.
 ///
 /// # Errors
-/// `invalid_format`.
+/// Returns `invalid_format` for any other text.
 pub fn url(text: &str) -> Result<(), Flaw> {
     if text.validate_url() { Ok(()) } else { Err(Flaw::format("an absolute URL")) }
 }
 
-/// A text in one line: whatever separates its words is one blank.
+/// Returns the words of a text in one line, separated by single spaces.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text as it stands in HTML between tags or within a quoted attribute.
+/// Escapes a text for HTML, between tags or within a quoted attribute.
 #[must_use]
 pub fn escaped_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -108,7 +109,7 @@ pub fn escaped_html(text: &str) -> String {
     out
 }
 
-/// The text by which names and e-mail addresses are compared and sorted: without case (decisions A11, D4).
+/// Returns the lower-case text by which names and e-mail addresses are compared and sorted (decisions A11, D4).
 #[must_use]
 pub fn folded(text: &str) -> String {
     text.to_lowercase()
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_hold_at_the_edge_and_one_past_it_in_characters_not_bytes() {
+    fn length_limit_counts_characters_instead_of_bytes() {
         for max in [1_usize, 80, 4000] {
             for unit in ["a", "é", "漢", "👍"] {
                 assert_eq!(bounded(&unit.repeat(max), 1..=max), Ok(()), "{max} × {unit}");
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_refused_but_for_tab_and_line_ends() {
+    fn control_characters_except_tab_and_line_ends_are_refused() {
         for code in 0..0x20_u8 {
             let text = format!("a{}b", char::from(code));
             assert_eq!(bounded(&text, 1..=5).is_ok(), matches!(code, 9 | 10 | 13), "U+{code:04X}");
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_email_has_at_most_254_characters() {
+    fn email_of_over_254_characters_is_refused() {
         let domain = format!("{}.{}.{}.example", "d".repeat(63), "e".repeat(63), "f".repeat(53));
         let local = |len: usize| format!("{}@{domain}", "l".repeat(len));
         let room = EMAIL_CHARS - domain.len() - 1;

@@ -1,4 +1,4 @@
-//! Instants and days as the API writes them (§1, decision A15).
+//! Timestamps and dates in the format of the API (§1, decision A15).
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Datelike, Days, NaiveDate, SecondsFormat, Timelike};
 use serde::{Serialize, Serializer};
 
-/// An instant in UTC with milliseconds.
+/// A UTC time with a resolution of milliseconds.
 ///
 /// ```
 /// use candor_domain::time::Timestamp;
@@ -18,55 +18,55 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// A calendar day.
+/// A calendar day without a time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(NaiveDate);
 
-/// The text is not a datetime or date that the API takes.
+/// The error for a text that is not a datetime or date in the format of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a date or datetime of the years 1 to 9999")]
 pub struct NotATime;
 
 const MS_PER_SECOND: i64 = 1000;
 const MS_PER_DAY: i64 = 86_400 * MS_PER_SECOND;
-/// Four digits hold the years that can be printed.
+/// Years with a four-digit spelling.
 const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
 
 impl Timestamp {
-    /// The instant this many milliseconds after the Unix epoch.
+    /// Creates the time this many milliseconds after the Unix epoch.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     #[must_use]
     pub const fn millis(self) -> i64 {
         self.0
     }
 
-    /// The day in UTC.
+    /// Returns the day in UTC.
     #[must_use]
     pub fn date(self) -> Date {
         Date::from_epoch_days(i32::try_from(self.0.div_euclid(MS_PER_DAY)).unwrap_or(i32::MAX))
     }
 
-    /// This instant moved by whole seconds.
+    /// Returns this time plus `seconds`, which may be negative. Saturates.
     #[must_use]
     pub const fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(MS_PER_SECOND)))
     }
 
-    /// This instant, if its year has four digits.
+    /// Returns this time if its year has four digits.
     #[must_use]
     pub fn printable(self) -> Option<Self> {
         let year = DateTime::from_timestamp_millis(self.0)?.year();
         YEARS.contains(&year).then_some(self)
     }
 
-    /// This instant, or the first one after `earlier` where it would not be later.
+    /// Returns this time, or `earlier` plus one millisecond if that is later.
     ///
-    /// `updated_at` strictly increases per resource (decision D8), also when two changes fall into one millisecond.
+    /// `updated_at` of a resource strictly increases (decision D8), even for two changes in one millisecond.
     #[must_use]
     pub fn strictly_after(self, earlier: Self) -> Self {
         self.max(Self(earlier.0.saturating_add(1)))
@@ -78,7 +78,7 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self, NotATime> {
         let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| NotATime)?.to_utc();
-        // A leap second is the last millisecond before the next minute.
+        // A leap second becomes the last millisecond before the next minute.
         let millis = parsed.timestamp() * MS_PER_SECOND + i64::from(parsed.nanosecond().min(999_999_999) / 1_000_000);
         if YEARS.contains(&parsed.year()) { Ok(Self(millis)) } else { Err(NotATime) }
     }
@@ -91,13 +91,13 @@ impl fmt::Display for Timestamp {
             return f.write_str(text);
         }
         match DateTime::from_timestamp_millis(self.0) {
-            Some(it) => f.write_str(&it.to_rfc3339_opts(SecondsFormat::Millis, true)),
+            Some(time) => f.write_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true)),
             None => write!(f, "{} ms", self.0),
         }
     }
 }
 
-/// Writes `YYYY-MM-DDTHH:MM:SS.mmmZ` without going through a formatter: lists print hundreds of these.
+/// Writes `YYYY-MM-DDTHH:MM:SS.mmmZ` without a formatter, because lists print hundreds of timestamps.
 fn write_instant(millis: i64, buffer: &mut [u8; 24]) -> Option<&str> {
     let date = NaiveDate::from_epoch_days(i32::try_from(millis.div_euclid(MS_PER_DAY)).ok()?)?;
     if !YEARS.contains(&date.year()) {
@@ -135,26 +135,26 @@ impl Serialize for Timestamp {
 }
 
 impl Date {
-    /// The day this many days after 1970-01-01; a day outside the years 1 to 9999 is the nearest one inside.
+    /// Returns the day this many days after 1970-01-01, clamped to the range of the calendar.
     #[must_use]
     pub fn from_epoch_days(days: i32) -> Self {
         let nearest = if days < 0 { NaiveDate::MIN } else { NaiveDate::MAX };
         Self(NaiveDate::from_epoch_days(days).unwrap_or(nearest))
     }
 
-    /// This day, if its year has four digits.
+    /// Returns this day if its year has four digits.
     #[must_use]
     pub fn printable(self) -> Option<Self> {
         YEARS.contains(&self.0.year()).then_some(self)
     }
 
-    /// Days since 1970-01-01.
+    /// Returns the number of days since 1970-01-01.
     #[must_use]
     pub fn epoch_days(self) -> i32 {
         self.0.to_epoch_days()
     }
 
-    /// The next day.
+    /// Returns the following day.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.checked_add_days(Days::new(1)).unwrap_or(self.0))
@@ -169,7 +169,7 @@ impl FromStr for Date {
             && text
                 .bytes()
                 .enumerate()
-                .all(|(at, it)| if at == 4 || at == 7 { it == b'-' } else { it.is_ascii_digit() });
+                .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() });
         if !shape {
             return Err(NotATime);
         }
@@ -196,7 +196,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn datetimes_come_with_any_offset_and_lose_what_is_finer_than_a_millisecond() {
+    fn datetime_with_offset_is_parsed_to_utc_milliseconds() {
         let table = [
             ("2026-03-01T08:15:30Z", Some("2026-03-01T08:15:30.000Z")),
             ("2026-03-01T08:15:30.9999Z", Some("2026-03-01T08:15:30.999Z")),
@@ -211,14 +211,14 @@ mod tests {
             ("1772352930", None),
         ];
         for (text, printed) in table {
-            assert_eq!(text.parse::<Timestamp>().ok().map(|it| it.to_string()).as_deref(), printed, "{text}");
+            assert_eq!(text.parse::<Timestamp>().ok().map(|at| at.to_string()).as_deref(), printed, "{text}");
         }
     }
 
     #[test]
-    fn dates_have_one_spelling() {
+    fn date_has_exactly_one_spelling() {
         for good in ["2026-03-01", "2024-02-29", "0001-01-01", "9999-12-31"] {
-            assert_eq!(good.parse::<Date>().map(|it| it.to_string()).as_deref(), Ok(good));
+            assert_eq!(good.parse::<Date>().map(|date| date.to_string()).as_deref(), Ok(good));
         }
         for bad in [
             "2026-3-1",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_change_in_one_millisecond_is_later_all_the_same() {
+    fn second_change_in_one_millisecond_gets_a_later_time() {
         let at = Timestamp::from_millis(5);
         assert_eq!(at.strictly_after(at), Timestamp::from_millis(6));
         assert_eq!(at.strictly_after(Timestamp::from_millis(2)), at);
@@ -244,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn printed_instants_read_back(millis in -62_135_596_800_000_i64..=253_402_300_799_999) {
+        fn printed_timestamp_is_parsed_back(millis in -62_135_596_800_000_i64..=253_402_300_799_999) {
             let at = Timestamp::from_millis(millis);
             prop_assert_eq!(at.to_string().parse(), Ok(at));
             prop_assert_eq!(at.to_string().len(), 24);

@@ -1,8 +1,9 @@
-//! Visibility: which observations, objectives, summaries, conversations and assignments a caller sees (§2.2, decision B5).
+//! Visibility: the observations, objectives, summaries, conversations and assignments that a caller sees (§2.2,
+//! decision B5).
 //!
-//! Lists, single reads, search, `expand`, derived ids and references in bodies all ask the same rule. A resource names
-//! its [`Readers`]; [`Readers::include`] compares them with the [`Viewer`]. What a viewer does not see answers 404 and is
-//! absent from everything else that is shown.
+//! Lists, single reads, search, `expand`, derived ids and references in bodies all use one rule: a resource names
+//! its [`Readers`], and [`Readers::include`] compares them with the [`Viewer`]. A resource that the viewer does
+//! not see is answered with 404 and missing from every other response.
 
 use crate::access::Caller;
 use crate::assignment::Assignment;
@@ -15,9 +16,9 @@ use crate::summary::Summary;
 /// The part of a data set that a caller sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Viewer {
-    /// All of it: a key of the organization, or a key bound to an org admin.
+    /// The whole data set: a key of the organization, or a key bound to an org admin.
     Everything,
-    /// The part that this person sees: a key bound to somebody who is no org admin.
+    /// The part that this person sees: a key bound to a person who is no org admin.
     Person(EmployeeId),
 }
 

@@ -2,12 +2,12 @@
 
 use crate::time::Timestamp;
 
-/// The window.
+/// Length of the window, in milliseconds.
 pub const WINDOW_MILLIS: i64 = 60_000;
-/// The window in seconds, for details of a refusal.
+/// Length of the window, in seconds, for the details of a refusal.
 pub const WINDOW_SECONDS: u32 = 60;
 
-/// The moments of the requests that count, oldest first, in a ring that grows on demand up to the limit.
+/// The times of the counted requests, oldest first, in a ring buffer that grows on demand up to the limit.
 ///
 /// ```
 /// use candor_domain::time::Timestamp;
@@ -21,7 +21,7 @@ pub const WINDOW_SECONDS: u32 = 60;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Window {
-    /// Milliseconds since `base`.
+    /// Times in milliseconds since `base`.
     ring: Vec<u32>,
     head: usize,
     len: usize,
@@ -32,33 +32,33 @@ pub struct Window {
 /// The state of a window after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimitStatus {
-    /// Whether the request may go on. A refused one is not counted.
+    /// `true` if the request may proceed. A refused request is not counted.
     pub admitted: bool,
     /// Requests allowed within the window.
     pub limit: u32,
-    /// Requests that would be admitted now.
+    /// Requests that would be admitted at this time.
     pub remaining: u32,
-    /// When the newest counted request leaves the window, in whole seconds since the Unix epoch, rounded up.
+    /// Time when the newest counted request leaves the window, in whole seconds since the Unix epoch, rounded up.
     pub reset_at_seconds: i64,
-    /// Whole seconds until the oldest leaves, at least 1.
+    /// Whole seconds until the oldest counted request leaves the window, at least 1.
     pub retry_after_seconds: i64,
 }
 
-/// What a window holds at a moment, wherever it is kept.
+/// The counted requests of a window at one time, in this process or in a shared store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowUsage {
-    /// The moment, by the clock that the window goes by.
+    /// The time, by the clock that the window uses.
     pub now: Timestamp,
-    /// Requests that count.
+    /// Number of counted requests.
     pub used: u32,
-    /// When the oldest of them came; a whole window ago if there is none.
+    /// Time of the oldest counted request; 60 s before `now` if there is none.
     pub oldest: Timestamp,
-    /// When the newest of them came; the same.
+    /// Time of the newest counted request; 60 s before `now` if there is none.
     pub newest: Timestamp,
 }
 
 impl WindowUsage {
-    /// What the headers of an answer say about it (decision B1).
+    /// Returns the values for the rate limit headers of a response (decision B1).
     #[must_use]
     pub fn status(&self, limit: u32, admitted: bool) -> RateLimitStatus {
         let waits = self.oldest.millis() + WINDOW_MILLIS - self.now.millis();
@@ -73,32 +73,32 @@ impl WindowUsage {
 }
 
 impl Window {
-    /// Counts a request, or refuses it.
+    /// Counts a request, or refuses it if the window is full.
     pub fn admit(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
         let admitted = self.len < limit as usize;
         if admitted {
             self.push(now);
         }
-        self.standing(now, limit, admitted)
+        self.status(now, limit, admitted)
     }
 
-    /// The state of the window, without counting anything.
+    /// Returns the state of the window without counting a request.
     pub fn look(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
         let room = self.len < limit as usize;
-        self.standing(now, limit, room)
+        self.status(now, limit, room)
     }
 
-    /// Whether nothing is counted any more, so that the window can be forgotten.
+    /// Returns `true` if no request is counted any more, so that the window can be dropped.
     #[must_use]
     pub const fn is_idle(&self, at: Timestamp) -> bool {
         at.millis() - self.newest >= WINDOW_MILLIS
     }
 
-    /// Drops what has left the window. Requests that are counted at once need not come in order, so that what is a little
-    /// older counts as now. Further back than that, the clock was set back, and what is counted goes back with it: the
-    /// window must not stay full until the clock has caught up.
+    /// Drops the requests that have left the window and returns the time to count with. Concurrent requests may
+    /// come slightly out of order; an older time counts as the newest one. If the clock was set back by more than
+    /// a window, the counted times move back too: the window must not stay full until the clock has caught up.
     fn advance(&mut self, at: Timestamp) -> i64 {
         let back = self.newest - at.millis();
         if self.len > 0 && back > WINDOW_MILLIS {
@@ -134,7 +134,7 @@ impl Window {
         self.newest = now;
     }
 
-    /// After 49 days without a pause the offsets no longer fit: count them from the oldest request instead.
+    /// Counts the offsets from the oldest request when they no longer fit, which is after 49 days without a pause.
     fn rebase(&mut self, now: i64) -> u32 {
         let shift = self.ring[self.head];
         for step in 0..self.len {
@@ -145,7 +145,7 @@ impl Window {
         u32::try_from(now - self.base).unwrap_or(u32::MAX)
     }
 
-    fn standing(&self, now: i64, limit: u32, admitted: bool) -> RateLimitStatus {
+    fn status(&self, now: i64, limit: u32, admitted: bool) -> RateLimitStatus {
         let (oldest, newest) =
             if self.len == 0 { (now - WINDOW_MILLIS, now - WINDOW_MILLIS) } else { (self.oldest(), self.newest) };
         let [now, oldest, newest] = [now, oldest, newest].map(Timestamp::from_millis);
@@ -163,11 +163,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The rule itself: a request is admitted if fewer than `limit` were admitted in the 60 s before it.
+    /// The rule in its plain form: a request is admitted if fewer than `limit` were admitted in the 60 s before
+    /// it.
     fn reference(times: &[i64], limit: u32) -> Vec<bool> {
         let mut admitted: Vec<i64> = Vec::new();
         let decide = |now: &i64| {
-            let yes = admitted.iter().filter(|it| now - **it < WINDOW_MILLIS).count() < limit as usize;
+            let yes = admitted.iter().filter(|time| now - **time < WINDOW_MILLIS).count() < limit as usize;
             if yes {
                 admitted.push(*now);
             }
@@ -178,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ring_decides_as_the_full_list_of_requests_does(
+        fn ring_buffer_decides_like_the_full_list_of_requests(
             steps in proptest::collection::vec(prop_oneof![0..50_i64, 0..5_000_i64, 59_990..60_010_i64], 1..400),
             limit in 1..40_u32,
             start in 0..1_000_000_000_000_i64,
@@ -190,26 +191,26 @@ mod tests {
         }
 
         #[test]
-        fn retry_after_is_never_too_early_and_reset_empties_the_window(
+        fn window_admits_after_retry_after_and_is_empty_at_reset(
             steps in proptest::collection::vec(0..3_000_i64, 1..100), limit in 1..10_u32,
         ) {
             let mut window = Window::default();
             let mut now = 0;
             for step in steps {
                 now += step;
-                let standing = window.admit(Timestamp::from_millis(now), limit);
-                if !standing.admitted {
-                    let later = Timestamp::from_millis(now).plus_seconds(standing.retry_after_seconds);
+                let status = window.admit(Timestamp::from_millis(now), limit);
+                if !status.admitted {
+                    let later = Timestamp::from_millis(now).plus_seconds(status.retry_after_seconds);
                     prop_assert!(window.clone().admit(later, limit).admitted);
                 }
-                let reset = Timestamp::from_millis(0).plus_seconds(standing.reset_at_seconds);
+                let reset = Timestamp::from_millis(0).plus_seconds(status.reset_at_seconds);
                 prop_assert_eq!(window.clone().look(reset, limit).remaining, limit);
             }
         }
     }
 
     #[test]
-    fn a_refused_request_is_not_counted() {
+    fn refused_request_is_not_counted() {
         let mut window = Window::default();
         let at = Timestamp::from_millis;
         assert!(window.admit(at(0), 1).admitted);
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_neither_empties_nor_blocks_the_window() {
+    fn clock_set_back_neither_empties_nor_blocks_the_window() {
         let mut window = Window::default();
         assert!(window.admit(Timestamp::from_millis(100_000), 2).admitted);
         assert!(window.admit(Timestamp::from_millis(10_000), 2).admitted);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_jumped_ahead_and_back_blocks_nobody_for_longer_than_the_window() {
+    fn clock_jump_ahead_and_back_blocks_for_one_window_at_most() {
         let (mut window, at) = (Window::default(), Timestamp::from_millis);
         let start = 1_000_000;
         assert!(window.admit(at(start), 2).admitted);
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_counted_anew_after_49_days() {
+    fn offsets_are_rebased_after_49_days() {
         let mut window = Window::default();
         let mut now = 0;
         while now < i64::from(u32::MAX) + 600_000 {

@@ -1,4 +1,4 @@
-//! Recording people and changing their records (§4.3, decisions A8, D1 to D4, D8).
+//! Creation and update of employees (§4.3, decisions A8, D1 to D4, D8).
 
 use super::custom::{self, CustomPatch};
 use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, JOB_TITLE_CHARS, MANUAL, NAME_CHARS, Role, Status};
@@ -13,7 +13,7 @@ use crate::rule::{self, Checked, Field, Flag, OneOf, Refers, Text};
 use crate::text::folded;
 use crate::time::Timestamp;
 
-/// What the service sets, and no request may.
+/// Fields that only the service sets.
 const READ_ONLY: &[&str] =
     &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
 
@@ -44,77 +44,62 @@ const NEW_CUSTOM_FIELDS: Field<custom::Rule> =
 const CUSTOM_FIELDS: Field<custom::Rule> =
     Field::new("custom_fields", custom::Rule, "Keys are merged one by one: a value sets its key, null removes it.");
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "fields of the contract, §2.3")]
 pub struct Draft {
-    /// Their address.
     pub email: String,
-    /// Their id in another system.
     pub external_id: Option<String>,
-    /// Their first name.
     pub first_name: String,
-    /// Their last name.
     pub last_name: String,
-    /// What they do.
     pub job_title: Option<String>,
-    /// What they may do.
     pub role: Role,
-    /// Their manager.
     pub manager: Option<Reference<EmployeeKind>>,
-    /// Their department.
     pub department: Option<Reference<DepartmentKind>>,
-    /// What else is recorded.
     pub custom_fields: CustomFields,
-    /// Whether they are to be invited, and pending until they accept.
+    /// `true` to invite the person, who stays pending until they accept.
     pub send_invite: bool,
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated on its own. `None` keeps the stored value.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "fields of the contract, §2.3")]
 pub struct Patch {
-    /// Their address.
     pub email: Option<String>,
-    /// Their id in another system.
     pub external_id: Option<Option<String>>,
-    /// Their first name.
     pub first_name: Option<String>,
-    /// Their last name.
     pub last_name: Option<String>,
-    /// What they do.
     pub job_title: Option<Option<String>>,
-    /// What they may do.
     pub role: Option<Role>,
-    /// Their manager.
     pub manager: Option<Option<Reference<EmployeeKind>>>,
-    /// Their department.
     pub department: Option<Option<Reference<DepartmentKind>>>,
-    /// What else is recorded, per key.
+    /// Changes of custom fields, per key.
     pub custom_fields: CustomPatch,
 }
 
-/// The manager that a body refers to, as stored.
+/// The stored state of the manager that a body refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportingLine {
-    /// Whether they work there.
+    /// Employment status of the manager.
     pub status: Status,
-    /// Whether they are the person themselves, or report to them directly or further down.
+    /// `true` if the manager is the person or reports to the person at any depth.
     pub is_below: bool,
 }
 
-/// What is stored of the things that a body refers to, or may collide with.
+/// The stored state of the resources that a body refers to or collides with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The manager, if found.
+    /// The manager, if they exist.
     pub manager: Option<ReportingLine>,
-    /// The department, if found: whether it is archived.
+    /// `true` if the department is archived; `None` if the department does not exist.
     pub department_archived: Option<bool>,
-    /// Who has the address.
+    /// The person who has the e-mail address.
     pub email_holder: Option<EmployeeId>,
-    /// Who has the external id.
+    /// The person who has the external id.
     pub external_id_holder: Option<EmployeeId>,
-    /// The custom keys that the person's connector owns.
+    /// Keys of custom fields that the person's connector manages.
     pub managed_keys: Vec<String>,
-    /// The connector on whose behalf the change is made: what it owns, it may change.
+    /// The connector that makes the change; it may change the fields that it manages.
     pub acting: Option<ConnectorId>,
 }
 
@@ -130,7 +115,7 @@ fn custom_fields(fields: &mut Fields, field: &Field<custom::Rule>) -> CustomPatc
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let email = fields.required(&EMAIL);
         let external_id = fields.optional(&EXTERNAL_ID);
@@ -162,14 +147,14 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Declares and reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
             email: fields.present(&EMAIL),
@@ -182,7 +167,7 @@ impl Patch {
         }
     }
 
-    /// The fields of a rehire.
+    /// Declares and reads the fields of a rehire.
     pub(super) fn read_rehire(fields: &mut Fields) -> Self {
         Self {
             manager: fields.nullable(&MANAGER),
@@ -192,7 +177,7 @@ impl Patch {
         }
     }
 
-    /// Bounds the number of custom fields that `stored` would have.
+    /// Checks the number of custom fields after the update of `stored`.
     fn finish(self, mut fields: Fields, stored: &Employee) -> Result<Self, Problems> {
         if let Err(flaw) = stored.custom_fields.merged(&self.custom_fields).bounded() {
             fields.problem("custom_fields", flaw);
@@ -209,15 +194,16 @@ impl Patch {
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// Returns every field that is invalid or that cannot be changed.
     pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         Self::read(&mut fields).finish(fields, stored)
     }
 
-    /// The members of this patch that an HR system owns and that differ from what is stored (§2.3, decision D8).
-    fn against_the_connector(&self, stored: &Employee, managed_keys: &[String]) -> Problems {
+    /// Returns a problem for every member that an HR system manages and that differs from `stored` (§2.3, decision
+    /// D8).
+    fn managed_field_problems(&self, stored: &Employee, managed_keys: &[String]) -> Problems {
         let mut problems = Problems::none();
         let mut refuse = |field: &str, differs: bool| {
             if differs {
@@ -225,15 +211,15 @@ impl Patch {
                 problems.add(field, Flaw::new(Code::FieldManagedExternally, message));
             }
         };
-        let reference = |it: &Option<EmployeeId>| it.map(|it| it.to_string());
-        let department = |it: &Option<DepartmentId>| it.map(|it| it.to_string());
-        refuse("email", self.email.as_ref().is_some_and(|it| *it != stored.email));
-        refuse("first_name", self.first_name.as_ref().is_some_and(|it| *it != stored.first_name));
-        refuse("last_name", self.last_name.as_ref().is_some_and(|it| *it != stored.last_name));
-        let manager = self.manager.as_ref().map(|it| it.as_ref().map(|it| it.text.clone()));
-        refuse("manager_id", manager.is_some_and(|it| it != reference(&stored.manager_id)));
-        let wanted = self.department.as_ref().map(|it| it.as_ref().map(|it| it.text.clone()));
-        refuse("department_id", wanted.is_some_and(|it| it != department(&stored.department_id)));
+        let reference = |id: &Option<EmployeeId>| id.map(|id| id.to_string());
+        let department = |id: &Option<DepartmentId>| id.map(|id| id.to_string());
+        refuse("email", self.email.as_ref().is_some_and(|email| *email != stored.email));
+        refuse("first_name", self.first_name.as_ref().is_some_and(|name| *name != stored.first_name));
+        refuse("last_name", self.last_name.as_ref().is_some_and(|name| *name != stored.last_name));
+        let manager = self.manager.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
+        refuse("manager_id", manager.is_some_and(|text| text != reference(&stored.manager_id)));
+        let wanted = self.department.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
+        refuse("department_id", wanted.is_some_and(|text| text != department(&stored.department_id)));
         for (key, value) in &self.custom_fields {
             let differs = managed_keys.contains(key) && stored.custom_fields.0.get(key) != value.as_ref();
             refuse(&format!("custom_fields.{key}"), differs);
@@ -243,16 +229,18 @@ impl Patch {
 }
 
 impl Employee {
-    /// Records a person (§3.3, §4.3): pending if they are invited, else active.
+    /// Creates a person: pending if they are invited, otherwise active (§3.3, §4.3).
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for references that do not hold, [`Refusal::Conflict`] for an address or external id
-    /// that someone has.
+    /// Returns [`Refusal::Unprocessable`] for invalid references, [`Refusal::Conflict`] for an e-mail address or
+    /// external id that another person has.
     pub fn create(id: EmployeeId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
-        let manager_id =
-            draft.manager.and_then(|it| problems.take("manager_id", manager(&it, found, &[Status::Active])));
-        let department_id = draft.department.and_then(|it| problems.take("department_id", department(&it, found)));
+        let manager_id = draft
+            .manager
+            .and_then(|reference| problems.take("manager_id", manager(&reference, found, &[Status::Active])));
+        let department_id =
+            draft.department.and_then(|reference| problems.take("department_id", department(&reference, found)));
         problems.or(()).map_err(Refusal::Unprocessable)?;
         must_be_free(&draft.email, draft.external_id.as_deref(), found, None)?;
         let state = Self {
@@ -277,11 +265,11 @@ impl Employee {
         Ok(Decision::created(state, "employee.create", vec![EventType::EmployeeCreated]))
     }
 
-    /// Changes a record; `None` if that changes nothing (decision A8).
+    /// Updates a person, or returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for references that do not hold, a reporting cycle or fields that an HR system owns;
-    /// [`Refusal::Conflict`] for an address or external id that someone else has.
+    /// Returns [`Refusal::Unprocessable`] for invalid references, a reporting cycle or fields that an HR system
+    /// manages, [`Refusal::Conflict`] for an e-mail address or external id that another person has.
     pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         let mut state = self.merged(patch, found)?;
         must_be_free(&state.email, state.external_id.as_deref(), found, Some(self.id))?;
@@ -292,26 +280,30 @@ impl Employee {
         Ok(Some(Decision::changed(self, state, "employee.update", vec![EventType::EmployeeUpdated])))
     }
 
-    /// This record with a patch applied, after everything that the patch refers to was checked.
+    /// Returns this person with a patch applied, after checking every reference of the patch.
     pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, Refusal> {
         let mut problems = Problems::none();
         if self.is_hris_managed && (found.acting.is_none() || found.acting != self.connector_id) {
-            problems.extend(patch.against_the_connector(self, &found.managed_keys));
+            problems.extend(patch.managed_field_problems(self, &found.managed_keys));
         }
         let mut state = self.clone();
         if let Some(wanted) = &patch.manager {
-            let keep = wanted.as_ref().is_some_and(|it| it.id.is_some() && it.id == self.manager_id);
+            let keep =
+                wanted.as_ref().is_some_and(|reference| reference.id.is_some() && reference.id == self.manager_id);
             let allowed = [Status::Active, Status::PendingInvite];
             let checked = wanted
                 .as_ref()
                 .filter(|_| !keep)
-                .and_then(|it| problems.take("manager_id", manager(it, found, &allowed)));
+                .and_then(|reference| problems.take("manager_id", manager(reference, found, &allowed)));
             state.manager_id = if keep { self.manager_id } else { checked };
         }
         if let Some(wanted) = &patch.department {
-            let keep = wanted.as_ref().is_some_and(|it| it.id.is_some() && it.id == self.department_id);
-            let checked =
-                wanted.as_ref().filter(|_| !keep).and_then(|it| problems.take("department_id", department(it, found)));
+            let keep =
+                wanted.as_ref().is_some_and(|reference| reference.id.is_some() && reference.id == self.department_id);
+            let checked = wanted
+                .as_ref()
+                .filter(|_| !keep)
+                .and_then(|reference| problems.take("department_id", department(reference, found)));
             state.department_id = if keep { self.department_id } else { checked };
         }
         problems.or(()).map_err(Refusal::Unprocessable)?;
@@ -329,7 +321,10 @@ impl Employee {
 fn manager(wanted: &Reference<EmployeeKind>, found: &References, allowed: &[Status]) -> Result<EmployeeId, Flaw> {
     let (Some(id), Some(line)) = (wanted.id, found.manager) else { return Err(wanted.not_found()) };
     if line.is_below {
-        return Err(Flaw::new(Code::ReportingCycle, "would make the person their own manager, directly or further up"));
+        return Err(Flaw::new(
+            Code::ReportingCycle,
+            "would make the person their own manager, directly or through others",
+        ));
     }
     if !allowed.contains(&line.status) {
         return Err(Flaw::new(Code::InvalidState, "is not active"));
@@ -351,10 +346,12 @@ fn must_be_free(
     found: &References,
     own: Option<EmployeeId>,
 ) -> Result<(), Refusal> {
-    if let Some(holder) = found.email_holder.filter(|it| Some(*it) != own) {
+    if let Some(holder) = found.email_holder.filter(|holder| Some(*holder) != own) {
         return Err(Refusal::taken("email", folded(email), holder));
     }
-    if let (Some(external_id), Some(holder)) = (external_id, found.external_id_holder.filter(|it| Some(*it) != own)) {
+    if let (Some(external_id), Some(holder)) =
+        (external_id, found.external_id_holder.filter(|holder| Some(*holder) != own))
+    {
         return Err(Refusal::taken("external_id", external_id, holder));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Connectors: how an HR system comes to own part of a person's record (§2.3, decisions G).
+//! Connectors: HR systems that manage part of a person's record (§2.3, decisions G).
 
 mod sync;
 
@@ -19,11 +19,11 @@ use crate::problem::{Flaw, Problems};
 use crate::rule::{self, Checked, Field, List, OneOf, Refers, Shape, Text};
 use crate::time::Timestamp;
 
-/// The longest `hris_source`.
+/// Length of the longest `hris_source`, in characters.
 pub const SOURCE_CHARS: usize = 64;
-/// The most custom keys a connector owns.
+/// Most keys of custom fields that one connector manages.
 pub const MAX_MAPPED_KEYS: usize = 32;
-/// The most people that one release names.
+/// Most people that one release request names.
 pub const MAX_RELEASED: usize = 1000;
 
 const READ_ONLY: &[&str] =
@@ -34,8 +34,8 @@ const HRIS_SOURCE: Field<Checked<String>> = Field::new(
     "hris_source",
     rule::rule(
         |value| {
-            let it = rule::as_text(value)?;
-            slug(it).map(|()| it.to_owned())
+            let text = rule::as_text(value)?;
+            slug(text).map(|()| text.to_owned())
         },
         || Shape::Slug { max: SOURCE_CHARS, except: MANUAL },
     ),
@@ -52,11 +52,11 @@ const RELEASED: Field<List<Refers<EmployeeKind>>> = Field::new(
     "People to release, at most {max}. Default: all people that the connector manages.",
 );
 
-/// How the HR system's data comes in.
+/// The way in which the HR system sends its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Type {
-    /// As CSV files.
+    /// Uploads of CSV files.
     CsvFeed,
 }
 
@@ -64,22 +64,19 @@ impl Word for Type {
     const NAME: &'static str = "ConnectorType";
 }
 
-/// A connection to an HR system.
+/// A connector to an HR system.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Connector {
-    /// Its id.
     pub id: ConnectorId,
-    /// How data comes in.
     pub kind: Type,
-    /// What the people it manages show as `hris_source`.
+    /// Value of `hris_source` of the people that the connector manages.
     pub hris_source: String,
-    /// The custom keys it owns.
+    /// Keys of custom fields that the connector manages.
     pub mapped_custom_field_keys: Vec<String>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// What became of what the HR system sent last.
+    /// Result of the newest sync.
     pub last_sync: Option<Sync>,
 }
 
@@ -92,9 +89,9 @@ impl Serialize for Connector {
             hris_source: &self.hris_source,
             status: Status::after(sync),
             mapped_custom_field_keys: &self.mapped_custom_field_keys,
-            last_sync_at: sync.map(|it| it.at),
-            last_sync_status: sync.map(|it| it.status.word()),
-            last_sync_message: sync.and_then(|it| it.message.as_deref()),
+            last_sync_at: sync.map(|sync| sync.at),
+            last_sync_status: sync.map(|sync| sync.status.word()),
+            last_sync_message: sync.and_then(|sync| sync.message.as_deref()),
             created_at: self.created_at,
             updated_at: self.updated_at,
         };
@@ -102,7 +99,7 @@ impl Serialize for Connector {
     }
 }
 
-/// A connection as it is shown.
+/// The JSON form of a connector.
 #[derive(Serialize)]
 struct Document<'a> {
     id: ConnectorId,
@@ -135,12 +132,20 @@ impl Resource for Connector {
 impl Listed for Connector {
     const ORDERS_NAME: &'static str = "ConnectorSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |connector| Key::Time(connector.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |connector| Key::Time(connector.updated_at),
+            words: &["updated_at", "-updated_at"],
+        },
     ];
 }
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     kind: Type,
@@ -148,12 +153,12 @@ pub struct Draft {
     mapped_custom_field_keys: Vec<String>,
 }
 
-/// A slug: lower-case letters, digits, and dashes or underscores between them.
+/// Checks a slug: lower-case letters and digits, with dashes or underscores between them.
 fn slug(text: &str) -> Result<(), Flaw> {
     crate::text::bounded(text, 1..=SOURCE_CHARS)?;
-    let inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-' || it == b'_';
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     let edges = [text.as_bytes().first(), text.as_bytes().last()];
-    let edged = edges.iter().all(|it| it.is_some_and(|it| it.is_ascii_lowercase() || it.is_ascii_digit()));
+    let edged = edges.iter().all(|edge| edge.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
     if edged && text.bytes().all(inner) && text != MANUAL {
         return Ok(());
     }
@@ -161,7 +166,7 @@ fn slug(text: &str) -> Result<(), Flaw> {
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (kind, hris_source) = (fields.required(&TYPE), fields.required(&HRIS_SOURCE));
         let keys = fields.present(&MAPPED_KEYS);
@@ -171,21 +176,21 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
-/// The fields of a release: whom to give back; nobody named = everybody.
+/// Declares and reads the people of a release; `None` means everyone that the connector manages.
 pub fn read_release(fields: &mut Fields) -> Option<Vec<Reference<EmployeeKind>>> {
     fields.present(&RELEASED)
 }
 
-/// Reads the body of a release: whom to give back; nobody named = everybody.
+/// Reads the people from the body of a release; `None` means everyone that the connector manages.
 ///
 /// # Errors
-/// Every field that is wrong.
+/// Returns every invalid field.
 pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>>, Problems> {
     let mut fields = Fields::new(body);
     let people = read_release(&mut fields);
@@ -193,7 +198,7 @@ pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>
 }
 
 impl Connector {
-    /// Connects an HR system.
+    /// Creates a connector without a sync.
     pub fn create(id: ConnectorId, draft: Draft, at: Timestamp) -> Decision<Self> {
         let Draft { kind, hris_source, mapped_custom_field_keys } = draft;
         let state =
@@ -201,7 +206,7 @@ impl Connector {
         Decision::created(state, "connector.create", vec![])
     }
 
-    /// A record that it is in charge of.
+    /// Returns the person as managed by this connector.
     pub(crate) fn in_charge_of(&self, employee: Employee) -> Employee {
         Employee {
             is_hris_managed: true,
@@ -211,7 +216,7 @@ impl Connector {
         }
     }
 
-    /// Takes charge of a person's record; `None` if it is in charge already.
+    /// Makes this connector the manager of a person's record, or returns `None` if it is already.
     #[must_use]
     pub fn manage(&self, employee: &Employee, at: Timestamp) -> Option<Decision<Employee>> {
         if employee.connector_id == Some(self.id) {
@@ -222,7 +227,7 @@ impl Connector {
         Some(Decision::changed(employee, state, "employee.manage", vec![EventType::EmployeeUpdated]))
     }
 
-    /// Gives a person's record back, with its values; `None` if it is not in charge.
+    /// Ends the management of a person's record and keeps its values; `None` if another source manages the record.
     #[must_use]
     pub fn release(&self, employee: &Employee, at: Timestamp) -> Option<Decision<Employee>> {
         if employee.connector_id != Some(self.id) {
@@ -246,7 +251,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn a_record_is_managed_until_it_is_released_and_keeps_its_values() {
+    fn released_record_keeps_its_values() {
         let at = Timestamp::from_millis(9_000);
         let draft = Draft { kind: Type::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_a_slug() {
+    fn hris_source_must_be_a_slug() {
         for good in ["a", "work-day_2", &"a".repeat(64)] {
             assert_eq!(slug(good), Ok(()), "{good}");
         }

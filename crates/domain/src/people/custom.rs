@@ -11,27 +11,27 @@ use crate::problem::{Code, Flaw, Problems};
 use crate::rule::{self, Shape};
 use crate::text::bounded;
 
-/// The most custom fields of a person (§8).
+/// Most custom fields of one person (§8).
 pub const MAX_FIELDS: usize = 32;
-/// The longest key (§8).
+/// Length of the longest key, in characters (§8).
 pub const MAX_KEY_CHARS: usize = 64;
-/// The longest value (§8).
+/// Length of the longest value, in characters (§8).
 pub const MAX_VALUE_CHARS: usize = 1024;
 
-/// One value.
+/// The value of a custom field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Custom {
-    /// `true` or `false`
+    /// A boolean value.
     Flag(bool),
-    /// A number.
+    /// A number, integer or decimal.
     Number(serde_json::Number),
-    /// A text; dates are texts too.
+    /// A text, including dates.
     Text(String),
 }
 
 impl Custom {
-    /// The text that a filter compares with (decision D7).
+    /// Returns the text that a filter is compared with (decision D7).
     ///
     /// ```
     /// use candor_domain::people::Custom;
@@ -42,17 +42,17 @@ impl Custom {
     #[must_use]
     pub fn canonical(&self) -> String {
         match self {
-            Self::Flag(it) => it.to_string(),
-            Self::Number(it) => it.to_string(),
-            Self::Text(it) => it.clone(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
         }
     }
 
     fn parse(value: &Value) -> Result<Self, Flaw> {
         match value {
-            Value::Bool(it) => Ok(Self::Flag(*it)),
-            Value::Number(it) => Ok(Self::Number(it.clone())),
-            Value::Text(it) => bounded(it, 0..=MAX_VALUE_CHARS).map(|()| Self::Text(it.clone())),
+            Value::Bool(flag) => Ok(Self::Flag(*flag)),
+            Value::Number(number) => Ok(Self::Number(number.clone())),
+            Value::Text(text) => bounded(text, 0..=MAX_VALUE_CHARS).map(|()| Self::Text(text.clone())),
             Value::Null | Value::List(_) | Value::Object(_) => {
                 Err(Flaw::format(format!("a string, number or boolean, not {}", value.kind())))
             }
@@ -60,8 +60,8 @@ impl Custom {
     }
 }
 
-/// Reads the value by its JSON type. The derived form of an untagged enum formats every text for an error that it then
-/// drops, which for a page of emoji took seconds.
+/// Reads the value by its JSON type. The derived form of an untagged enum formats every text for an error that is
+/// dropped; for a page of emoji this took seconds.
 impl<'de> Deserialize<'de> for Custom {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CustomVisitor)
@@ -97,16 +97,16 @@ impl Visitor<'_> for CustomVisitor {
     }
 }
 
-/// The custom fields of a person.
+/// The custom fields of a person, by key.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CustomFields(pub BTreeMap<String, Custom>);
 
-/// A change per key: a value sets it, `None` removes it.
+/// Changes of custom fields by key: a value sets the key, `None` removes it.
 pub type CustomPatch = BTreeMap<String, Option<Custom>>;
 
 impl CustomFields {
-    /// These fields with a change applied.
+    /// Returns the fields with a patch applied.
     #[must_use]
     pub fn merged(&self, patch: &CustomPatch) -> Self {
         let mut fields = self.0.clone();
@@ -119,10 +119,10 @@ impl CustomFields {
         Self(fields)
     }
 
-    /// Bounds the number of fields of a result.
+    /// Checks the number of fields.
     ///
     /// # Errors
-    /// `too_long`.
+    /// Returns `too_long` for more than [`MAX_FIELDS`] fields.
     pub fn bounded(&self) -> Result<(), Flaw> {
         if self.0.len() <= MAX_FIELDS {
             return Ok(());
@@ -130,15 +130,15 @@ impl CustomFields {
         Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_FIELDS} keys")))
     }
 
-    /// A digest per field, by which people with a certain value are found. Values are too long to be indexed as they
-    /// are, and a digest shows nothing of them.
+    /// Returns a digest per field, by which people with a certain value are found. Values are too long for an
+    /// index, and a digest does not disclose them.
     #[must_use]
     pub fn digests(&self) -> Vec<[u8; 16]> {
         self.0.iter().map(|(key, value)| digest(key, &value.canonical())).collect()
     }
 }
 
-/// The digest of a key with the canonical text of a value.
+/// Returns the digest of a key and the canonical text of its value.
 #[must_use]
 pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
     let digest = ring::digest::digest(&ring::digest::SHA256, format!("{}\0{key}{value}", key.len()).as_bytes());
@@ -147,15 +147,15 @@ pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
     first
 }
 
-/// Accepts the key of a custom field.
+/// Checks the key of a custom field.
 ///
 /// # Errors
-/// `too_short`, `too_long`, or `invalid_format` for a control character.
+/// Returns `too_short`, `too_long`, or `invalid_format` for a control character.
 pub(crate) fn is_key(key: &str) -> Result<(), Flaw> {
     bounded(key, 1..=MAX_KEY_CHARS).map_err(|flaw| Flaw { message: format!("the key {}", flaw.message), ..flaw })
 }
 
-/// The member `custom_fields` of a body; its keys have problems of their own.
+/// The rule for the member `custom_fields` of a body. Problems name the key.
 pub(super) struct Rule;
 
 impl rule::Rule for Rule {
@@ -170,10 +170,10 @@ impl rule::Rule for Rule {
     }
 }
 
-/// Reads the member `custom_fields` of a body.
+/// Parses the member `custom_fields` of a body.
 ///
 /// # Errors
-/// Every key that is wrong, as `custom_fields.<key>`.
+/// Returns a problem named `custom_fields.<key>` for every invalid key or value.
 pub(super) fn parse(value: &Value) -> Result<CustomPatch, Problems> {
     let Value::Object(members) = value else {
         return Err(Problems::one("custom_fields", Flaw::format(format!("an object, not {}", value.kind()))));
@@ -199,12 +199,13 @@ mod tests {
     use super::*;
 
     fn parse_text(text: &str) -> Result<CustomPatch, Vec<(String, Code)>> {
-        parse(&serde_json::from_str(text).unwrap())
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+        parse(&serde_json::from_str(text).unwrap()).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        })
     }
 
     #[test]
-    fn keys_and_values_are_bounded_and_flat() {
+    fn too_long_or_nested_custom_field_is_refused() {
         let (key, value) = ("k".repeat(64), "é".repeat(1024));
         assert!(parse_text(&format!(r#"{{"{key}":"{value}"}}"#)).is_ok());
         for (body, field, code) in [
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_values_are_read_by_their_json_type() {
+    fn stored_custom_fields_keep_their_json_types() {
         let stored = r#"{"a":true,"b":-1,"c":18446744073709551615,"d":0.5,"e":"x"}"#;
         let fields: CustomFields = serde_json::from_str(stored).unwrap();
         assert_eq!(serde_json::to_string(&fields).unwrap(), stored);
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_merges_per_key_and_null_removes() {
+    fn patch_is_merged_per_key_and_null_removes_a_key() {
         let before =
             CustomFields([("a".to_owned(), Custom::Flag(true)), ("b".to_owned(), Custom::Number(1.into()))].into());
         let after = before.merged(&parse_text(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
@@ -240,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn a_person_has_at_most_32_fields() {
-        let fields = |n: usize| CustomFields((0..n).map(|it| (it.to_string(), Custom::Flag(true))).collect());
+    fn more_than_32_custom_fields_are_refused() {
+        let fields = |n: usize| CustomFields((0..n).map(|number| (number.to_string(), Custom::Flag(true))).collect());
         assert_eq!(fields(32).bounded(), Ok(()));
         assert_eq!(fields(33).bounded().unwrap_err().code, Code::TooLong);
     }
 
     #[test]
-    fn a_digest_tells_key_and_value_apart() {
+    fn digest_depends_on_the_border_of_key_and_value() {
         assert_ne!(digest("ab", "c"), digest("a", "bc"));
         assert_eq!(digest("a", "42"), CustomFields([("a".to_owned(), Custom::Number(42.into()))].into()).digests()[0]);
     }

@@ -1,4 +1,4 @@
-//! Invitations: a token that turns a pending person into an active one (§3.3, decisions G).
+//! Invitations: a token with which a pending person becomes active (§3.3, decisions G).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,40 +24,40 @@ pub use letter::Letter;
 pub use limits::{MAILS_PER_DAY, RESEND_SECONDS, Recipient, within_limits};
 pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
 
-/// How long an invitation can be accepted.
+/// Validity of an invitation, in seconds.
 pub const VALID_SECONDS: i64 = 14 * 24 * 3600;
-/// Attempts to accept, per minute and address.
+/// Most attempts to accept an invitation, per minute and client address.
 pub const ACCEPTS_PER_MINUTE: u32 = 20;
 
-/// The longest token that is worth a look.
+/// Length of the longest token that is looked up, in characters.
 const TOKEN_CHARS: usize = 200;
 
-/// The fields of an acceptance: the token.
+/// Declares and reads the token of an acceptance.
 pub fn read_acceptance(fields: &mut Fields) -> Option<String> {
     fields.required(&Field::new("token", rule::text(1..=TOKEN_CHARS), "Token of the invitation, from its link."))
 }
 
-/// Reads the body of an acceptance: the token.
+/// Reads the token from the body of an acceptance.
 ///
 /// # Errors
-/// Every field that is wrong.
+/// Returns every invalid field.
 pub fn parse_acceptance(body: Object) -> Result<String, Problems> {
     let mut fields = Fields::new(body);
     let token = read_acceptance(&mut fields);
     fields.finish(token)
 }
 
-/// Where an invitation stands.
+/// The status of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum State {
-    /// It can be accepted.
+    /// The invitation can be accepted.
     Pending,
-    /// It was.
+    /// The person accepted the invitation.
     Accepted,
-    /// It was not, in time.
+    /// The invitation was not accepted in time.
     Expired,
-    /// A newer one took its place, or the person left.
+    /// A newer invitation replaced this one, or the person left.
     Revoked,
 }
 
@@ -66,7 +66,7 @@ impl Word for State {
 }
 
 impl State {
-    /// A number for each, for `ETag`: time and the person change where an invitation stands, and not its version.
+    /// Returns a number for the `ETag`: the status can change with time or with the person, without a new version.
     #[must_use]
     pub const fn mark(self) -> u64 {
         match self {
@@ -78,22 +78,19 @@ impl State {
     }
 }
 
-/// An invitation. Only the hash of its token is kept.
+/// An invitation of a person. Only the hash of its token is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Invitation {
-    /// Its id.
     pub id: InvitationId,
-    /// Who is invited.
+    /// The invited person.
     pub employee_id: EmployeeId,
-    /// SHA-256 of the token.
+    /// SHA-256 hash of the token.
     pub token_hash: [u8; 32],
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it was accepted.
     pub accepted_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// The mail with its link, if one was to be sent.
+    /// The mail with the link, if one is to be sent.
     pub mail: Option<InvitationMail>,
 }
 
@@ -110,7 +107,7 @@ pub struct View {
     mail: Option<MailView>,
 }
 
-/// Whether invitations go out by mail where a server is set: those of test data never do (decision B6).
+/// Returns `true` if invitations of this data set are mailed. Those of test data never are (decision B6).
 #[must_use]
 pub const fn is_mailed(tenant: Tenant) -> bool {
     match tenant.environment {
@@ -119,13 +116,13 @@ pub const fn is_mailed(tenant: Tenant) -> bool {
     }
 }
 
-/// Makes a token of 256 random bits.
+/// Creates a token from 256 random bits.
 #[must_use]
 pub fn token(random: [u8; 32]) -> Secret {
     Secret::new(URL_SAFE_NO_PAD.encode(random))
 }
 
-/// What is kept of a token.
+/// Returns the SHA-256 hash of a token, the only part of it that is stored.
 #[must_use]
 pub fn hash(token: &str) -> [u8; 32] {
     let mut hash = [0; 32];
@@ -134,10 +131,10 @@ pub fn hash(token: &str) -> [u8; 32] {
 }
 
 impl Invitation {
-    /// Invites a person who is pending.
+    /// Creates an invitation for a pending person.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for anyone else.
+    /// Returns [`Refusal::Conflict`] for a person with another status.
     pub fn new(id: InvitationId, employee: &Employee, token: &Secret, at: Timestamp) -> Result<Self, Refusal> {
         if employee.status != Status::PendingInvite {
             return Err(Refusal::transition("status", employee.status.word(), "invite"));
@@ -154,26 +151,26 @@ impl Invitation {
         })
     }
 
-    /// The same, whose link goes out by mail from this time on; its token is kept sealed until then.
+    /// Queues the mail with the link. The sealed token is kept until the mail was sent.
     #[must_use]
     pub fn by_mail(self, sealed_token: Vec<u8>, at: Timestamp) -> Self {
         let mail = Some(InvitationMail::queued(sealed_token, at));
         Self { mail, ..self }
     }
 
-    /// The same, whose mail is not sent: its recipient got as many mails today as there may be.
+    /// Records that no mail is sent because the recipient has reached the daily limit.
     #[must_use]
     pub fn over_mail_limit(self) -> Self {
         Self { mail: Some(InvitationMail::over_limit()), ..self }
     }
 
-    /// Until when it can be accepted.
+    /// Returns the time until which the invitation can be accepted.
     #[must_use]
     pub const fn expires_at(&self) -> Timestamp {
         self.created_at.plus_seconds(VALID_SECONDS)
     }
 
-    /// Where it stands.
+    /// Returns the status of the invitation without regard to its person.
     #[must_use]
     pub fn state(&self, at: Timestamp) -> State {
         match (self.accepted_at, self.revoked_at) {
@@ -184,18 +181,19 @@ impl Invitation {
         }
     }
 
-    /// Where it stands when its person stands there: whoever is not pending any more, for whatever reason, has nothing
-    /// to accept.
+    /// Returns the status of the invitation, given the status of its person: if the person is not pending any
+    /// more, a pending invitation counts as revoked.
     #[must_use]
     pub fn stands(&self, person: Status, at: Timestamp) -> State {
         let state = self.state(at);
         if state == State::Pending && person != Status::PendingInvite { State::Revoked } else { state }
     }
 
-    /// Accepts it.
+    /// Accepts the invitation.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] unless it is pending: used, expired and revoked ones look like none.
+    /// Returns [`Refusal::NotFound`] unless the invitation is pending, so that clients cannot tell used, expired
+    /// and unknown tokens apart.
     pub fn accept(&self, at: Timestamp) -> Result<Self, Refusal> {
         if self.state(at) != State::Pending {
             return Err(Refusal::NotFound);
@@ -203,24 +201,24 @@ impl Invitation {
         Ok(Self { accepted_at: Some(at), ..self.without_mail() })
     }
 
-    /// Takes it back, if it can still be accepted.
+    /// Revokes the invitation and cancels its mail.
     #[must_use]
     pub fn revoke(&self, at: Timestamp) -> Self {
         Self { revoked_at: self.revoked_at.or(Some(at)), ..self.without_mail() }
     }
 
-    /// The same, whose mail is not wanted any more.
+    /// Returns the invitation with a queued mail canceled.
     fn without_mail(&self) -> Self {
         Self { mail: self.mail.as_ref().map(InvitationMail::canceled), ..self.clone() }
     }
 
-    /// The sealed token, if its mail is to be sent while its person stands there.
+    /// Returns the sealed token if the mail is still to be sent, given the status of the person.
     ///
     /// # Errors
-    /// What becomes of it, if there is nothing to send: the mail is not queued any more, the invitation has expired, or
-    /// the person has nothing to accept.
+    /// Returns the invitation to store instead if there is nothing to send: the mail is not queued any more, the
+    /// invitation has expired, or the person is not pending.
     pub fn token_to_send(&self, person: Status, at: Timestamp) -> Result<&[u8], Box<Self>> {
-        let queued = self.mail.as_ref().and_then(|it| it.sealed_token.as_deref());
+        let queued = self.mail.as_ref().and_then(|mail| mail.sealed_token.as_deref());
         match (self.stands(person, at), queued) {
             (State::Pending, Some(sealed)) => Ok(sealed),
             (State::Expired, Some(_)) => {
@@ -232,14 +230,14 @@ impl Invitation {
         }
     }
 
-    /// After an attempt to send its mail, which ended at this time.
+    /// Records an attempt to send the mail, which ended at `at`.
     #[must_use]
     pub fn mail_attempted(&self, outcome: Result<(), MailFailure>, at: Timestamp) -> Self {
-        let mail = self.mail.as_ref().map(|it| it.attempted(outcome, at, self.expires_at()));
+        let mail = self.mail.as_ref().map(|mail| mail.attempted(outcome, at, self.expires_at()));
         Self { mail, ..self.clone() }
     }
 
-    /// Its JSON form, where its person stands there.
+    /// Returns the JSON form, given the status of the person.
     #[must_use]
     pub fn view(&self, person: Status, at: Timestamp) -> View {
         View {
@@ -261,25 +259,25 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn an_invitation_is_accepted_once_and_within_14_days() {
+    fn invitation_is_accepted_once_and_within_14_days() {
         let at = Timestamp::from_millis(0);
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
         let token = token([7; 32]);
-        let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, at).unwrap();
+        let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, at).unwrap();
         let last = at.plus_seconds(VALID_SECONDS - 1);
-        assert_eq!(it.state(last), State::Pending);
-        assert_eq!(it.accept(at.plus_seconds(VALID_SECONDS)), Err(Refusal::NotFound));
-        assert_eq!(it.accept(last).unwrap().accept(last), Err(Refusal::NotFound));
-        assert_eq!(it.revoke(at).accept(last), Err(Refusal::NotFound));
-        assert!(Invitation::new(it.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
+        assert_eq!(invitation.state(last), State::Pending);
+        assert_eq!(invitation.accept(at.plus_seconds(VALID_SECONDS)), Err(Refusal::NotFound));
+        assert_eq!(invitation.accept(last).unwrap().accept(last), Err(Refusal::NotFound));
+        assert_eq!(invitation.revoke(at).accept(last), Err(Refusal::NotFound));
+        assert!(Invitation::new(invitation.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
     }
 
     #[test]
-    fn whoever_is_not_pending_any_more_has_nothing_to_accept() {
+    fn invitation_of_a_person_who_is_not_pending_is_revoked() {
         let at = Timestamp::from_millis(0);
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
-        let accepted = it.accept(at).unwrap();
+        let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
+        let accepted = invitation.accept(at).unwrap();
         let late = at.plus_seconds(VALID_SECONDS);
         let table = [
             (Status::PendingInvite, [State::Pending, State::Expired, State::Accepted]),
@@ -287,31 +285,34 @@ mod tests {
             (Status::Deactivated, [State::Revoked, State::Expired, State::Accepted]),
         ];
         for (person, wanted) in table {
-            assert_eq!([it.stands(person, at), it.stands(person, late), accepted.stands(person, late)], wanted);
+            let states =
+                [invitation.stands(person, at), invitation.stands(person, late), accepted.stands(person, late)];
+            assert_eq!(states, wanted);
         }
     }
 
     #[test]
-    fn a_mail_is_sent_while_there_is_something_to_accept_and_not_longer() {
+    fn mail_is_sent_only_while_the_invitation_is_pending() {
         let at = Timestamp::from_millis(0);
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        let it = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
-        assert_eq!(it.token_to_send(Status::PendingInvite, at), Err(Box::new(it.clone())), "no mail was to be sent");
-        let it = it.by_mail(vec![1, 2], at);
+        let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
+        let unchanged = Box::new(invitation.clone());
+        assert_eq!(invitation.token_to_send(Status::PendingInvite, at), Err(unchanged), "no mail was to be sent");
+        let invitation = invitation.by_mail(vec![1, 2], at);
         let late = at.plus_seconds(VALID_SECONDS);
-        assert_eq!(it.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));
-        let ended = |it: &Invitation, person, at| {
-            let mail = it.token_to_send(person, at).unwrap_err().mail.unwrap();
+        assert_eq!(invitation.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));
+        let ended = |invitation: &Invitation, person, at| {
+            let mail = invitation.token_to_send(person, at).unwrap_err().mail.unwrap();
             (mail.status, mail.sealed_token, mail.failure)
         };
         let canceled = (MailStatus::Canceled, None, None);
-        assert_eq!(ended(&it, Status::Active, at), canceled);
-        assert_eq!(ended(&it.accept(at).unwrap(), Status::PendingInvite, at), canceled);
-        assert_eq!(ended(&it.revoke(at), Status::PendingInvite, late), canceled);
+        assert_eq!(ended(&invitation, Status::Active, at), canceled);
+        assert_eq!(ended(&invitation.accept(at).unwrap(), Status::PendingInvite, at), canceled);
+        assert_eq!(ended(&invitation.revoke(at), Status::PendingInvite, late), canceled);
         let expired = (MailStatus::Failed, None, Some(MailFailure::Expired));
-        assert_eq!(ended(&it, Status::PendingInvite, late), expired);
-        let sent = it.mail_attempted(Ok(()), at);
+        assert_eq!(ended(&invitation, Status::PendingInvite, late), expired);
+        let sent = invitation.mail_attempted(Ok(()), at);
         assert_eq!(ended(&sent, Status::PendingInvite, at), (MailStatus::Sent, None, None));
-        assert_eq!(sent.revoke(at).mail, sent.mail, "what was sent stays sent");
+        assert_eq!(sent.revoke(at).mail, sent.mail, "a sent mail keeps its status");
     }
 }

@@ -1,4 +1,4 @@
-//! Leaving, coming back, and accepting an invitation (§3.3, decision D6).
+//! Deactivation, reactivation, rehire and acceptance of invitations (§3.3, decision D6).
 
 use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
@@ -9,12 +9,12 @@ use crate::problem::Problems;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
-/// The body of a rehire, valid in itself: what may change with it (§4.3).
+/// The body of a rehire, validated on its own, with the fields that change (§4.3).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rehire(Patch);
 
 impl Rehire {
-    /// The fields of a rehire.
+    /// Declares and reads the fields of a rehire.
     pub fn read(fields: &mut Fields) -> Self {
         Self(Patch::read_rehire(fields))
     }
@@ -22,7 +22,7 @@ impl Rehire {
     /// Reads the body of a rehire.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
         let known = ["manager_id", "department_id", "custom_fields"];
         let (known, others): (Object, Object) = body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
@@ -36,7 +36,7 @@ impl Rehire {
         }
     }
 
-    /// The changes that come with the rehire.
+    /// Returns the changes that the rehire makes.
     #[must_use]
     pub const fn patch(&self) -> &Patch {
         &self.0
@@ -44,10 +44,10 @@ impl Rehire {
 }
 
 impl Employee {
-    /// The person leaves (§3.3).
+    /// Deactivates a person who leaves (§3.3).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if they have left already.
+    /// Returns [`Refusal::Conflict`] if the person is deactivated already.
     pub fn deactivate(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         if self.status == Status::Deactivated {
             return Err(self.refuse("deactivate"));
@@ -57,39 +57,40 @@ impl Employee {
         Ok(Decision::changed(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
     }
 
-    /// The person comes back, with the reporting line and the custom fields they had (§3.3).
+    /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if they have not left.
+    /// Returns [`Refusal::Conflict`] if the person is not deactivated.
     pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_have_left("reactivate")?;
-        let state = self.clone().returned(at);
+        let state = self.clone().activated(at);
         Ok(Decision::changed(self, state, "employee.reactivate", vec![EventType::EmployeeReactivated]))
     }
 
-    /// The person is hired again, perhaps elsewhere in the organization (§3.3).
+    /// Rehires a person, possibly with another manager or department (§3.3).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if they have not left; those of [`Employee::update`] for what changes with it.
+    /// Returns [`Refusal::Conflict`] if the person is not deactivated, and the errors of [`Employee::update`].
     pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         self.must_have_left("rehire")?;
-        let state = self.merged(&body.0, found)?.returned(at);
+        let state = self.merged(&body.0, found)?.activated(at);
         Ok(Decision::changed(self, state, "employee.rehire", vec![EventType::EmployeeRehired]))
     }
 
-    /// The invited person accepts (§3.3, decision D6).
+    /// Activates an invited person who accepts (§3.3, decision D6).
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] unless they are invited: a used invitation looks like none.
+    /// Returns [`Refusal::NotFound`] unless the person is pending, so that clients cannot tell used from unknown
+    /// tokens.
     pub fn accept_invitation(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         if self.status != Status::PendingInvite {
             return Err(Refusal::NotFound);
         }
-        let state = self.clone().returned(at);
+        let state = self.clone().activated(at);
         Ok(Decision::changed(self, state, "employee.accept_invitation", vec![EventType::EmployeeUpdated]))
     }
 
-    fn returned(self, at: Timestamp) -> Self {
+    fn activated(self, at: Timestamp) -> Self {
         let updated_at = at.strictly_after(self.updated_at);
         Self { status: Status::Active, deactivated_at: None, updated_at, ..self }
     }
@@ -110,7 +111,7 @@ mod tests {
     use Status::{Active, Deactivated, PendingInvite};
 
     #[test]
-    fn every_status_meets_every_action() {
+    fn lifecycle_action_follows_the_table_of_statuses() {
         let at = Timestamp::from_millis(5_000);
         let table = [
             //               deactivate         reactivate    rehire        accept
@@ -120,20 +121,20 @@ mod tests {
         ];
         for (from, row) in table {
             let deactivated_at = (from == Deactivated).then_some(Timestamp::from_millis(1_500));
-            let it = Employee { status: from, deactivated_at, ..employee(1) };
+            let person = Employee { status: from, deactivated_at, ..employee(1) };
             let results = [
-                it.deactivate(at),
-                it.reactivate(at),
-                it.rehire(&Rehire::default(), &References::default(), at),
-                it.accept_invitation(at),
+                person.deactivate(at),
+                person.reactivate(at),
+                person.rehire(&Rehire::default(), &References::default(), at),
+                person.accept_invitation(at),
             ];
-            let reached = results.map(|it| it.ok().map(|it| it.state.status));
+            let reached = results.map(|result| result.ok().map(|decision| decision.state.status));
             assert_eq!(reached, row, "from {from:?}");
         }
     }
 
     #[test]
-    fn each_lifecycle_call_fires_one_event_and_keeps_deactivated_at_in_step() {
+    fn lifecycle_action_fires_one_event_and_sets_deactivated_at() {
         let at = Timestamp::from_millis(5_000);
         let left = employee(1).deactivate(at).unwrap();
         assert_eq!((left.events, left.state.deactivated_at), (vec![EventType::EmployeeDeactivated], Some(at)));
@@ -144,14 +145,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rehire_changes_three_things_and_knows_no_others() {
+    fn rehire_accepts_only_manager_department_and_custom_fields() {
         use crate::json::Value;
         use crate::problem::Code;
         let left = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
         let parse = |body: &str| {
             let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-            let problems =
-                |it: Problems| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>();
+            let problems = |problems: Problems| {
+                problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
+            };
             Rehire::parse(body, &left).map_err(problems)
         };
         assert_eq!(parse("{}"), Ok(Rehire::default()));
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rehire_below_ones_own_reports_is_a_cycle() {
+    fn rehire_under_an_own_report_is_a_reporting_cycle() {
         use super::super::ReportingLine;
         use crate::fields::Reference;
         use crate::id::EmployeeId;

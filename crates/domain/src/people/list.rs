@@ -11,17 +11,15 @@ use crate::problem::Problems;
 use crate::text::folded;
 use crate::time::Timestamp;
 
-/// Which statuses are wanted.
+/// The values of `filter[status]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "the variants are those of `Status`")]
 pub enum StatusFilter {
-    /// [`Status::Active`]
     Active,
-    /// [`Status::Deactivated`]
     Deactivated,
-    /// [`Status::PendingInvite`]
     PendingInvite,
-    /// All of them.
+    /// People with any status.
     All,
 }
 
@@ -30,7 +28,7 @@ impl Word for StatusFilter {
 }
 
 impl StatusFilter {
-    /// The statuses that it lets through.
+    /// Returns the statuses that the filter accepts.
     #[must_use]
     pub const fn statuses(self) -> &'static [Status] {
         match self {
@@ -52,26 +50,23 @@ impl From<Status> for StatusFilter {
     }
 }
 
-/// Which people are wanted.
+/// The conditions of a list of people.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "parameters of the contract, §4.3")]
 pub struct Filter {
-    /// With this address, folded.
+    /// E-mail address of the person, case-folded.
     pub email: Option<String>,
-    /// With any of these roles; empty = with any.
+    /// Any of these roles; empty for all.
     pub roles: Vec<Role>,
-    /// Direct reports of this person.
+    /// The manager of the people; indirect reports are not included.
     pub manager_id: Option<EmployeeId>,
-    /// Members of this department.
     pub department_id: Option<DepartmentId>,
-    /// With this status.
     pub status: StatusFilter,
-    /// With all of these custom values, as digests.
+    /// All of these custom field values, as digests.
     pub custom: Vec<[u8; 16]>,
-    /// With this id in another system.
     pub external_id: Option<String>,
-    /// Who do this.
     pub job_title: Option<String>,
-    /// Changed within these bounds.
+    /// Inclusive bounds of the last change.
     pub updated_at: Bounds<Timestamp>,
 }
 
@@ -91,20 +86,20 @@ impl Default for Filter {
     }
 }
 
-/// What the filter by custom fields means.
+/// Description of the filter by custom fields.
 const CUSTOM_FIELDS: &str = "Only people whose custom field has this value: \
                              `filter[custom_fields.<key>]=<value>`. Numbers and booleans are compared as text \
                              (`42`, `true`). As an object, its members are named `custom_fields.<key>`.";
 
-/// What can be inlined (§2.3).
+/// The values of `expand` (§2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Expand {
-    /// Their manager.
+    /// The manager of the person.
     Manager,
-    /// Their department.
+    /// The department of the person.
     Department,
-    /// The people who report to them.
+    /// The people who report to the person directly.
     DirectReports,
 }
 
@@ -113,7 +108,7 @@ impl Word for Expand {
 }
 
 impl Filter {
-    /// The parameters of `GET /employees`.
+    /// Declares and reads the parameters of `GET /employees`.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let filter = Self {
             email: params.one(&params::folded(
@@ -146,7 +141,7 @@ impl Filter {
     /// Reads the parameters of `GET /employees`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -156,9 +151,17 @@ impl Filter {
 impl Listed for Employee {
     const ORDERS_NAME: &'static str = "EmployeeSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::LastName, key: |it| Key::Text(folded(&it.last_name)), words: &["last_name"] },
-        Order { by: SortBy::FirstName, key: |it| Key::Text(folded(&it.first_name)), words: &["first_name"] },
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["created_at", "-created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["updated_at", "-updated_at"] },
+        Order { by: SortBy::LastName, key: |person| Key::Text(folded(&person.last_name)), words: &["last_name"] },
+        Order { by: SortBy::FirstName, key: |person| Key::Text(folded(&person.first_name)), words: &["first_name"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |person| Key::Time(person.created_at),
+            words: &["created_at", "-created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |person| Key::Time(person.updated_at),
+            words: &["updated_at", "-updated_at"],
+        },
     ];
 }

@@ -1,4 +1,4 @@
-//! People: the organization's system of record for them (§2.3, §3.3, §4.3).
+//! People: the organization's system of record for its employees (§2.3, §3.3, §4.3).
 
 mod change;
 pub mod connector;
@@ -24,26 +24,26 @@ use crate::fields::{Word, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::time::Timestamp;
 
-/// The longest first name, and the longest last name (§8).
+/// Length of the longest first name and of the longest last name, in characters (§8).
 pub const NAME_CHARS: usize = 80;
-/// The longest external id (decision D10).
+/// Length of the longest external id, in characters (decision D10).
 pub const EXTERNAL_ID_CHARS: usize = 128;
-/// The longest job title.
+/// Length of the longest job title, in characters.
 pub const JOB_TITLE_CHARS: usize = 120;
-/// The most people that `direct_reports` inlines (§8).
+/// Most people that `expand=direct_reports` inlines (§8).
 pub const MAX_DIRECT_REPORTS: u16 = 100;
-/// What `hris_source` says of people whom no HR system manages (decision D8).
+/// Value of `hris_source` for people without an HR system (decision D8).
 pub const MANUAL: &str = "manual";
 
-/// What a person may do in the organization.
+/// The role of a person in the organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Role {
-    /// Works there.
+    /// A person without people or settings to manage.
     Employee,
-    /// Leads others.
+    /// A person who manages other people.
     Manager,
-    /// Shapes the organization.
+    /// A person who administers the organization.
     OrgAdmin,
 }
 
@@ -51,15 +51,15 @@ impl Word for Role {
     const NAME: &'static str = "Role";
 }
 
-/// Whether a person works there now (§3.3).
+/// The employment status of a person (§3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// Works there.
+    /// The person works for the organization.
     Active,
-    /// Has left.
+    /// The person has left the organization.
     Deactivated,
-    /// Was invited and has not accepted.
+    /// The person was invited and has not accepted yet.
     PendingInvite,
 }
 
@@ -69,43 +69,34 @@ impl Word for Status {
 
 /// A person of the organization.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, §2.3")]
 pub struct Employee {
-    /// Their id.
     pub id: EmployeeId,
-    /// Their address, unique in the organization without case, across all statuses.
+    /// E-mail address, unique in the organization across all statuses, compared case-insensitively.
     pub email: String,
-    /// Their id in another system, unique in the organization.
+    /// Id in another system, unique in the organization.
     pub external_id: Option<String>,
-    /// Their first name.
     pub first_name: String,
-    /// Their last name.
     pub last_name: String,
-    /// What they do, in the organization's words.
     pub job_title: Option<String>,
-    /// What they may do.
     #[serde(serialize_with = "as_word")]
     pub role: Role,
-    /// Their manager; null at the top of a reporting tree.
+    /// Id of the manager; null at the top of a reporting tree.
     pub manager_id: Option<EmployeeId>,
-    /// Their department.
     pub department_id: Option<DepartmentId>,
-    /// Whether they work there now.
     #[serde(serialize_with = "as_word")]
     pub status: Status,
-    /// What else the organization records.
     pub custom_fields: CustomFields,
-    /// Whether an HR system owns part of this record.
+    /// `true` if an HR system manages part of this record.
     pub is_hris_managed: bool,
-    /// Which HR system that is, or `manual`.
+    /// Name of the HR system, or `manual`.
     pub hris_source: String,
-    /// The connector through which it does.
+    /// The connector that manages part of this record.
     #[serde(skip)]
     pub connector_id: Option<ConnectorId>,
-    /// When they were recorded.
     pub created_at: Timestamp,
-    /// When the record last changed.
     pub updated_at: Timestamp,
-    /// When they left; null unless they have.
+    /// Time of the deactivation; null unless the person has left.
     pub deactivated_at: Option<Timestamp>,
 }
 

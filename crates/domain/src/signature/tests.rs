@@ -1,8 +1,8 @@
-//! The published vectors, and the edges of the verification.
+//! Tests with the published vectors, and at the limits of the verification.
 
 use super::*;
 
-/// The vectors of `docs/webhooks.md`, computed with another implementation.
+/// The vectors of `docs/webhooks.md`, computed by another implementation.
 const OLD: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 const BODY: &str = r#"{"message":"çok iyi"}"#;
@@ -23,34 +23,34 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn bytes_from(first: u8) -> [u8; 32] {
-    std::array::from_fn(|it| first + u8::try_from(it).unwrap())
+    std::array::from_fn(|index| first + u8::try_from(index).unwrap())
 }
 
 #[test]
-fn a_secret_is_the_base64_of_its_bytes() {
+fn secret_is_prefix_and_base64_of_its_bytes() {
     assert_eq!(generate(bytes_from(0)), secret(OLD));
     assert_eq!(generate(bytes_from(32)), secret(NEW));
 }
 
 #[test]
-fn the_published_vectors_hold() {
+fn published_vectors_are_reproduced() {
     let both = [secret(OLD), secret(NEW)];
     let body = BODY.as_bytes();
     assert_eq!(sign(&both[..1], at(SECONDS), body), format!("t={SECONDS},v1={OLD_HEX}"));
-    assert_eq!(sign(&both, at(SECONDS), body), format!("t={SECONDS},v1={OLD_HEX},v1={NEW_HEX}"), "older first");
+    assert_eq!(sign(&both, at(SECONDS), body), format!("t={SECONDS},v1={OLD_HEX},v1={NEW_HEX}"), "oldest secret first");
     assert_eq!(sign(&both[..1], at(SECONDS), b""), format!("t={SECONDS},v1={EMPTY_BODY_HEX}"));
     assert_eq!(sign_standard(&both[..1], EVENT, at(SECONDS), body), format!("v1,{OLD_STANDARD}"));
     assert_eq!(sign_standard(&both, EVENT, at(SECONDS), body), format!("v1,{OLD_STANDARD} v1,{NEW_STANDARD}"));
 }
 
 #[test]
-fn a_signature_states_whole_seconds() {
+fn signature_time_is_in_whole_seconds() {
     assert_eq!(unix_seconds(Timestamp::from_millis(SECONDS * 1000 + 999)), SECONDS);
     assert_eq!(unix_seconds(Timestamp::from_millis(-1)), -1);
 }
 
 #[test]
-fn either_secret_verifies_while_both_sign() {
+fn delivery_signed_by_two_secrets_verifies_with_either() {
     let header = sign(&[secret(OLD), secret(NEW)], at(SECONDS), BODY.as_bytes());
     for known in [OLD, NEW] {
         assert_eq!(verify(known, &header, BODY.as_bytes(), at(SECONDS)), Ok(()));
@@ -60,7 +60,7 @@ fn either_secret_verifies_while_both_sign() {
 }
 
 #[test]
-fn empty_secret_is_rejected_although_the_signature_matches() {
+fn empty_secret_is_rejected_despite_a_matching_signature() {
     for empty in ["", PREFIX] {
         let header = sign(&[secret(empty)], at(SECONDS), BODY.as_bytes());
         assert_eq!(verify(empty, &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::NoSecret), "{empty:?}");
@@ -69,7 +69,7 @@ fn empty_secret_is_rejected_although_the_signature_matches() {
 }
 
 #[test]
-fn five_minutes_are_tolerated_both_ways_and_not_a_millisecond_more() {
+fn signature_is_valid_within_five_minutes_of_its_time() {
     let header = format!("t={SECONDS},v1={OLD_HEX}");
     let table = [
         (-300_001, Err(Rejected::TooNew)),
@@ -89,7 +89,7 @@ fn five_minutes_are_tolerated_both_ways_and_not_a_millisecond_more() {
 }
 
 #[test]
-fn one_changed_bit_of_body_signature_or_time_is_noticed() {
+fn one_changed_bit_makes_the_signature_invalid() {
     let header = format!("t={SECONDS},v1={OLD_HEX}");
     for bit in 0..BODY.len() * 8 {
         let mut body = BODY.as_bytes().to_vec();
@@ -107,7 +107,7 @@ fn one_changed_bit_of_body_signature_or_time_is_noticed() {
 }
 
 #[test]
-fn a_header_has_one_time_and_at_least_one_value_and_other_schemes_are_skipped() {
+fn header_needs_one_time_and_a_v1_value_and_ignores_others() {
     let good = [
         format!("t={SECONDS},v1={OLD_HEX}"),
         format!("v1={OLD_HEX},t={SECONDS}"),
@@ -144,7 +144,7 @@ fn a_header_has_one_time_and_at_least_one_value_and_other_schemes_are_skipped() 
 }
 
 #[test]
-fn a_secret_without_base64_is_its_own_key() {
+fn secret_that_is_not_base64_is_used_as_key() {
     let odd = sign_standard(&[secret("whsec_!")], EVENT, at(SECONDS), b"");
     let raw = tag(b"whsec_!", &[EVENT.as_bytes(), SECONDS.to_string().as_bytes(), b""]);
     assert_eq!(odd, format!("v1,{}", STANDARD.encode(raw.as_ref())));

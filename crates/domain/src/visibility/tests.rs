@@ -33,8 +33,9 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
     }
 }
 
-/// Returns which of these see the resource: its author, the person it is about, a manager above that person, a manager
-/// beside, an org admin, a stranger, and a key of the organization. All keys are admin-level: the level opens no data.
+/// Returns `true` for each of these who sees the resource: its author, the person it is about, a manager above
+/// that person, a manager beside, an org admin, an unrelated person, and a key of the organization. All keys are
+/// admin-level, because the level opens no data.
 fn seen_by(resource: &impl Restricted) -> [bool; 7] {
     let keys = [
         (Some((AUTHOR, false)), false),
@@ -49,7 +50,7 @@ fn seen_by(resource: &impl Restricted) -> [bool; 7] {
 }
 
 #[test]
-fn observation_is_seen_as_its_visibility_says() {
+fn observation_readers_follow_its_visibility() {
     let written = Observation { author_id: Some(AUTHOR), ..observation() };
     let hidden = Observation { visibility: Visibility::Managers, ..written.clone() };
     let requested = Observation { requester_id: Some(BESIDE), ..hidden.clone() };
@@ -133,7 +134,7 @@ fn bound_key_speaks_for_its_person_only() {
         assert_eq!(bound.speaker(None), own);
         assert_eq!(bound.speaker(named(AUTHOR)), own);
         assert_eq!(bound.speaker(named(SUBJECT)), Err(Denied::OtherPerson));
-        assert_eq!(bound.speaker(Some(None)), Err(Denied::OtherPerson), "null names another than the person");
+        assert_eq!(bound.speaker(Some(None)), Err(Denied::OtherPerson), "null is not the person of the key");
     }
     let organization = caller(None);
     assert_eq!(organization.speaker(None), Ok(None));

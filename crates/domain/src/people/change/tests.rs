@@ -1,4 +1,4 @@
-//! Drafts and changes of records, their bounds and their references.
+//! Tests of drafts and updates of people: field limits and references.
 
 use super::super::tests::employee;
 use super::*;
@@ -15,66 +15,66 @@ fn patch(body: &str, stored: &Employee) -> Patch {
 fn refused(result: Result<Option<Decision<Employee>>, Refusal>) -> Vec<(String, Code)> {
     match result {
         Err(Refusal::Unprocessable(problems)) => {
-            problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn nobody_becomes_their_own_manager() {
-    let it = employee(1);
+fn reporting_cycle_is_refused() {
+    let person = employee(1);
     let body = format!(r#"{{"manager_id":"{}"}}"#, EmployeeId::from_ulid(Ulid(2)));
     let found =
         |is_below, status| References { manager: Some(ReportingLine { status, is_below }), ..References::default() };
-    let patch = patch(&body, &it);
+    let patch = patch(&body, &person);
     assert_eq!(
-        refused(it.update(&patch, &found(true, Status::Active), NOW)),
+        refused(person.update(&patch, &found(true, Status::Active), NOW)),
         [("manager_id".to_owned(), Code::ReportingCycle)]
     );
     assert_eq!(
-        refused(it.update(&patch, &found(false, Status::Deactivated), NOW)),
+        refused(person.update(&patch, &found(false, Status::Deactivated), NOW)),
         [("manager_id".to_owned(), Code::InvalidState)]
     );
     assert_eq!(
-        refused(it.update(&patch, &References::default(), NOW)),
+        refused(person.update(&patch, &References::default(), NOW)),
         [("manager_id".to_owned(), Code::NotFoundInOrganization)]
     );
     for status in [Status::Active, Status::PendingInvite] {
-        assert!(it.update(&patch, &found(false, status), NOW).unwrap().is_some());
+        assert!(person.update(&patch, &found(false, status), NOW).unwrap().is_some());
     }
 }
 
 #[test]
-fn what_an_hr_system_owns_is_not_written_but_equal_values_are_no_write() {
-    let it = Employee { is_hris_managed: true, hris_source: "acme-hr".to_owned(), ..employee(1) };
+fn managed_field_is_refused_unless_its_value_is_equal() {
+    let person = Employee { is_hris_managed: true, hris_source: "acme-hr".to_owned(), ..employee(1) };
     let found = References { managed_keys: vec!["grade".to_owned()], ..References::default() };
     let body = r#"{"email":"new@example.com","first_name":"Eve","last_name":"New","manager_id":"x","department_id":"y","custom_fields":{"grade":3,"team":"a"}}"#;
-    let fields: Vec<_> = refused(it.update(&patch(body, &it), &found, NOW))
+    let fields: Vec<_> = refused(person.update(&patch(body, &person), &found, NOW))
         .into_iter()
-        .filter(|it| it.1 == Code::FieldManagedExternally)
-        .map(|it| it.0)
+        .filter(|problem| problem.1 == Code::FieldManagedExternally)
+        .map(|problem| problem.0)
         .collect();
     assert_eq!(fields, ["email", "first_name", "last_name", "manager_id", "department_id", "custom_fields.grade"]);
-    let equal = format!(r#"{{"email":"{}","manager_id":null,"first_name":"Ada"}}"#, it.email);
-    assert_eq!(it.update(&patch(&equal, &it), &found, NOW), Ok(None));
+    let equal = format!(r#"{{"email":"{}","manager_id":null,"first_name":"Ada"}}"#, person.email);
+    assert_eq!(person.update(&patch(&equal, &person), &found, NOW), Ok(None));
     let own = r#"{"role":"manager","custom_fields":{"team":"a"}}"#;
-    assert!(it.update(&patch(own, &it), &found, NOW).unwrap().is_some());
+    assert!(person.update(&patch(own, &person), &found, NOW).unwrap().is_some());
 }
 
 #[test]
-fn an_address_is_held_by_one_person_whatever_its_case() {
-    let it = employee(1);
+fn email_is_unique_in_any_case() {
+    let person = employee(1);
     let other = EmployeeId::from_ulid(Ulid(9));
     let found = References { email_holder: Some(other), ..References::default() };
-    let change = patch(r#"{"email":"TAKEN@example.com"}"#, &it);
-    assert_eq!(it.update(&change, &found, NOW), Err(Refusal::taken("email", "taken@example.com", other)));
-    let own = References { email_holder: Some(it.id), ..References::default() };
-    assert!(it.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
+    let change = patch(r#"{"email":"TAKEN@example.com"}"#, &person);
+    assert_eq!(person.update(&change, &found, NOW), Err(Refusal::taken("email", "taken@example.com", other)));
+    let own = References { email_holder: Some(person.id), ..References::default() };
+    assert!(person.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
 }
 
-/// A creation with one member replaced, or added; and what is wrong with it.
-fn drafted(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
+/// Parses a creation with one member replaced or added, and returns its problems.
+fn parse_draft(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
     let plain = [("email", r#""ada@example.com""#), ("first_name", r#""Ada""#), ("last_name", r#""Lovelace""#)];
     let mut members: Vec<_> = plain.into_iter().filter(|(name, _)| *name != field).collect();
     members.push((field, value));
@@ -82,7 +82,8 @@ fn drafted(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
     let Ok(Value::Object(body)) = serde_json::from_str(&format!("{{{}}}", members.join(","))) else {
         panic!("{field}: {value}")
     };
-    Draft::parse(body).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    Draft::parse(body)
+        .map_err(|problems| problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect())
 }
 
 fn text(unit: &str, count: usize) -> String {
@@ -90,7 +91,7 @@ fn text(unit: &str, count: usize) -> String {
 }
 
 #[test]
-fn each_field_of_a_draft_is_accepted_up_to_its_edge() {
+fn draft_field_at_its_limit_is_accepted() {
     let table = [
         ("email", "Ada.Lovelace+x@exämple.com".to_owned()),
         ("first_name", "é".repeat(80)),
@@ -102,21 +103,21 @@ fn each_field_of_a_draft_is_accepted_up_to_its_edge() {
         ("department_id", String::new()),
     ];
     for (field, value) in table {
-        assert!(drafted(field, &format!("{value:?}")).is_ok(), "{field}: {value}");
+        assert!(parse_draft(field, &format!("{value:?}")).is_ok(), "{field}: {value}");
     }
     for (field, value) in [("send_invite", "true"), ("send_invite", "false"), ("custom_fields", "{}")] {
-        assert!(drafted(field, value).is_ok(), "{field}: {value}");
+        assert!(parse_draft(field, value).is_ok(), "{field}: {value}");
     }
-    // Where nothing is the default, null says the same.
+    // For these fields null means the default.
     for field in ["external_id", "job_title", "manager_id", "department_id"] {
-        assert_eq!(drafted(field, "null"), drafted("role", r#""employee""#), "{field}");
+        assert_eq!(parse_draft(field, "null"), parse_draft("role", r#""employee""#), "{field}");
     }
-    let plain = drafted("send_invite", "false").unwrap();
+    let plain = parse_draft("send_invite", "false").unwrap();
     assert_eq!((plain.role, plain.send_invite, plain.manager, plain.department), (Role::Employee, false, None, None));
 }
 
 #[test]
-fn each_field_of_a_draft_is_refused_past_its_edge() {
+fn draft_field_past_its_limit_is_refused() {
     use Code::{InvalidEnum, InvalidFormat, ReadOnly, Required, TooLong, TooShort, UnknownField};
     let table = [
         ("email", "null".to_owned(), Required),
@@ -158,24 +159,24 @@ fn each_field_of_a_draft_is_refused_past_its_edge() {
         ("manager", "null".to_owned(), UnknownField),
     ];
     for (field, value, code) in table {
-        assert_eq!(drafted(field, &value).unwrap_err(), [(field.to_owned(), code)], "{field}: {value:.40}");
+        assert_eq!(parse_draft(field, &value).unwrap_err(), [(field.to_owned(), code)], "{field}: {value:.40}");
     }
 }
 
 #[test]
-fn a_draft_has_at_most_32_custom_fields_and_null_is_none_of_them() {
+fn draft_has_at_most_32_custom_fields_that_are_not_null() {
     let fields = |count: usize, more: &str| {
-        let members: Vec<_> = (0..count).map(|it| format!(r#""k{it}":{it}"#)).collect();
-        drafted("custom_fields", &format!("{{{}{more}}}", members.join(",")))
+        let members: Vec<_> = (0..count).map(|index| format!(r#""k{index}":{index}"#)).collect();
+        parse_draft("custom_fields", &format!("{{{}{more}}}", members.join(",")))
     };
     assert_eq!(fields(32, r#","gone":null"#).unwrap().custom_fields.0.len(), 32);
     assert_eq!(fields(33, "").unwrap_err(), [("custom_fields".to_owned(), Code::TooLong)]);
 }
 
 #[test]
-fn a_change_is_bounded_on_its_result() {
+fn custom_field_limit_applies_to_the_result_of_an_update() {
     let members = |range: std::ops::Range<usize>, value: &str| {
-        let members: Vec<_> = range.map(|it| format!(r#""k{it}":{value}"#)).collect();
+        let members: Vec<_> = range.map(|index| format!(r#""k{index}":{value}"#)).collect();
         members.join(",")
     };
     let full = employee(1);
@@ -187,10 +188,14 @@ fn a_change_is_bounded_on_its_result() {
     };
     let parse = |body: String| {
         let Ok(Value::Object(body)) = serde_json::from_str(&body) else { panic!("{body}") };
-        Patch::parse(body, &full)
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>())
+        Patch::parse(body, &full).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
+        })
     };
-    assert!(parse(format!(r#"{{"custom_fields":{{{},"new":1}}}}"#, members(0..1, "null"))).is_ok(), "one for one");
+    assert!(
+        parse(format!(r#"{{"custom_fields":{{{},"new":1}}}}"#, members(0..1, "null"))).is_ok(),
+        "the number of keys stays equal"
+    );
     let one_more = parse(r#"{"custom_fields":{"new":1}}"#.to_owned());
     assert_eq!(one_more.unwrap_err(), [("custom_fields".to_owned(), Code::TooLong)]);
     for field in ["email", "first_name", "last_name", "role", "custom_fields"] {
@@ -207,7 +212,7 @@ fn a_change_is_bounded_on_its_result() {
 }
 
 #[test]
-fn everything_that_does_not_hold_is_said_at_once() {
+fn all_missing_references_are_reported_at_once() {
     let Ok(Value::Object(body)) = serde_json::from_str(
         r#"{"email":"a@example.com","first_name":"A","last_name":"B","manager_id":"x","department_id":"y"}"#,
     ) else {
@@ -218,7 +223,7 @@ fn everything_that_does_not_hold_is_said_at_once() {
     let found = References { email_holder: Some(holder), ..References::default() };
     let id = EmployeeId::from_ulid(Ulid(1));
     let result = Employee::create(id, draft.clone(), &found, NOW).map(Some);
-    let missing = ["manager_id", "department_id"].map(|it| (it.to_owned(), Code::NotFoundInOrganization));
+    let missing = ["manager_id", "department_id"].map(|field| (field.to_owned(), Code::NotFoundInOrganization));
     assert_eq!(refused(result), missing, "references come before uniqueness");
     let lone = Draft { manager: None, department: None, ..draft };
     let refusal = Employee::create(id, lone.clone(), &found, NOW).unwrap_err();
@@ -232,10 +237,10 @@ fn everything_that_does_not_hold_is_said_at_once() {
 }
 
 #[test]
-fn a_new_manager_is_active_and_a_department_is_in_use() {
+fn inactive_manager_or_archived_department_is_refused() {
     let id = EmployeeId::from_ulid(Ulid(1));
     let (manager, department) = (EmployeeId::from_ulid(Ulid(2)), DepartmentId::from_ulid(Ulid(3)));
-    let plain = drafted("send_invite", "false").unwrap();
+    let plain = parse_draft("send_invite", "false").unwrap();
     let draft = Draft {
         manager: Some(Reference { text: manager.to_string(), id: Some(manager) }),
         department: Some(Reference { text: department.to_string(), id: Some(department) }),

@@ -1,4 +1,4 @@
-//! What became of what an HR system sends, and when the org admins are told (decisions G).
+//! Results of syncs of an HR system, and the notice to org admins about failures (decisions G).
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -9,15 +9,15 @@ use crate::fields::Word;
 use crate::notification::{Audience, Notice, Type, excerpt};
 use crate::time::Timestamp;
 
-/// What becomes of what an HR system sends.
+/// The status of a connector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// It has sent nothing yet.
+    /// The HR system has sent no data yet.
     Pending,
-    /// What it sent last was applied, as far as it can be.
+    /// The newest sync was applied in full or in part.
     Active,
-    /// Nothing of what it sent last was applied.
+    /// The newest sync applied no row.
     Failing,
 }
 
@@ -26,10 +26,10 @@ impl Word for Status {
 }
 
 impl Status {
-    /// The status after what was sent last.
+    /// Returns the status that follows from the newest sync.
     #[must_use]
     pub fn after(last: Option<&Sync>) -> Self {
-        match last.map(|it| it.status) {
+        match last.map(|sync| sync.status) {
             None => Self::Pending,
             Some(SyncStatus::Succeeded | SyncStatus::Partial) => Self::Active,
             Some(SyncStatus::Failed) => Self::Failing,
@@ -37,15 +37,15 @@ impl Status {
     }
 }
 
-/// How much of what was sent was applied.
+/// The result of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum SyncStatus {
-    /// All of it.
+    /// Every row was applied.
     Succeeded,
-    /// Some rows had errors.
+    /// Some rows had errors and were not applied.
     Partial,
-    /// Nothing: it could not be read, or every row had errors.
+    /// No row was applied: the file could not be read, or every row had errors.
     Failed,
 }
 
@@ -53,33 +53,32 @@ impl Word for SyncStatus {
     const NAME: &'static str = "ConnectorSyncStatus";
 }
 
-/// What became of what was sent once.
+/// One sync of an HR system.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say everything")]
 pub struct Sync {
-    /// When that was.
     pub at: Timestamp,
-    /// How much was applied.
     pub status: SyncStatus,
-    /// Why not all of it was. What a connector keeps of it is an excerpt.
+    /// The errors of rows that were not applied; truncated before the connector stores them.
     pub message: Option<String>,
 }
 
 impl Connector {
-    /// Notes what became of what the HR system sent. The org admins are told when that begins to fail.
+    /// Records the result of a sync. Org admins get a notice when syncs begin to fail.
     pub fn synced(&self, sync: Sync, at: Timestamp) -> Decision<Self> {
         let was = Status::after(self.last_sync.as_ref());
         let fails = Status::after(Some(&sync)) == Status::Failing && was != Status::Failing;
         let sync = Sync { message: sync.message.as_deref().map(excerpt), ..sync };
-        let notices = fails.then(|| self.sync_failed(&sync)).into_iter().collect();
+        let notices = fails.then(|| self.failure_notice(&sync)).into_iter().collect();
         let state = Self { last_sync: Some(sync), updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Decision { notices, ..Decision::changed(self, state, "connector.sync", vec![]) }
     }
 
-    fn sync_failed(&self, sync: &Sync) -> Notice {
+    fn failure_notice(&self, sync: &Sync) -> Notice {
         Notice {
             kind: Type::ConnectorSyncFailed,
             to: Audience::OrgAdmins,
-            title: format!("Nothing of what {} sent was applied", self.hris_source),
+            title: format!("Sync of {} failed: no rows were applied", self.hris_source),
             body: sync.message.clone().unwrap_or_default(),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
         }
@@ -94,7 +93,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn org_admins_are_told_when_it_begins_to_fail() {
+    fn org_admins_get_a_notice_when_syncs_begin_to_fail() {
         use SyncStatus::{Failed, Partial, Succeeded};
         let at = Timestamp::from_millis(9_000);
         let draft =
@@ -102,7 +101,7 @@ mod tests {
         let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         assert_eq!(Status::after(connector.last_sync.as_ref()), Status::Pending);
         let table = [
-            // what became of it       is told   then
+            // result, notices, connector status
             (Failed, 1, Status::Failing),
             (Failed, 0, Status::Failing),
             (Succeeded, 0, Status::Active),
@@ -110,10 +109,10 @@ mod tests {
             (Failed, 1, Status::Failing),
             (Partial, 0, Status::Active),
         ];
-        for (number, (status, told, then)) in table.into_iter().enumerate() {
+        for (number, (status, notices, then)) in table.into_iter().enumerate() {
             let message = Some("Row 2".to_owned());
             let decision = connector.synced(Sync { at, status, message }, at);
-            assert_eq!(decision.notices.len(), told, "{number}");
+            assert_eq!(decision.notices.len(), notices, "{number}");
             assert!(decision.state.updated_at > connector.updated_at, "{number}");
             connector = decision.state;
             assert_eq!(Status::after(connector.last_sync.as_ref()), then, "{number}");
@@ -121,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_of_problems_is_kept_and_told_in_part() {
+    fn long_sync_message_is_truncated() {
         let at = Timestamp::from_millis(9_000);
         let draft =
             Draft { kind: ConnectorType::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         let long = Sync { at, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
         let decision = connector.synced(long, at);
-        let kept = decision.state.last_sync.and_then(|it| it.message).unwrap();
+        let kept = decision.state.last_sync.and_then(|sync| sync.message).unwrap();
         assert!(kept.chars().count() < 300 && kept.ends_with('…'), "{kept}");
         assert_eq!(decision.notices[0].body, kept);
     }

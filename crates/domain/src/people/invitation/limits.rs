@@ -6,29 +6,29 @@ use crate::refusal::{Conflict, Refusal, RetryAfter};
 use crate::text::folded;
 use crate::time::Timestamp;
 
-/// Seconds between two invitation mails to one person.
+/// Shortest time between two invitation mails to one person, in seconds.
 pub const RESEND_SECONDS: i64 = 60;
-/// Invitation mails to one address on one day (UTC), over all organizations.
+/// Most invitation mails to one address per day (UTC), over all organizations.
 pub const MAILS_PER_DAY: u32 = 5;
 
-/// An e-mail address for which mails are counted: the SHA-256 of the address without case.
+/// An e-mail address for which mails are counted: the SHA-256 hash of the case-folded address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recipient(pub [u8; 32]);
 
 impl Recipient {
-    /// Returns the recipient that an e-mail address stands for.
+    /// Returns the recipient with this e-mail address.
     #[must_use]
     pub fn from_email(email: &str) -> Self {
         Self(super::hash(&folded(email)))
     }
 }
 
-/// Checks whether another invitation may be mailed now.
+/// Checks whether another invitation mail may be sent now.
 ///
-/// `newest` is the person's newest invitation, `mails_today` the number of mails that the address got today.
+/// `newest` is the person's newest invitation, `mails_today` the number of mails to the address today.
 ///
 /// # Errors
-/// [`Refusal::Conflict`] with the seconds to wait.
+/// Returns [`Refusal::Conflict`] with the seconds to wait.
 pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestamp) -> Result<(), Refusal> {
     let refused = |mail: &str, seconds: i64, message| {
         let conflict = Conflict {
@@ -41,8 +41,7 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
         Err(Refusal::Conflict(Box::new(conflict)))
     };
     if mails_today >= MAILS_PER_DAY {
-        let message =
-            "This address got 5 invitation mails today. Send the request again after the time in `Retry-After`.";
+        let message = "This address has received 5 invitation mails today. Send the request again after the time in `Retry-After`.";
         return refused(MailFailure::RecipientLimit.word(), seconds_until_tomorrow(at), message);
     }
     let mailed = newest.and_then(|invitation| Some((invitation.created_at, invitation.mail.as_ref()?)));
@@ -51,12 +50,12 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
     if wait_millis <= 0 || mail.failure == Some(MailFailure::RecipientLimit) {
         return Ok(());
     }
-    let message = "The invitation mail before is less than 60 seconds old. Send the request again after the time in \
+    let message = "The previous invitation mail is less than 60 seconds old. Send the request again after the time in \
                    `Retry-After`.";
     refused(mail.status.word(), wait_millis.saturating_add(999) / 1000, message)
 }
 
-/// Whole seconds until the next day (UTC) begins, rounded up.
+/// Returns the whole seconds until the next day (UTC), rounded up.
 const fn seconds_until_tomorrow(at: Timestamp) -> i64 {
     const DAY_MILLIS: i64 = 86_400_000;
     (DAY_MILLIS - at.millis().rem_euclid(DAY_MILLIS) + 999) / 1000
@@ -99,7 +98,7 @@ mod tests {
             }
         }
         for newest in [None, Some(&invitation()), Some(&invitation().over_mail_limit())] {
-            assert_eq!(wait(newest, 0, NOON), None, "no mail was to be sent");
+            assert_eq!(wait(newest, 0, NOON), None, "without a mail there is no limit");
         }
     }
 
@@ -109,7 +108,11 @@ mod tests {
         assert_eq!(wait(None, 4, NOON), None);
         for (at, seconds) in [(NOON, 43_200), (last, 1)] {
             assert_eq!(wait(None, 5, at), Some(seconds));
-            assert_eq!(wait(Some(&invitation().by_mail(vec![1], at)), 6, at), Some(seconds), "the longer wait");
+            assert_eq!(
+                wait(Some(&invitation().by_mail(vec![1], at)), 6, at),
+                Some(seconds),
+                "the daily limit ends later"
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! The mail with an invitation's link: whether it is still to be sent, when, and what became of it (decisions G).
+//! The mail with the link of an invitation: its status, retries and failures (decisions G).
 
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
@@ -6,21 +6,21 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::fields::{Word, as_word};
 use crate::time::Timestamp;
 
-/// How long after a failed attempt the next one is due, in minutes; the last delay is that of every attempt after it. A
-/// receiver that asks for patience (greylisting) wants minutes, and a mailbox that is full wants days.
+/// Delays between attempts, in minutes; the last one repeats. Greylisting servers accept a mail after minutes, and
+/// a full mailbox may take days.
 const DELAYS_MINUTES: [i64; 7] = [1, 5, 15, 60, 4 * 60, 12 * 60, 24 * 60];
 
-/// What has become of a mail.
+/// The status of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum MailStatus {
-    /// It is to be sent, for the first time or again.
+    /// The mail waits for its first or next attempt.
     Queued,
-    /// A mail server took it.
+    /// A mail server accepted the mail.
     Sent,
-    /// It was given up: it was refused for good, or was not taken as long as the invitation was valid.
+    /// The mail was refused permanently, or no attempt succeeded while the invitation was valid.
     Failed,
-    /// It was not wanted any more before a mail server took it: the invitation was accepted or revoked.
+    /// The invitation was accepted or revoked before a mail server accepted the mail.
     Canceled,
 }
 
@@ -28,35 +28,35 @@ impl Word for MailStatus {
     const NAME: &'static str = "MailStatus";
 }
 
-/// Why an attempt to send a mail failed: the same words in the API, in the metrics and in what is logged.
+/// The reason why an attempt failed; the API, metrics and logs use the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum MailFailure {
-    /// No connection to the mail server came about.
+    /// The connection to the mail server could not be established.
     Connect,
-    /// No TLS session came about, e.g. because the certificate is not good, or the server offers none.
+    /// The TLS handshake failed, e.g. because the certificate is invalid or the server does not offer TLS.
     Tls,
-    /// The mail server did not accept the user name and password.
+    /// The mail server refused the user name or password.
     Credentials,
-    /// The mail server takes no mail from anybody now.
+    /// The mail server currently accepts no mail.
     Busy,
-    /// The mail server takes no mail from this sender.
+    /// The mail server refused the sender address.
     Sender,
-    /// The mail server did not answer in time.
+    /// The mail server did not respond in time.
     Timeout,
-    /// The connection ended in between, or what came is not SMTP.
+    /// The connection was closed early, or the response was not valid SMTP.
     Closed,
-    /// The mail server asked to try this mail again later.
+    /// The mail server asked to retry this mail later.
     Deferred,
-    /// The mail server refused this mail for good, e.g. because there is no such mailbox.
+    /// The mail server refused this mail permanently, e.g. because the mailbox does not exist.
     Refused,
-    /// No mail can be made out to the address.
+    /// The address cannot be used in a mail.
     Unsendable,
-    /// No master key of the process opens the token that the link needs.
+    /// The token cannot be opened with the master keys of this process.
     Sealed,
-    /// The invitation expired before it could be sent.
+    /// The invitation expired before the mail was sent.
     Expired,
-    /// The address got as many invitation mails today as it may get ([`MAILS_PER_DAY`](super::MAILS_PER_DAY)).
+    /// The address has reached the daily limit of invitation mails ([`MAILS_PER_DAY`](super::MAILS_PER_DAY)).
     RecipientLimit,
 }
 
@@ -65,7 +65,7 @@ impl Word for MailFailure {
 }
 
 impl MailFailure {
-    /// Whether no later attempt can do better.
+    /// Returns `true` if no later attempt can succeed.
     #[must_use]
     pub const fn is_final(self) -> bool {
         match self {
@@ -82,7 +82,7 @@ impl MailFailure {
         }
     }
 
-    /// Whether it says nothing of the mail: every other one would meet it as well.
+    /// Returns `true` if the mail server, not this mail, is the cause, so that other mails would fail too.
     #[must_use]
     pub const fn is_of_the_server(self) -> bool {
         match self {
@@ -101,18 +101,17 @@ impl MailFailure {
 
 /// The mail of one invitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say everything")]
 pub struct InvitationMail {
-    /// What has become of it.
     pub status: MailStatus,
-    /// The token, sealed, for as long as the mail is queued.
+    /// The sealed token; only while the mail is queued.
     pub sealed_token: Option<Vec<u8>>,
-    /// How often it was attempted.
     pub attempts: u32,
-    /// When it is attempted next, for as long as it is queued.
+    /// Time of the next attempt; only while the mail is queued.
     pub due_at: Option<Timestamp>,
-    /// When it was attempted last.
+    /// Time of the last attempt.
     pub attempted_at: Option<Timestamp>,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     pub failure: Option<MailFailure>,
 }
 
@@ -128,7 +127,7 @@ pub struct MailView {
 }
 
 impl InvitationMail {
-    /// A mail that is due.
+    /// Creates a mail that is due at `at`.
     #[must_use]
     pub const fn queued(sealed_token: Vec<u8>, at: Timestamp) -> Self {
         Self {
@@ -154,23 +153,23 @@ impl InvitationMail {
         }
     }
 
-    /// It is not wanted any more. What has become of it stays.
+    /// Cancels the mail if it is queued.
     #[must_use]
     pub(super) fn canceled(&self) -> Self {
-        if self.status == MailStatus::Queued { self.ended(MailStatus::Canceled) } else { self.clone() }
+        if self.status == MailStatus::Queued { self.with_final_status(MailStatus::Canceled) } else { self.clone() }
     }
 
-    /// If it is still to be sent, it is too late for that.
+    /// Marks the mail as failed if it is queued, because the invitation has expired.
     #[must_use]
     pub(super) fn expired(&self) -> Self {
         if self.status != MailStatus::Queued {
             return self.clone();
         }
-        Self { failure: Some(MailFailure::Expired), ..self.ended(MailStatus::Failed) }
+        Self { failure: Some(MailFailure::Expired), ..self.with_final_status(MailStatus::Failed) }
     }
 
-    /// After an attempt that ended at this time, where nothing is sent from `expires_at` on. Whoever takes the mail may
-    /// have done so while it was canceled.
+    /// Records an attempt that ended at `at`; no attempt follows from `expires_at` on. A server may have accepted
+    /// the mail while it was being canceled: the mail then counts as sent.
     #[must_use]
     pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, at: Timestamp, expires_at: Timestamp) -> Self {
         let next = Self {
@@ -180,11 +179,11 @@ impl InvitationMail {
             ..self.clone()
         };
         match (outcome, self.status) {
-            (Ok(()), _) => next.ended(MailStatus::Sent),
+            (Ok(()), _) => next.with_final_status(MailStatus::Sent),
             (Err(failure), MailStatus::Queued) => {
                 let due_at = at.plus_seconds(60 * delay_minutes(next.attempts));
                 if failure.is_final() || due_at >= expires_at {
-                    next.ended(MailStatus::Failed)
+                    next.with_final_status(MailStatus::Failed)
                 } else {
                     Self { due_at: Some(due_at), ..next }
                 }
@@ -193,12 +192,12 @@ impl InvitationMail {
         }
     }
 
-    /// Nothing is sent from now on, so the token goes.
-    fn ended(&self, status: MailStatus) -> Self {
+    /// Ends the mail with a final status and drops the token.
+    fn with_final_status(&self, status: MailStatus) -> Self {
         Self { status, sealed_token: None, due_at: None, ..self.clone() }
     }
 
-    /// Its JSON form.
+    /// Returns the JSON form.
     #[must_use]
     pub(super) fn view(&self) -> MailView {
         MailView {
@@ -211,7 +210,7 @@ impl InvitationMail {
     }
 }
 
-/// How long after this many attempts the next one is due.
+/// Returns the delay of the next attempt after this many attempts, in minutes.
 fn delay_minutes(attempts: u32) -> i64 {
     let at = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
     DELAYS_MINUTES[at.min(DELAYS_MINUTES.len() - 1)]
@@ -229,51 +228,51 @@ mod tests {
     }
 
     #[test]
-    fn attempts_become_rarer_and_end_before_the_invitation_does() {
-        let (mut it, mut waits, mut at) = (queued(), vec![], START);
-        while let Some(due_at) = it.due_at {
-            assert_eq!((it.status, it.sealed_token.is_some()), (MailStatus::Queued, true));
+    fn delays_grow_and_attempts_end_before_the_invitation_expires() {
+        let (mut mail, mut waits, mut at) = (queued(), vec![], START);
+        while let Some(due_at) = mail.due_at {
+            assert_eq!((mail.status, mail.sealed_token.is_some()), (MailStatus::Queued, true));
             assert!(due_at < END, "{due_at}");
             waits.push((due_at.millis() - at.millis()) / 60_000);
             at = due_at;
-            it = it.attempted(Err(MailFailure::Deferred), at, END);
+            mail = mail.attempted(Err(MailFailure::Deferred), at, END);
         }
         assert_eq!(waits[..9], [0, 1, 5, 15, 60, 240, 720, 1440, 1440]);
-        assert_eq!((it.attempts, waits.len()), (20, 20));
-        assert_eq!((it.status, it.failure), (MailStatus::Failed, Some(MailFailure::Deferred)));
-        assert_eq!(it.sealed_token, None, "the token goes with the last attempt");
+        assert_eq!((mail.attempts, waits.len()), (20, 20));
+        assert_eq!((mail.status, mail.failure), (MailStatus::Failed, Some(MailFailure::Deferred)));
+        assert_eq!(mail.sealed_token, None, "the token is dropped after the last attempt");
     }
 
     #[test]
-    fn every_status_meets_every_outcome() {
+    fn status_after_each_outcome_follows_the_table() {
         use MailStatus::{Canceled, Failed, Queued, Sent};
         let later = MailFailure::Timeout;
         let never = MailFailure::Refused;
         let table = [
-            //         taken, failed, refused, canceled, expired
+            //         sent, deferred, refused, canceled, expired
             (Queued, [Sent, Queued, Failed, Canceled, Failed]),
             (Sent, [Sent, Sent, Sent, Sent, Sent]),
             (Failed, [Sent, Failed, Failed, Failed, Failed]),
             (Canceled, [Sent, Canceled, Canceled, Canceled, Canceled]),
         ];
         for (status, wanted) in table {
-            let it = if status == Queued { queued() } else { queued().ended(status) };
-            let tried = |outcome| it.attempted(outcome, START, END);
-            let all = [tried(Ok(())), tried(Err(later)), tried(Err(never)), it.canceled(), it.expired()];
-            assert_eq!(all.clone().map(|it| it.status), wanted, "{status:?}");
-            for it in all {
-                let is_queued = it.status == Queued;
-                assert_eq!((it.sealed_token.is_some(), it.due_at.is_some()), (is_queued, is_queued), "{it:?}");
+            let mail = if status == Queued { queued() } else { queued().with_final_status(status) };
+            let tried = |outcome| mail.attempted(outcome, START, END);
+            let all = [tried(Ok(())), tried(Err(later)), tried(Err(never)), mail.canceled(), mail.expired()];
+            assert_eq!(all.clone().map(|mail| mail.status), wanted, "{status:?}");
+            for mail in all {
+                let is_queued = mail.status == Queued;
+                assert_eq!((mail.sealed_token.is_some(), mail.due_at.is_some()), (is_queued, is_queued), "{mail:?}");
             }
         }
     }
 
     #[test]
-    fn an_attempt_is_counted_and_told_with_its_reason() {
+    fn attempt_is_counted_and_shown_with_its_failure() {
         let at = START.plus_seconds(5);
-        let it = queued().attempted(Err(MailFailure::Busy), at, END);
+        let mail = queued().attempted(Err(MailFailure::Busy), at, END);
         assert_eq!(
-            it.view(),
+            mail.view(),
             MailView {
                 status: MailStatus::Queued,
                 attempts: 1,
@@ -282,7 +281,7 @@ mod tests {
                 failure: Some("busy"),
             }
         );
-        let sent = it.attempted(Ok(()), at.plus_seconds(60), END);
+        let sent = mail.attempted(Ok(()), at.plus_seconds(60), END);
         assert_eq!((sent.attempts, sent.failure, sent.due_at), (2, None, None));
     }
 }
