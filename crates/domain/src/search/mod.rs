@@ -1,7 +1,7 @@
-//! Search: which resources have which words, how well they match, and what of them is shown (decision G, "Search").
+//! Search: the words of resources, the quality of a match, and the highlights of a hit (decision G, "Search").
 //!
-//! Indexes of stores find candidates by the words that [`words`] makes of texts; [`SearchQuery::find`] scores what is found
-//! and shows where the words are. Both read texts in the same way, so that stores cannot disagree.
+//! Indexes of stores find candidates by the result of [`words`]; [`SearchQuery::find`] scores them and finds the
+//! highlights. Both split texts into words in the same way, so that all stores return equal hits.
 
 mod query;
 mod request;
@@ -18,7 +18,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::Permission;
 use crate::fields::Word;
 
-/// What can be searched.
+/// The types of resources that searches cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Type {
@@ -26,7 +26,7 @@ pub enum Type {
     Observations,
     /// Objectives that are not archived.
     Objectives,
-    /// People who have not left.
+    /// Employees who are not deactivated.
     Employees,
     /// Summaries that are not archived.
     Summaries,
@@ -37,7 +37,7 @@ impl Word for Type {
 }
 
 impl Type {
-    /// What a key needs to search them.
+    /// Returns the permission that a search of this type requires.
     #[must_use]
     pub const fn permission(self) -> Permission {
         match self {
@@ -48,7 +48,8 @@ impl Type {
         }
     }
 
-    /// Returns `true` if a bound key sees only some of them (decision B5). People are read by every key.
+    /// Returns `true` if a bound key sees only a part of these resources (decision B5). All keys can read
+    /// employees.
     #[must_use]
     pub const fn is_narrowed(self) -> bool {
         match self {

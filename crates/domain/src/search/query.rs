@@ -1,4 +1,4 @@
-//! What is searched for, and what of a resource answers it.
+//! The query of a search, and its matches in the texts of a resource.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,67 +9,67 @@ use super::words::{Run, each_word, runs};
 use crate::problem::{Code, Flaw};
 use crate::text::bounded;
 
-/// The longest query.
+/// Length of the longest query, in characters.
 pub const QUERY_CHARS: usize = 200;
-/// The most words of a query.
+/// Most words of a query.
 pub const MAX_WORDS: usize = 10;
-/// About the longest part of a text that is shown around its first match.
+/// Approximate length of the longest snippet, in characters.
 const SNIPPET_CHARS: usize = 200;
-/// So much of it stands before the match.
+/// Length of the snippet before the first match, in characters.
 const BEFORE_CHARS: usize = 60;
 
-/// Words that are all wanted, the last one at least as the beginning of a word.
+/// Words that must all match; the last one may match the beginning of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// All but the last one.
+    /// All words but the last.
     words: Vec<WantedWord>,
-    /// The last one; none where it ends in a script without blanks, whose words have no beginnings.
+    /// The last word; `None` if it is in a script without spaces, where no word has a beginning to match.
     last: Option<String>,
 }
 
-/// A word that is wanted, without case and accents.
+/// A word to find, without case and accents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WantedWord {
-    /// The word itself.
+    /// Matches exactly this word.
     Whole(String),
-    /// Words that begin like this.
+    /// Matches words with this beginning.
     Beginning(String),
 }
 
-/// How well something matches; the better is the greater.
+/// The quality of a match, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Score {
-    /// The last word is there only as the beginning of another one.
+    /// The last word matches only the beginning of a longer word.
     Begun,
-    /// Every word is there.
+    /// All words match entire words.
     Whole,
 }
 
-/// What an index is asked for to find what has one score.
+/// The lookup in an index that finds the resources with one score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedWords {
-    /// All of these.
+    /// Words that a resource must have.
     pub all: Vec<WantedWord>,
-    /// But not this word.
+    /// A word that a resource must not have.
     pub without: Option<String>,
 }
 
-/// A part of a text that shows why it was found.
+/// A part of a text around its first match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Highlight {
-    /// The member of the resource that has the text.
+    /// Name of the member with the text.
     pub field: &'static str,
-    /// The text around the first match, as it is stored.
+    /// The text around the first match, unchanged.
     pub snippet: String,
-    /// Where in the snippet the words stand, in Unicode scalar values: from the first to behind the last.
+    /// Positions of the matches in the snippet, in Unicode scalar values: start and end, the end exclusive.
     pub ranges: Vec<(usize, usize)>,
 }
 
 impl Score {
-    /// The scores, the best one first.
+    /// All scores, the best one first.
     pub const ALL: [Self; 2] = [Self::Whole, Self::Begun];
 
-    /// As answers show it.
+    /// Returns the number that responses show.
     #[must_use]
     pub const fn value(self) -> f64 {
         match self {
@@ -82,11 +82,11 @@ impl Score {
 impl WantedWord {
     fn text(&self) -> &str {
         match self {
-            Self::Whole(it) | Self::Beginning(it) => it,
+            Self::Whole(text) | Self::Beginning(text) => text,
         }
     }
 
-    fn is(&self, word: &str) -> bool {
+    fn matches(&self, word: &str) -> bool {
         match self {
             Self::Whole(wanted) => word == wanted,
             Self::Beginning(wanted) => word.starts_with(wanted.as_str()),
@@ -95,7 +95,7 @@ impl WantedWord {
 }
 
 impl SearchQuery {
-    /// Reads a query. Nothing in it has a meaning but its words.
+    /// Parses a query. Only words have a meaning; there are no operators.
     ///
     /// ```
     /// use candor_domain::search::SearchQuery;
@@ -107,8 +107,8 @@ impl SearchQuery {
     /// ```
     ///
     /// # Errors
-    /// `too_short`, `too_long`, `invalid_format` for a control character; `too_short` without a word, `too_long` with more
-    /// than [`MAX_WORDS`].
+    /// Returns `too_short`, `too_long`, or `invalid_format` for a control character. Also returns `too_short` for
+    /// a query without a word, `too_long` for one with more than [`MAX_WORDS`].
     pub fn parse(text: &str) -> Result<Self, Flaw> {
         bounded(text, 1..=QUERY_CHARS)?;
         let mut runs = runs(text);
@@ -119,25 +119,27 @@ impl SearchQuery {
             return Err(Flaw::new(Code::TooShort, "must have a word: a letter, a digit or an emoji"));
         };
         let last = if last.is_unspaced { Err(last) } else { Ok(last.words) };
-        let rest = runs.iter().chain(last.as_ref().err()).flat_map(wanted);
+        let rest = runs.iter().chain(last.as_ref().err()).flat_map(wanted_words);
         let words = rest.collect::<BTreeSet<_>>().into_iter().collect();
-        Ok(Self { words, last: last.ok().and_then(|it| it.into_iter().next()).map(|it| it.folded) })
+        let last = last.ok().and_then(|words| words.into_iter().next());
+        Ok(Self { words, last: last.map(|word| word.folded) })
     }
 
-    /// What an index is asked for to find what has this score; none if nothing can have it.
+    /// Returns the index lookup that finds the resources with this score; `None` if no resource can have the
+    /// score.
     #[must_use]
     pub fn wanted(&self, score: Score) -> Option<WantedWords> {
         let with = |last: Option<WantedWord>| {
             let mut all = self.words.clone();
-            all.extend(last.filter(|it| !self.words.contains(it)));
+            all.extend(last.filter(|word| !self.words.contains(word)));
             all
         };
         let last = self.last.clone();
         match score {
             Score::Whole => Some(WantedWords { all: with(last.map(WantedWord::Whole)), without: None }),
             Score::Begun => last
-                .filter(|it| !self.words.contains(&WantedWord::Whole(it.clone())))
-                .map(|it| WantedWords { all: with(Some(WantedWord::Beginning(it.clone()))), without: Some(it) }),
+                .filter(|word| !self.words.contains(&WantedWord::Whole(word.clone())))
+                .map(|word| WantedWords { all: with(Some(WantedWord::Beginning(word.clone()))), without: Some(word) }),
         }
     }
 
@@ -145,10 +147,10 @@ impl SearchQuery {
         self.words.iter().map(WantedWord::text).chain(self.last.as_deref())
     }
 
-    /// How well these texts match together, and where; none if a word is missing.
+    /// Returns the score and the highlights of these texts; `None` if a word is missing.
     #[must_use]
     pub fn find(&self, texts: &[(&'static str, &str)]) -> Option<(Score, Vec<Highlight>)> {
-        if !self.wanted_texts().all(|wanted| texts.iter().any(|(_, text)| may_have(text, wanted))) {
+        if !self.wanted_texts().all(|wanted| texts.iter().any(|(_, text)| may_contain(text, wanted))) {
             return None;
         }
         let mut progress = Progress { query: self, has: vec![false; self.words.len()], last: None };
@@ -160,33 +162,34 @@ impl SearchQuery {
     }
 }
 
-/// What of a query was met in some texts.
+/// The words of a query that were found so far.
 struct Progress<'q> {
     query: &'q SearchQuery,
-    /// Whether each of the words is there.
+    /// `true` for each of `query.words` that was found.
     has: Vec<bool>,
-    /// How well the last word is there.
+    /// Best match of the last word so far.
     last: Option<Score>,
 }
 
 impl Progress<'_> {
-    /// Reads a text, and answers where it has words that are wanted: the first one, and those that can be shown with it.
+    /// Reads a text and returns the positions of its matches: the first one, and those that fit in a snippet with
+    /// it.
     fn read(&mut self, text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::<Range<usize>>::new();
         each_word(text, |met| {
             let is_far = |first: &Range<usize>| met.place.start >= (first.start + SNIPPET_CHARS).max(first.end);
-            if self.meet(met.folded) && !places.first().is_some_and(is_far) {
+            if self.record(met.folded) && !places.first().is_some_and(is_far) {
                 places.push(met.place);
             }
         });
         places
     }
 
-    /// Notes a word, and whether it is wanted.
-    fn meet(&mut self, word: &str) -> bool {
+    /// Records a word of a text and returns `true` if it matches.
+    fn record(&mut self, word: &str) -> bool {
         let mut is_wanted = false;
         for (wanted, has) in self.query.words.iter().zip(&mut self.has) {
-            if wanted.is(word) {
+            if wanted.matches(word) {
                 (*has, is_wanted) = (true, true);
             }
         }
@@ -203,17 +206,17 @@ impl Progress<'_> {
     }
 }
 
-/// Whether a word in the text can begin like this. It takes a hundredth of the time that reading the words does.
-fn may_have(text: &str, wanted: &str) -> bool {
+/// Returns `false` if no word of the text can begin with `wanted`. A hundred times faster than splitting the text.
+fn may_contain(text: &str, wanted: &str) -> bool {
     let wanted = wanted.as_bytes();
-    !text.is_ascii() || text.as_bytes().windows(wanted.len()).any(|it| it.eq_ignore_ascii_case(wanted))
+    !text.is_ascii() || text.as_bytes().windows(wanted.len()).any(|bytes| bytes.eq_ignore_ascii_case(wanted))
 }
 
-/// What is wanted of a run that is not the last one, or that has no beginnings.
-fn wanted(run: &Run) -> Vec<WantedWord> {
+/// Returns the words to find of one run, unless the run ends the query and matches beginnings.
+fn wanted_words(run: &Run) -> Vec<WantedWord> {
     let texts = run.words.iter().map(|word| word.folded.clone());
     if run.is_unspaced && run.words.len() > 1 {
-        // The last sign by itself is in the pair before it.
+        // The last character alone is part of the pair before it.
         return texts.take(run.words.len() - 1).map(WantedWord::Whole).collect();
     }
     texts.map(if run.is_unspaced { WantedWord::Beginning } else { WantedWord::Whole }).collect()
@@ -223,10 +226,10 @@ fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option
     let first = places.first()?;
     let shown = around(text, first);
     let mut ranges: Vec<(usize, usize)> = vec![];
-    for it in places.iter().filter(|it| it.start >= shown.start && it.end <= shown.end) {
-        let (from, to) = (it.start - shown.start, it.end - shown.start);
+    for place in places.iter().filter(|place| place.start >= shown.start && place.end <= shown.end) {
+        let (from, to) = (place.start - shown.start, place.end - shown.start);
         match ranges.last_mut() {
-            // Pairs of signs overlap.
+            // Pairs of characters overlap.
             Some(last) if from < last.1 => last.1 = last.1.max(to),
             _ => ranges.push((from, to)),
         }
@@ -234,7 +237,7 @@ fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option
     Some(Highlight { field, snippet: text.chars().skip(shown.start).take(shown.len()).collect(), ranges })
 }
 
-/// The part of a text that is shown around a match, from the beginning of a word to the end of one where it has blanks.
+/// Returns the part of a text to show around a match, cut at white space where possible.
 fn around(text: &str, first: &Range<usize>) -> Range<usize> {
     let length = text.chars().count();
     if length <= SNIPPET_CHARS {
@@ -242,7 +245,7 @@ fn around(text: &str, first: &Range<usize>) -> Range<usize> {
     }
     let earliest = first.start.saturating_sub(BEFORE_CHARS).min(length - SNIPPET_CHARS);
     let latest = (first.start + SNIPPET_CHARS).max(first.end).min(length);
-    // Only what can be shown, with one character on either side: the text may be a hundred times as long.
+    // Copies only the part that can be shown, plus one character on either side: the text may be far longer.
     let begin = earliest.saturating_sub(1);
     let chars: Vec<char> = text.chars().skip(begin).take(latest + 1 - begin).collect();
     let is_start = |at: &usize| *at == 0 || chars[*at - 1 - begin].is_whitespace();

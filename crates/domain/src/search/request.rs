@@ -10,27 +10,27 @@ use crate::params::{self, Bounds, ListRequest, Param, Params, Takes};
 use crate::problem::{Flaw, Problems};
 use crate::time::Timestamp;
 
-/// Which of what matches is wanted.
+/// The conditions of a search besides its words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// About this person.
+    /// The person that the resource is about.
     pub employee_id: Option<EmployeeId>,
-    /// About a direct or indirect report of this person, at any depth.
+    /// A manager of the person that the resource is about, at any depth.
     pub manager_id: Option<EmployeeId>,
-    /// Observations of this type; nothing else has one.
+    /// The type of observations; excludes all other resources.
     pub kind: Option<observation::Type>,
-    /// Created within these bounds.
+    /// Inclusive bounds of the creation.
     pub created_at: Bounds<Timestamp>,
 }
 
-/// A search.
+/// A request for a page of search hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRequest {
-    /// The words.
+    /// The words to search for.
     pub query: SearchQuery,
-    /// Which resources, each once.
+    /// The searched types, without duplicates.
     pub types: Vec<Type>,
-    /// Which of them, and which page.
+    /// The conditions and the page.
     pub list: ListRequest<Filter, ()>,
 }
 
@@ -56,7 +56,7 @@ fn types(text: &str) -> Result<Vec<Type>, Flaw> {
 }
 
 impl SearchRequest {
-    /// The parameters of `GET /search`; none of it where there is nothing to search for.
+    /// Declares and reads the parameters of `GET /search`; `None` without a query.
     pub fn read(params: &mut Params) -> Option<Self> {
         let query = params.required(&Q);
         let types = params.one(&TYPES).unwrap_or_else(|| vec![Type::Observations]);
@@ -82,14 +82,15 @@ impl SearchRequest {
     /// Reads the parameters of `GET /search`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params) -> Result<Self, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)?.ok_or_else(|| Problems::one(Q.name(), Flaw::required()))
     }
 }
 
-/// What a key needs for the types that a search names; a search whose types cannot be read needs nothing but to be mended.
+/// Returns the permissions for the requested types. Empty if `types` is malformed; [`SearchRequest::parse`]
+/// reports that.
 #[must_use]
 pub fn required_permissions(params: &Params) -> Vec<Permission> {
     let mut named = params.values_of(TYPES.name()).map(types);
@@ -111,12 +112,13 @@ mod tests {
     }
 
     fn parse(query: Pairs<'_>) -> Result<SearchRequest, Vec<(String, Code)>> {
-        SearchRequest::parse(params(query))
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+        SearchRequest::parse(params(query)).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        })
     }
 
     #[test]
-    fn observations_are_searched_unless_others_are_named() {
+    fn search_without_types_finds_observations() {
         assert_eq!(parse(&[("q", "calm")]).unwrap().types, [Type::Observations]);
         let several = parse(&[("q", "calm"), ("types", "summaries,employees,summaries")]).unwrap();
         assert_eq!(several.types, [Type::Employees, Type::Summaries]);
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bad_parameter_is_named() {
+    fn invalid_parameter_of_a_search_is_reported() {
         let table: &[(Pairs<'_>, &str, Code)] = &[
             (&[], "q", Code::Required),
             (&[("q", "")], "q", Code::TooShort),
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_belongs_to_its_words_types_and_filters() {
+    fn search_cursor_is_bound_to_words_types_and_filters() {
         let first = parse(&[("q", "calm"), ("types", "summaries"), ("filter[type]", "strength")]).unwrap();
         let position = Position { key: Key::Scored(Score::Begun, Timestamp::from_millis(7)), id: [3; 16] };
         let text = cursor(first.list.digest, &position);

@@ -1,4 +1,4 @@
-//! What of each resource is searched.
+//! The searchable texts of each resource, and the hits of a search.
 
 use std::collections::BTreeSet;
 
@@ -16,25 +16,25 @@ use crate::summary::{self, Summary};
 use crate::time::Timestamp;
 use crate::visibility::{Readers, Restricted};
 
-/// A resource that is searched.
+/// A resource that can be found by a search.
 pub trait Searchable: Resource {
-    /// What it is called in a search.
+    /// The type of the resource in searches.
     const TYPE: Type;
 
-    /// The members with texts whose words it is found by.
+    /// Returns the searched texts with the names of their members.
     fn texts(&self) -> Vec<(&'static str, &str)>;
-    /// Whether it can be found now.
+    /// Returns `true` if searches include the resource in its current state.
     fn is_found(&self) -> bool;
-    /// The person it is about, by whom searches are narrowed.
+    /// Returns the person that the resource is about, which is a condition of searches.
     fn subject(&self) -> EmployeeId;
-    /// Returns the people who see it (decision B5); the managers among them are those of its subject.
+    /// Returns the people who see the resource (decision B5); managers among them are those of its subject.
     fn readers(&self) -> Readers;
-    /// When it was created, by which hits are ordered.
+    /// Returns the time of the creation, by which hits are ordered.
     fn created_at(&self) -> Timestamp;
-    /// As a hit shows it.
+    /// Returns the resource in the form of a hit.
     fn searched(self) -> SearchedResource;
 
-    /// The words by which it is found now, each once; none while it is not found.
+    /// Returns the distinct words by which the resource is found; empty while searches exclude the resource.
     fn found_by(&self) -> BTreeSet<String> {
         let texts = if self.is_found() { self.texts() } else { vec![] };
         let mut found_by = BTreeSet::new();
@@ -49,7 +49,7 @@ pub trait Searchable: Resource {
     }
 }
 
-/// A resource that was found, as GET shows it.
+/// A resource of a hit, in the form that GET returns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "each is named after its resource")]
@@ -63,22 +63,22 @@ pub enum SearchedResource {
 /// A resource that matches a query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchHit {
-    /// What kind of resource it is, in the singular.
+    /// Singular name of the resource.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Its id with its prefix.
+    /// Id of the resource, with its prefix.
     pub id: String,
-    /// How well it matches.
+    /// Quality of the match.
     #[serde(serialize_with = "as_number")]
     pub score: Score,
-    /// Where it matches, by member.
+    /// Matching parts of the texts, one entry per member.
     pub highlights: Vec<Highlight>,
-    /// The resource.
+    /// The matching resource, in full.
     pub resource: SearchedResource,
-    /// When the resource was created.
+    /// Time of the creation of the resource.
     #[serde(skip)]
     pub created_at: Timestamp,
-    /// The bytes of its id, which break ties.
+    /// Bytes of the id, which break ties.
     #[serde(skip)]
     pub place: [u8; 16],
 }
@@ -88,18 +88,18 @@ fn as_number<S: Serializer>(score: &Score, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl SearchHit {
-    /// The resource as a hit, if it can be found and matches.
+    /// Creates the hit of a resource, or returns `None` if the resource is excluded or does not match.
     #[must_use]
-    pub fn of<T: Searchable>(query: &SearchQuery, it: T) -> Option<Self> {
-        let (score, highlights) = query.find(&it.texts()).filter(|_| it.is_found())?;
+    pub fn of<T: Searchable>(query: &SearchQuery, resource: T) -> Option<Self> {
+        let (score, highlights) = query.find(&resource.texts()).filter(|_| resource.is_found())?;
         Some(Self {
             kind: T::NAME,
-            id: it.id().to_string(),
+            id: resource.id().to_string(),
             score,
             highlights,
-            created_at: it.created_at(),
-            place: it.id().to_bytes(),
-            resource: it.searched(),
+            created_at: resource.created_at(),
+            place: resource.id().to_bytes(),
+            resource: resource.searched(),
         })
     }
 }
@@ -107,12 +107,12 @@ impl SearchHit {
 impl Listed for SearchHit {
     const ORDERS_NAME: &'static str = "";
     const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::Score, key: |it| Key::Scored(it.score, it.created_at), words: &["-score"] }];
+        &[Order { by: SortBy::Score, key: |hit| Key::Scored(hit.score, hit.created_at), words: &["-score"] }];
 }
 
-/// A member that may be null.
+/// Returns the name and text of a nullable member, if there is a text.
 fn optional<'a>(field: &'static str, text: &'a Option<String>) -> Option<(&'static str, &'a str)> {
-    text.as_deref().map(|it| (field, it))
+    text.as_deref().map(|text| (field, text))
 }
 
 impl Searchable for Observation {
@@ -217,7 +217,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn a_hit_says_what_was_found_and_where() {
+    fn search_hit_has_resource_score_and_highlights() {
         let query = SearchQuery::parse("calm press").unwrap();
         let hit = SearchHit::of(&query, summary(summary::Status::Draft)).unwrap();
         assert_eq!(
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_archived_is_found_by_nothing() {
+    fn archived_resource_is_not_found() {
         let query = SearchQuery::parse("calm").unwrap();
         let archived = summary(summary::Status::Archived);
         assert!(archived.found_by().is_empty());

@@ -1,8 +1,8 @@
-//! Words of a text: what is indexed of it, what a query asks for, and where in the text each of them stands.
+//! Words of a text: the terms of the index and of a query, and their positions in the text.
 //!
-//! A word is a run of letters and digits, without case and accents. Scripts that are written without blanks have no
-//! such runs: there, each two signs that stand beside each other are a word, and so is the last one by itself. An emoji
-//! is a word. Everything else, quotes and operators of query languages included, stands between words.
+//! A word is a run of letters and digits, without case and accents. Scripts without spaces between words (such as
+//! Chinese) have no such runs: there, every two adjacent characters form a word, and so does the last one alone.
+//! An emoji is a word. All other characters separate words, including quotes and operators of query languages.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,143 +10,145 @@ use std::ops::Range;
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible, is_combining_mark};
 use unicode_properties::UnicodeEmoji;
 
-/// Words are told apart by so many bytes of them, which is more than people write.
+/// Length of the longest word, in bytes. Longer words are truncated and compared by their beginning.
 pub const MAX_WORD_BYTES: usize = 64;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextWord {
-    /// The word without case and accents, as it is compared.
+    /// The word without case and accents, as used in comparisons.
     pub folded: String,
-    /// Where it stands in the text, in Unicode scalar values.
+    /// Position in the text, in Unicode scalar values.
     pub place: Range<usize>,
 }
 
-/// A word as it is met in a text. Nothing of it outlives the next one.
+/// A word while a text is being read. Borrows a buffer that the next word overwrites.
 #[derive(Debug)]
 pub(super) struct MetWord<'a> {
-    /// The word without case and accents, as it is compared.
+    /// The word without case and accents, as used in comparisons.
     pub(super) folded: &'a str,
-    /// Its place in the text, in Unicode scalar values.
+    /// Position in the text, in Unicode scalar values.
     pub(super) place: Range<usize>,
-    /// Number of the run that it belongs to.
+    /// Number of the run that the word belongs to.
     run: usize,
-    /// Whether the script sets no blanks between words.
+    /// `true` if the script has no spaces between words.
     is_unspaced: bool,
 }
 
-/// The words of letters and digits in a row, or of signs of a script without blanks.
+/// Adjacent words: one word of letters and digits, or the words of consecutive characters of a script without
+/// spaces.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// Whether the script sets no blanks between words.
+    /// `true` if the script has no spaces between words.
     pub(super) is_unspaced: bool,
-    /// Its words in their order.
+    /// Words in the order of the text.
     pub(super) words: Vec<TextWord>,
 }
 
-/// What a character is to the words around it.
+/// The effect of a character on words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Part of a word.
+    /// A letter or digit, part of a word.
     Letter,
-    /// A sign of a script without blanks.
+    /// A character of a script without spaces.
     Sign,
-    /// A word by itself.
+    /// An emoji, which is a word of its own.
     Emoji,
-    /// An accent and the like, which changes nothing.
+    /// An accent or similar mark, which does not change the word.
     Mark,
-    /// Between words.
+    /// A separator between words.
     Other,
 }
 
-fn role(it: char) -> Role {
-    if it.is_ascii() {
-        return if it.is_ascii_alphanumeric() { Role::Letter } else { Role::Other };
+fn role(character: char) -> Role {
+    if character.is_ascii() {
+        return if character.is_ascii_alphanumeric() { Role::Letter } else { Role::Other };
     }
-    if is_plain_sign(it) {
+    if is_plain_sign(character) {
         return Role::Sign;
     }
-    if is_emoticon(it) {
+    if is_emoticon(character) {
         return Role::Emoji;
     }
-    if is_ignored(it) || is_combining_mark(it) {
+    if is_ignored(character) || is_combining_mark(character) {
         return Role::Mark;
     }
-    if it.is_alphanumeric() {
-        // By what is left of it: a sign in a circle is a sign.
+    if character.is_alphanumeric() {
+        // Decided by the folded form, because an encircled character counts as the character.
         let mut first = None;
-        fold(it, &mut |folded| first = first.or(Some(folded)));
+        fold(character, &mut |folded| first = first.or(Some(folded)));
         return if first.is_some_and(is_unspaced) { Role::Sign } else { Role::Letter };
     }
-    if it.is_emoji_char() { Role::Emoji } else { Role::Other }
+    if character.is_emoji_char() { Role::Emoji } else { Role::Other }
 }
 
-/// What only says how the characters around it are shown: joiners, directions, skin tones.
-const fn is_ignored(it: char) -> bool {
-    matches!(it,
+/// Returns `true` for characters that only control the display of others: joiners, directions, skin tones.
+const fn is_ignored(character: char) -> bool {
+    matches!(character,
         '\u{ad}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Han signs that are their own folded form, which spares most texts of them every table of Unicode.
+/// Returns `true` for Han characters that equal their folded form. Saves most texts the lookups in Unicode tables.
 const fn is_plain_sign(character: char) -> bool {
     matches!(character, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }
 
-/// A block of nothing but emoji, among them the usual ones.
+/// Returns `true` for the block that contains only emoji, including the most common ones.
 const fn is_emoticon(character: char) -> bool {
     matches!(character, '\u{1f600}'..='\u{1f64f}')
 }
 
-/// Thai, Lao, Burmese, Khmer, Hiragana and Han.
-const fn is_unspaced(it: char) -> bool {
-    matches!(it,
+/// Returns `true` for scripts without spaces: Thai, Lao, Burmese, Khmer, Hiragana and Han.
+const fn is_unspaced(character: char) -> bool {
+    matches!(character,
         '\u{e01}'..='\u{e5b}' | '\u{e81}'..='\u{edf}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{309f}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Adds what is left of a character without case and accents.
-fn fold(it: char, add: &mut impl FnMut(char)) {
-    if it.is_ascii() {
-        return add(it.to_ascii_lowercase());
+/// Passes the characters that remain of a character without case and accents to `add`.
+fn fold(character: char, add: &mut impl FnMut(char)) {
+    if character.is_ascii() {
+        return add(character.to_ascii_lowercase());
     }
-    bare(it, &mut |it| {
-        // By way of the capital letter, which forms of one letter have in common: ß is SS, a final sigma is a sigma.
-        for it in it.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase) {
-            bare(it, add);
+    without_accents(character, &mut |part| {
+        // Upper case first, because variants of a letter share it: ß becomes SS, and a final sigma becomes a
+        // sigma.
+        for part in part.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase) {
+            without_accents(part, add);
         }
     });
 }
 
-/// Adds the parts of a character that are no accents. Vowel signs without which words are others are not accents.
-fn bare(it: char, add: &mut impl FnMut(char)) {
-    decompose_compatible(it, |part| {
+/// Passes the parts of a character that are not accents to `add`. Vowel signs that distinguish words are kept.
+fn without_accents(character: char, add: &mut impl FnMut(char)) {
+    decompose_compatible(character, |part| {
         if canonical_combining_class(part) == 0 && (part.is_alphanumeric() || is_combining_mark(part)) {
             add(part);
         }
     });
 }
 
-/// The beginning of a word that is longer than words are.
+/// Returns the first [`MAX_WORD_BYTES`] bytes of a word, cut between characters.
 fn shortened(word: &str) -> &str {
     &word[..word.floor_char_boundary(MAX_WORD_BYTES)]
 }
 
-/// A sign of a script without blanks, with the vowel signs that follow it.
+/// A character of a script without spaces, with the vowel signs that follow it.
 #[derive(Debug, Clone, Copy)]
 struct Group {
-    /// Its length in the buffer, in bytes.
+    /// Length in the buffer, in bytes.
     bytes: usize,
-    /// Place of its first character in the text.
+    /// Position of the first character in the text.
     start: usize,
-    /// Place of its last character in the text.
+    /// Position of the last character in the text.
     last: usize,
 }
 
-/// The most signs of a folded character that are remembered. Few characters have more.
+/// Most folded characters that the cache keeps of one character. Few characters have more.
 const MOST_REMEMBERED_SIGNS: usize = 4;
-/// The number of characters that are remembered; alphabets and syllabaries have neighbours in as few places.
+/// Size of the cache, in characters; enough for alphabets and syllabaries, whose code points are close together.
 const REMEMBERED_CHARACTERS: usize = 64;
 
 /// A character with its role and its folded form.
@@ -155,12 +157,12 @@ struct FoldedCharacter {
     character: char,
     role: Role,
     signs: [char; MOST_REMEMBERED_SIGNS],
-    /// The number of signs, which may be more than there is room for.
+    /// Number of folded characters, which may exceed the capacity of `signs`.
     count: usize,
 }
 
 impl FoldedCharacter {
-    /// Looks a character up in the tables of Unicode.
+    /// Looks up a character in the Unicode tables.
     fn new(character: char) -> Self {
         let mut folded = Self { character, role: role(character), signs: ['\0'; MOST_REMEMBERED_SIGNS], count: 0 };
         if is_plain_sign(character) {
@@ -177,7 +179,7 @@ impl FoldedCharacter {
     }
 }
 
-/// The characters that a text had last: the tables of Unicode take most of the time of reading words.
+/// A cache of recent characters. Lookups in the Unicode tables dominate the time for splitting a text.
 struct FoldCache([FoldedCharacter; REMEMBERED_CHARACTERS]);
 
 impl FoldCache {
@@ -194,15 +196,15 @@ impl FoldCache {
     }
 }
 
-/// Reads the words of a text into one buffer and hands each of them out when it is complete.
+/// Splits a text into words in one buffer and passes each complete word to `each`.
 struct WordReader<F> {
-    /// The groups that words are still made of, one behind the other; a run of letters is one group.
+    /// Text of the groups that are not emitted yet; a run of letters is one group.
     buffer: String,
     groups: VecDeque<Group>,
-    /// The number of the run, and whether its script sets no blanks.
+    /// Number of the current run.
     run: usize,
     is_unspaced: bool,
-    /// The end of the last character, with the accents that follow it.
+    /// End of the last character of the run, including following accents; 0 outside of a run.
     end: usize,
     each: F,
 }
@@ -219,7 +221,7 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
             match folded.role {
                 Role::Letter => self.add_to_run(false, &folded, at),
                 Role::Sign => self.add_to_run(true, &folded, at),
-                // The end is 0 outside of a run.
+                // `end` is 0 outside of a run.
                 Role::Mark if self.end > 0 => self.add(&folded, at),
                 Role::Mark => {}
                 Role::Emoji => {
@@ -243,7 +245,7 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
         self.add(character, at);
     }
 
-    /// Adds a character to the open run.
+    /// Adds a character to the current run.
     fn add(&mut self, character: &FoldedCharacter, at: usize) {
         if let Some(signs) = character.signs.get(..character.count) {
             signs.iter().for_each(|sign| self.add_sign(*sign, at));
@@ -255,11 +257,11 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
 
     fn add_sign(&mut self, sign: char, at: usize) {
         match self.groups.back_mut() {
-            // A vowel sign without anything before it is of no word.
+            // A vowel sign without a preceding character belongs to no word.
             None if is_combining_mark(sign) => return,
             Some(group) if !self.is_unspaced || is_combining_mark(sign) => {
                 group.last = at;
-                // More is never part of a word.
+                // Longer words are truncated.
                 if group.bytes <= MAX_WORD_BYTES {
                     self.buffer.push(sign);
                     group.bytes += sign.len_utf8();
@@ -270,7 +272,7 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
                 self.groups.push_back(Group { bytes: sign.len_utf8(), start: at, last: at });
             }
         }
-        // A pair ends where the next sign of another character begins.
+        // A pair is complete when the next character begins.
         while let [Some(_), Some(second), Some(_)] = [self.groups.front(), self.groups.get(1), self.groups.get(2)]
             && second.last < at
         {
@@ -278,7 +280,7 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
         }
     }
 
-    /// Hands out the first group, with the one behind it if there is one, as a word that ends at this place.
+    /// Emits the first group, together with the second one if there is one, as a word that ends at `end`.
     fn emit(&mut self, end: usize) {
         let Some(first) = self.groups.pop_front() else { return };
         let bytes = first.bytes + self.groups.front().map_or(0, |second| second.bytes);
@@ -296,13 +298,14 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
     }
 }
 
-/// Calls a function with each word of a text in their order, without a copy of any.
+/// Calls `each` with every word of a text in order, without copying the words.
 pub(super) fn each_word(text: &str, each: impl FnMut(MetWord<'_>)) {
-    if text.is_ascii() { each_word_of_ascii(text, each) } else { WordReader::new(each).read(text) }
+    if text.is_ascii() { each_ascii_word(text, each) } else { WordReader::new(each).read(text) }
 }
 
-/// The same for the usual text, at a fraction of the cost: every write reads its words.
-fn each_word_of_ascii(text: &str, mut each: impl FnMut(MetWord<'_>)) {
+/// Calls `each` with every word of an ASCII text. Much faster than the general form, which matters because every
+/// write splits its texts.
+fn each_ascii_word(text: &str, mut each: impl FnMut(MetWord<'_>)) {
     let (bytes, mut folded, mut run, mut at) = (text.as_bytes(), String::new(), 0, 0);
     while at < bytes.len() {
         let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -317,7 +320,7 @@ fn each_word_of_ascii(text: &str, mut each: impl FnMut(MetWord<'_>)) {
     }
 }
 
-/// The runs of a text in their order.
+/// Returns the runs of a text in order.
 pub(super) fn runs(text: &str) -> Vec<Run> {
     let (mut runs, mut numbers) = (Vec::<Run>::new(), 0);
     each_word(text, |met| {
@@ -332,12 +335,12 @@ pub(super) fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// The words of a text in their order.
+/// Returns the words of a text in order.
 ///
 /// ```
 /// use candor_domain::search::words;
 ///
-/// let found: Vec<_> = words("Élan & \"Straße\"").into_iter().map(|it| (it.folded, it.place)).collect();
+/// let found: Vec<_> = words("Élan & \"Straße\"").into_iter().map(|word| (word.folded, word.place)).collect();
 /// assert_eq!(found, [("elan".to_owned(), 0..4), ("strasse".to_owned(), 8..14)]);
 /// ```
 #[must_use]

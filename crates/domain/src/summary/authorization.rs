@@ -5,10 +5,10 @@ use crate::access::{Caller, Denied};
 use crate::organization::Review;
 
 impl Draft {
-    /// Resolves the author: a bound key writes as its person (decision B5).
+    /// Resolves the author. A bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`].
+    /// Returns [`Denied::OtherPerson`] for another author than the person of a bound key.
     pub fn written_by(mut self, caller: &Caller) -> Result<Self, Denied> {
         self.author = Some(caller.speaker(self.author.take())?);
         Ok(self)
@@ -16,23 +16,24 @@ impl Draft {
 }
 
 impl Summary {
-    /// Requires that a caller who sees this summary may change it. Its author, the managers above its person and
-    /// org admins may; the person it was shared with may not.
+    /// Checks that a caller who sees this summary may edit it. Its author, the managers above its person and org
+    /// admins may; the person that it was shared with may not.
     ///
     /// # Errors
-    /// [`Denied::OnlyShared`].
+    /// Returns [`Denied::OnlyShared`] for the person of a shared summary.
     pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
         let Some(person) = caller.person else { return Ok(()) };
         let is_only_shared = person.id == self.employee_id && self.author_id != Some(person.id) && !person.is_org_admin;
         if is_only_shared { Err(Denied::OnlyShared) } else { Ok(()) }
     }
 
-    /// Requires that a caller who sees this summary may take this action. The person it is about gives feedback,
-    /// and never approves, returns or shares; where reviews are required, the author does not approve. Both bind
-    /// org admins too (decision B5).
+    /// Checks that a caller who sees this summary may take this action. The person that it is about gives
+    /// feedback, and never approves, returns or shares. Where reviews are required, the author does not approve.
+    /// Both rules bind org admins too (decision B5).
     ///
     /// # Errors
-    /// [`Denied::NotTheSubject`], [`Denied::AboutOneself`], [`Denied::OwnReview`], [`Denied::OnlyShared`].
+    /// Returns [`Denied::NotTheSubject`], [`Denied::AboutOneself`], [`Denied::OwnReview`] or
+    /// [`Denied::OnlyShared`].
     pub fn may_be_acted_on_by(&self, caller: &Caller, what: ActionKind, review: Review) -> Result<(), Denied> {
         let Some(person) = caller.bound_to() else { return Ok(()) };
         let is_about_them = person == self.employee_id;
@@ -60,18 +61,19 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn each_relation_takes_the_actions_that_are_its_own() {
+    fn allowed_actions_depend_on_the_relation_to_the_summary() {
         use Denied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
-        let it = summary(Status::Shared);
-        let (subject, author) = (it.employee_id, it.author_id.unwrap());
-        let of_oneself = Summary { author_id: Some(subject), ..it.clone() };
+        let shared = summary(Status::Shared);
+        let (subject, author) = (shared.employee_id, shared.author_id.unwrap());
+        let of_oneself = Summary { author_id: Some(subject), ..shared.clone() };
         let other = EmployeeId::from_ulid(Ulid(77));
         let table = [
-            // Refused: submit, approve, return, share, feedback, archive, change; approve where reviews are required.
-            (&it, unbound(Standard), [None; 7], None),
-            (&it, unbound(Admin), [None; 7], None),
+            // Refusals of submit, approve, return, share, feedback, archive and edit; of approve if reviews are
+            // required.
+            (&shared, unbound(Standard), [None; 7], None),
+            (&shared, unbound(Admin), [None; 7], None),
             (
-                &it,
+                &shared,
                 bound(subject, false).with_level(Admin),
                 [
                     Some(OnlyShared),
@@ -85,7 +87,7 @@ mod tests {
                 Some(AboutOneself),
             ),
             (
-                &it,
+                &shared,
                 bound(subject, true),
                 [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
                 Some(AboutOneself),
@@ -96,10 +98,10 @@ mod tests {
                 [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
                 Some(AboutOneself),
             ),
-            (&it, bound(author, false), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
-            (&it, bound(author, true), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
-            (&it, bound(other, false), [None, None, None, None, Some(NotTheSubject), None, None], None),
-            (&it, bound(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
+            (&shared, bound(author, false), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
+            (&shared, bound(author, true), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
+            (&shared, bound(other, false), [None, None, None, None, Some(NotTheSubject), None, None], None),
+            (&shared, bound(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
         ];
         for (summary, caller, refused, required) in table {
             for (what, wanted) in ActionKind::ALL.iter().zip(refused) {
@@ -128,7 +130,7 @@ mod tests {
             (named(other), Err(Denied::OtherPerson)),
             (r#","author_id":null"#.to_owned(), Err(Denied::OtherPerson)),
         ];
-        let author = |draft: Draft| draft.author().and_then(|it: &Reference<_>| it.id);
+        let author = |draft: Draft| draft.author().and_then(|reference: &Reference<_>| reference.id);
         for (text, wanted) in table {
             for is_org_admin in [false, true] {
                 let written = draft(&text).written_by(&bound(own, is_org_admin));

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Checked, Field, List, Refers, Text};
 use crate::time::{Date, Timestamp};
 
-/// What the service sets, and no request may.
+/// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[
     "id",
     "status",
@@ -28,10 +28,11 @@ const READ_ONLY: &[&str] = &[
     "created_at",
     "updated_at",
 ];
-/// What is set once, when the summary is created.
+/// Fields that are set at the creation and never change.
 const IMMUTABLE: &[&str] = &["employee_id", "author_id"];
 
-const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
+const EMPLOYEE: Field<Refers<EmployeeKind>> =
+    Field::new("employee_id", rule::reference("the person that the summary is about"), "");
 const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
     "author_id",
     rule::reference("the person who writes it"),
@@ -62,28 +63,28 @@ const OBSERVATIONS: Field<List<Refers<ObservationKind>>> = Field::new(
      person, or is archived when it is added.",
 );
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    /// Whom it is about.
+    /// The person that the summary is about.
     pub employee: Reference<EmployeeKind>,
-    /// The author as the body names it; see [`Draft::author`].
+    /// The author as given in the body; see [`Draft::author`].
     pub(super) author: Option<Option<Reference<EmployeeKind>>>,
-    /// The objectives that it rests on.
+    /// Objectives that support the summary.
     pub objectives: Vec<Reference<ObjectiveKind>>,
-    /// The observations that it rests on.
+    /// Observations that support the summary.
     pub observations: Vec<Reference<ObservationKind>>,
     title: String,
     body: String,
     period: Option<(Date, Date)>,
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated on its own. `None` keeps the stored value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
-    /// The objectives that it rests on.
+    /// Objectives that support the summary.
     pub objectives: Option<Vec<Reference<ObjectiveKind>>>,
-    /// The observations that it rests on.
+    /// Observations that support the summary.
     pub observations: Option<Vec<Reference<ObservationKind>>>,
     title: Option<String>,
     body: Option<String>,
@@ -91,27 +92,27 @@ pub struct Patch {
     period_end: Option<Option<Date>>,
 }
 
-/// What is stored of the things that a body refers to.
+/// The stored state of the resources that a body refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The people that were found.
+    /// The people of the body that exist.
     pub people: BTreeSet<EmployeeId>,
-    /// The objectives that were found and that the caller sees.
+    /// The objectives of the body that exist and that the caller sees.
     pub objectives: BTreeSet<ObjectiveId>,
-    /// The observations that were found.
+    /// The observations of the body that exist.
     pub observations: BTreeMap<ObservationId, ObservationFound>,
 }
 
-/// An observation that a body names, as stored.
+/// The stored state of an observation that a body refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObservationFound {
-    /// Whom it is about.
+    /// The person that the observation is about.
     pub employee_id: EmployeeId,
-    /// Whether it is archived.
+    /// `true` if the observation is archived.
     pub is_archived: bool,
 }
 
-/// Both days or neither, in their order.
+/// Checks that both days of a period are given, in order.
 fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option<(Date, Date)> {
     match (start, end) {
         (Some(start), Some(end)) => {
@@ -123,14 +124,14 @@ fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option
         (None, None) => None,
         (Some(_), None) | (None, Some(_)) => {
             let missing = if start.is_none() { "period_start" } else { "period_end" };
-            fields.problem(missing, Flaw::new(Code::Required, "is given together with the other end of the period"));
+            fields.problem(missing, Flaw::new(Code::Required, "is required together with the other end of the period"));
             None
         }
     }
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let author = fields.nullable(&AUTHOR);
@@ -150,7 +151,7 @@ impl Draft {
         })
     }
 
-    /// The author, if there is one.
+    /// Returns the author, if there is one.
     #[must_use]
     pub fn author(&self) -> Option<&Reference<EmployeeKind>> {
         self.author.as_ref()?.as_ref()
@@ -159,14 +160,14 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Declares and reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
             title: fields.present(&TITLE),
@@ -178,11 +179,12 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`. Of one that is fixed nothing is read: [`Summary::update`] refuses it,
-    /// whatever it says (decision A8).
+    /// Reads the body of an update of `stored`. The body of an update of a fixed summary is ignored, because
+    /// [`Summary::update`] refuses it in any case (decision A8).
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed; a period with one end, or that would end before it starts.
+    /// Returns every field that is invalid or that cannot be changed, and a period with one end or with ends in
+    /// reverse order.
     pub fn parse(body: Object, stored: &Summary) -> Result<Self, Problems> {
         if !stored.is_open() {
             return Ok(Self::default());
@@ -199,13 +201,14 @@ impl Patch {
 }
 
 impl Summary {
-    /// Creates a draft.
+    /// Creates a summary with the status `draft`.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for people, objectives and observations that cannot be referred to.
+    /// Returns [`Refusal::Unprocessable`] for people, objectives and observations that do not exist or cannot be
+    /// included.
     pub fn create(id: SummaryId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         let mut problems = Problems::none();
-        let known = |it: &Reference<EmployeeKind>| it.found(|id| found.people.contains(id));
+        let known = |reference: &Reference<EmployeeKind>| reference.found(|id| found.people.contains(id));
         let employee_id = problems.take("employee_id", known(&draft.employee));
         let author_id = draft.author().map(|author| problems.take("author_id", known(author)));
         let objectives = objectives(&draft.objectives, &[], found, &mut problems);
@@ -220,8 +223,8 @@ impl Summary {
             author_id: author_id.flatten(),
             title: draft.title,
             body: draft.body,
-            period_start: draft.period.map(|it| it.0),
-            period_end: draft.period.map(|it| it.1),
+            period_start: draft.period.map(|days| days.0),
+            period_end: draft.period.map(|days| days.1),
             status: Status::Draft,
             included_objective_ids: objectives,
             included_observation_ids: observations,
@@ -237,12 +240,13 @@ impl Summary {
         Ok(Decision::created(state, "summary.create", vec![EventType::SummaryCreated]))
     }
 
-    /// Updates a summary that is not fixed yet; `None` if that changes nothing (decision A8). `shown` is the summary as
-    /// the caller sees it: the patch says nothing of ids that are not in it, and they stay.
+    /// Updates a summary that is not fixed, or returns `None` if nothing changes (decision A8). `shown` is the
+    /// summary as the caller sees it: ids that are missing from it are hidden from the caller, and the update
+    /// keeps them.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for one that is fixed, equal values too; [`Refusal::Unprocessable`] for objectives and
-    /// observations that cannot be added.
+    /// Returns [`Refusal::Conflict`] for a fixed summary, even without a change, and [`Refusal::Unprocessable`]
+    /// for objectives and observations that cannot be added.
     pub fn update(
         &self,
         shown: &Self,
@@ -274,19 +278,21 @@ impl Summary {
             return Ok(None);
         }
         if state.included_observation_ids != self.included_observation_ids {
-            // The caller decides about archived observations too, except about those that are hidden from the caller.
+            // The update also replaces archived observations, except those that are hidden from the caller.
             state.archived_observation_ids.retain(|id| !shown.archived_observation_ids.contains(id));
         }
-        let says =
-            |it: &Self| (it.body.clone(), it.included_objective_ids.clone(), it.included_observation_ids.clone());
-        let events = if says(&state) == says(self) { vec![] } else { vec![EventType::SummaryUpdated] };
+        let content = |summary: &Self| {
+            let ids = (summary.included_objective_ids.clone(), summary.included_observation_ids.clone());
+            (summary.body.clone(), ids)
+        };
+        let events = if content(&state) == content(self) { vec![] } else { vec![EventType::SummaryUpdated] };
         state.updated_at = at.strictly_after(self.updated_at);
         Ok(Some(Decision::changed(self, state, "summary.update", events)))
     }
 }
 
-/// Returns the ids that a caller wants, followed by the stored ones that the caller is not shown. What the caller was
-/// shown, wanted as it is, changes nothing.
+/// Returns the requested ids, followed by stored ids that are hidden from the caller. Ids equal to those shown
+/// mean no change.
 fn with_hidden<K: Kind>(wanted: Vec<Id<K>>, shown: &[Id<K>], stored: &[Id<K>]) -> Vec<Id<K>> {
     if wanted == shown {
         return stored.to_vec();
@@ -295,7 +301,7 @@ fn with_hidden<K: Kind>(wanted: Vec<Id<K>>, shown: &[Id<K>], stored: &[Id<K>]) -
     wanted.iter().chain(hidden).copied().collect()
 }
 
-/// The objectives that a body names. Each that is not there is a problem of its own (decision A4).
+/// Returns the objectives of a body. Each one that does not exist is a separate problem (decision A4).
 fn objectives(
     wanted: &[Reference<ObjectiveKind>],
     before: &[ObjectiveId],
@@ -303,10 +309,11 @@ fn objectives(
     problems: &mut Problems,
 ) -> Vec<ObjectiveId> {
     let check = |id: ObjectiveId| found.objectives.contains(&id).then_some(Ok(()));
-    included("included_objective_ids", wanted, before, check, problems)
+    resolve_included("included_objective_ids", wanted, before, check, problems)
 }
 
-/// The observations that a body names, about the same person; an archived one only where it was before.
+/// Returns the observations of a body. They must be about the same person; archived ones may only be kept, not
+/// added.
 fn observations(
     wanted: &[Reference<ObservationKind>],
     before: &[ObservationId],
@@ -314,19 +321,19 @@ fn observations(
     found: &References,
     problems: &mut Problems,
 ) -> Vec<ObservationId> {
-    let state = |what: String| Err(Flaw::new(Code::InvalidState, what));
+    let state = |message: String| Err(Flaw::new(Code::InvalidState, message));
     let check = |id: ObservationId| {
-        found.observations.get(&id).map(|it| match it {
-            it if Some(it.employee_id) != about => state(format!("{id} is about another person")),
-            it if it.is_archived => state(format!("{id} is archived")),
+        found.observations.get(&id).map(|observation| match observation {
+            _ if Some(observation.employee_id) != about => state(format!("{id} is about another person")),
+            _ if observation.is_archived => state(format!("{id} is archived")),
             _ => Ok(()),
         })
     };
-    included("included_observation_ids", wanted, before, check, problems)
+    resolve_included("included_observation_ids", wanted, before, check, problems)
 }
 
-/// What a list of references names; what was there before is not asked about again.
-fn included<K: Kind>(
+/// Returns the ids of a list of references. Ids that were included before are not checked again.
+fn resolve_included<K: Kind>(
     field: &str,
     wanted: &[Reference<K>],
     before: &[Id<K>],
@@ -334,14 +341,14 @@ fn included<K: Kind>(
     problems: &mut Problems,
 ) -> Vec<Id<K>> {
     let before: BTreeSet<_> = before.iter().copied().collect();
-    let one = |it: &Reference<K>| {
-        let id = it.id.ok_or_else(|| it.not_found())?;
+    let resolve = |reference: &Reference<K>| {
+        let id = reference.id.ok_or_else(|| reference.not_found())?;
         if !before.contains(&id) {
-            check(id).ok_or_else(|| it.not_found())??;
+            check(id).ok_or_else(|| reference.not_found())??;
         }
         Ok(id)
     };
-    wanted.iter().filter_map(|it| problems.take(field, one(it))).collect()
+    wanted.iter().filter_map(|reference| problems.take(field, resolve(reference))).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The lifecycle of a summary: one table of transitions, and what each of them does besides (decisions G).
+//! The lifecycle of a summary: the table of transitions and their effects (decisions G).
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -21,55 +21,50 @@ const COMMENT: Field<Text> = Field::new("comment", rule::text(0..=REMARK_CHARS),
 const ACKNOWLEDGED: Field<Flag> =
     Field::new("acknowledged", rule::flag(), "`true` if the employee has acknowledged the summary.");
 
-/// What says that feedback was given; what it says is nobody's business in a refusal.
+/// The field that a refusal of repeated feedback names. The refusal must not quote the feedback.
 const GIVEN_AT: &str = "employee_feedback.submitted_at";
 
-/// What somebody does with a summary.
+/// An action on a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Asks for a review.
+    /// Submits the summary for review.
     Submit,
-    /// Agrees.
+    /// Approves the summary, which fixes it.
     Approve,
-    /// Gives it back to be written again, with the reason.
+    /// Returns the summary to its author for changes.
     Return {
-        /// Why.
+        /// The reason for the return.
         reason: String,
     },
-    /// Shows it to the employee.
+    /// Shares the summary with the employee.
     Share,
-    /// The employee answers.
+    /// Records the employee's response.
     Feedback {
-        /// What they say.
+        /// The employee's comment, if any.
         comment: Option<String>,
-        /// Whether they have taken note of it.
+        /// `true` if the employee confirms that they have read the summary.
         acknowledged: bool,
     },
-    /// Puts it away.
+    /// Archives the summary for good.
     Archive,
 }
 
-/// An action without its words: each has an endpoint of its own.
+/// An action without its fields; each has its own endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "the variants are those of `Action`")]
 pub enum ActionKind {
-    /// [`Action::Submit`]
     Submit,
-    /// [`Action::Approve`]
     Approve,
-    /// [`Action::Return`]
     Return,
-    /// [`Action::Share`]
     Share,
-    /// [`Action::Feedback`]
     Feedback,
-    /// [`Action::Archive`]
     Archive,
 }
 
 impl Word for ActionKind {}
 
-/// The table of transitions, under the organization's review setting (decision C10). `None` = 409.
+/// Returns the status after an action under the organization's review setting (decision C10). `None` means 409.
 fn after_action(from: Status, what: ActionKind, review: Review) -> Option<Status> {
     use Status::{Approved, Archived, Draft, PendingReview, Shared};
     let (is_allowed, to) = match what {
@@ -83,8 +78,8 @@ fn after_action(from: Status, what: ActionKind, review: Review) -> Option<Status
     is_allowed.then_some(to)
 }
 
-/// The event of each action, and what the audit log calls it.
-const fn told(what: ActionKind) -> (EventType, &'static str) {
+/// Returns the event and the audit action of each action.
+const fn event_and_audit_action(what: ActionKind) -> (EventType, &'static str) {
     match what {
         ActionKind::Submit => (EventType::SummarySubmitted, "summary.submit"),
         ActionKind::Approve => (EventType::SummaryApproved, "summary.approve"),
@@ -96,7 +91,7 @@ const fn told(what: ActionKind) -> (EventType, &'static str) {
 }
 
 impl Action {
-    /// The fields of an action's endpoint.
+    /// Declares and reads the fields of an action's endpoint.
     pub fn read(fields: &mut Fields, what: ActionKind) -> Option<Self> {
         match what {
             ActionKind::Submit => Some(Self::Submit),
@@ -114,14 +109,14 @@ impl Action {
     /// Reads the body of an action's endpoint.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn parse(what: ActionKind, body: Object) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         let action = Self::read(&mut fields, what);
         fields.finish(action)
     }
 
-    /// The action without its words.
+    /// Returns the action without its fields.
     #[must_use]
     pub const fn what(&self) -> ActionKind {
         match self {
@@ -135,8 +130,8 @@ impl Action {
     }
 }
 
-/// Who is told of an action: the employee's manager of a submission, the author of what comes back, the employee of
-/// what is shared with them. Nobody is told in place of an author who is not known.
+/// Returns the notice about an action: to the employee's manager about a submission, to the author about a return
+/// or feedback, to the employee about sharing. `None` if the author is unknown.
 fn notice(action: &Action, state: &Summary) -> Option<Notice> {
     let author = state.author_id.map(Audience::Person);
     let (kind, to, title, body) = match action {
@@ -158,11 +153,11 @@ fn notice(action: &Action, state: &Summary) -> Option<Notice> {
 }
 
 impl Summary {
-    /// Applies one action of the lifecycle.
+    /// Applies an action of the lifecycle.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] naming the current status, or the feedback that there is, and the attempted action;
-    /// [`Refusal::Unprocessable`] for a submission that says nothing.
+    /// Returns [`Refusal::Conflict`] with the attempted action and the current status, or the time of earlier
+    /// feedback, and [`Refusal::Unprocessable`] for the submission of a blank summary.
     pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, Refusal> {
         let what = action.what();
         let refused = || Refusal::transition("status", self.status.word(), what.word());
@@ -171,7 +166,7 @@ impl Summary {
         let at = Some(state.updated_at);
         match &action {
             Action::Submit if self.body.trim().is_empty() => {
-                let flaw = Flaw::new(Code::TooShort, "must say something before it is submitted");
+                let flaw = Flaw::new(Code::TooShort, "must not be blank when the summary is submitted");
                 return Err(Refusal::unprocessable("body", flaw));
             }
             Action::Submit => state.submitted_at = at,
@@ -188,7 +183,7 @@ impl Summary {
             }
             Action::Archive => state.archived_at = at,
         }
-        let (event, audited) = told(what);
+        let (event, audited) = event_and_audit_action(what);
         let mut decision = Decision::changed(self, state, audited, vec![event]);
         decision.notices = notice(&action, &decision.state).into_iter().collect();
         if let Action::Return { reason } = action {
@@ -197,8 +192,8 @@ impl Summary {
         Ok(decision)
     }
 
-    /// With another status. What is fixed keeps the observations that it showed, whatever becomes of them; what is
-    /// written again loses those that are archived by now.
+    /// Returns the summary with another status. A fixed summary keeps the observations that it showed; a returned
+    /// one loses those that are archived by now.
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let mut state = Self { status, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         if self.is_open() && !state.is_open() {
@@ -229,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_meets_every_action() {
+    fn summary_action_follows_the_table_of_statuses() {
         let (d, p, a, s, x) = (Some(Draft), Some(PendingReview), Some(Approved), Some(Shared), Some(Archived));
         let table = [
             //               submit approve return share feedback archive
@@ -242,7 +237,7 @@ mod tests {
         for (from, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
                 let reached = summary(from).apply(action.clone(), Review::Optional, NOON);
-                assert_eq!(reached.as_ref().ok().map(|it| it.state.status), to, "{from:?} × {action:?}");
+                assert_eq!(reached.as_ref().ok().map(|decision| decision.state.status), to, "{from:?} × {action:?}");
                 if let Err(refused) = reached {
                     assert_eq!(refused, Refusal::transition("status", from.word(), action.what().word()));
                 }
@@ -251,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_review_setting_narrows_the_table() {
+    fn review_setting_restricts_the_transitions() {
         let reached = |review, from| actions().map(|action| summary(from).apply(action, review, NOON).is_ok());
         //                                                submit approve return share feedback archive
         assert_eq!(reached(Review::Required, Draft), [true, false, false, false, false, true]);
@@ -262,10 +257,11 @@ mod tests {
     }
 
     #[test]
-    fn each_action_sets_its_time_fires_its_event_and_tells_whom_it_concerns() {
-        let it = summary(Draft);
-        let (manager, author) = (Audience::ManagerOf(it.employee_id), Audience::Person(it.author_id.unwrap()));
-        let person = Audience::Person(it.employee_id);
+    fn action_sets_its_time_and_fires_its_event_and_notice() {
+        let draft = summary(Draft);
+        let manager = Audience::ManagerOf(draft.employee_id);
+        let author = Audience::Person(draft.author_id.unwrap());
+        let person = Audience::Person(draft.employee_id);
         let table = [
             (Draft, EventType::SummarySubmitted, Some((Type::SummaryPendingReview, manager))),
             (Draft, EventType::SummaryApproved, None),
@@ -274,23 +270,24 @@ mod tests {
             (Shared, EventType::SummaryFeedbackSubmitted, Some((Type::SummaryFeedbackSubmitted, author))),
             (Shared, EventType::SummaryArchived, None),
         ];
-        for ((from, event, told), action) in table.into_iter().zip(actions()) {
+        for ((from, event, notice), action) in table.into_iter().zip(actions()) {
             let after = summary(from).apply(action.clone(), Review::Optional, NOON.plus_seconds(9)).unwrap();
             assert_eq!(after.events, [event]);
-            assert_eq!(after.notices.first().map(|it| (it.kind, it.to)), told, "{action:?}");
+            assert_eq!(after.notices.first().map(|sent| (sent.kind, sent.to)), notice, "{action:?}");
             let at = Some(after.state.updated_at);
-            let times = |it: &Summary| [it.submitted_at, it.approved_at, it.shared_at, it.archived_at];
-            let set = times(&after.state).iter().filter(|it| **it == at).count();
+            let times =
+                |summary: &Summary| [summary.submitted_at, summary.approved_at, summary.shared_at, summary.archived_at];
+            let set = times(&after.state).iter().filter(|time| **time == at).count();
             let sets_one = !matches!(action, Action::Return { .. } | Action::Feedback { .. });
             assert_eq!(set, usize::from(sets_one), "{action:?}");
         }
-        let nobodys = Summary { author_id: None, ..summary(PendingReview) };
-        let returned = nobodys.apply(actions()[2].clone(), Review::Optional, NOON).unwrap();
+        let without_author = Summary { author_id: None, ..summary(PendingReview) };
+        let returned = without_author.apply(actions()[2].clone(), Review::Optional, NOON).unwrap();
         assert_eq!((returned.notices, returned.audit.comment.as_deref()), (vec![], Some("Too harsh")));
     }
 
     #[test]
-    fn feedback_is_given_once() {
+    fn second_feedback_is_refused() {
         let given = summary(Shared).apply(actions()[4].clone(), Review::Optional, NOON).unwrap().state;
         let feedback = given.employee_feedback.clone().unwrap();
         assert_eq!((feedback.acknowledged, feedback.submitted_at), (true, given.updated_at));
@@ -299,20 +296,20 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_not_submitted() {
+    fn blank_summary_cannot_be_submitted() {
         let blank = Summary { body: " \n".to_owned(), ..summary(Draft) };
         assert!(matches!(blank.apply(Action::Submit, Review::Optional, NOON), Err(Refusal::Unprocessable(_))));
         assert!(blank.apply(Action::Approve, Review::Optional, NOON).is_ok());
     }
 
     #[test]
-    fn an_approval_keeps_what_was_shown_and_a_return_hides_what_is_archived_by_then() {
-        let [shown, hidden] = [7, 8].map(|it| Id::from_ulid(Ulid(it)));
+    fn approval_keeps_shown_observations_and_return_hides_archived() {
+        let [shown, hidden] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         let draft = Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }.showing(vec![hidden]);
         let approved = draft.apply(Action::Approve, Review::Optional, NOON).unwrap().state;
         assert_eq!((approved.given_observation_ids(), approved.is_open()), (vec![shown], false));
         let read_again = approved.showing(vec![shown]);
-        assert_eq!(read_again.included_observation_ids, [shown], "it is fixed");
+        assert_eq!(read_again.included_observation_ids, [shown], "an approved summary keeps archived observations");
         let returned = read_again.apply(actions()[2].clone(), Review::Optional, NOON).unwrap().state;
         assert_eq!((returned.included_observation_ids.len(), returned.given_observation_ids()), (0, vec![shown]));
     }

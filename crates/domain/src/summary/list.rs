@@ -10,36 +10,36 @@ use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::Problems;
 use crate::time::Timestamp;
 
-/// Which summaries are wanted.
+/// The conditions of a list of summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// About this person.
+    /// The person that the summary is about.
     pub employee_id: Option<EmployeeId>,
-    /// By this person.
+    /// The author of the summary.
     pub author_id: Option<EmployeeId>,
-    /// About a direct or indirect report of this person, at any depth.
+    /// A manager of the person that the summary is about, at any depth.
     pub manager_id: Option<EmployeeId>,
-    /// With any of these statuses, none of them twice; none = all that are not archived.
+    /// Any of these statuses, without duplicates; empty for all except archived.
     pub statuses: Vec<Status>,
-    /// That include this objective.
+    /// An objective that the summary includes.
     pub included_objective_id: Option<ObjectiveId>,
-    /// That include this observation.
+    /// An observation that the summary includes.
     pub included_observation_id: Option<ObservationId>,
-    /// Changed within these bounds (decision D10).
+    /// Inclusive bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
 }
 
-/// What can be inlined.
+/// The values of `expand`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Expand {
-    /// The person it is about.
+    /// The person that the summary is about.
     Employee,
-    /// Who wrote it.
+    /// The author of the summary.
     Author,
-    /// The objectives that it rests on.
+    /// The included objectives of the summary.
     IncludedObjectives,
-    /// The observations that it rests on.
+    /// The included observations of the summary.
     IncludedObservations,
 }
 
@@ -48,7 +48,8 @@ impl Word for Expand {
 }
 
 impl Filter {
-    /// The parameters of `GET /summaries`. Archived ones are listed only if asked for by status.
+    /// Declares and reads the parameters of `GET /summaries`. Archived summaries are listed only if requested by
+    /// status.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let mut filter = Self {
             employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
@@ -75,7 +76,7 @@ impl Filter {
     /// Reads the parameters of `GET /summaries`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -85,8 +86,16 @@ impl Filter {
 impl Listed for Summary {
     const ORDERS_NAME: &'static str = "SummarySort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |summary| Key::Time(summary.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |summary| Key::Time(summary.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }
 
@@ -100,12 +109,13 @@ mod tests {
 
     fn parse(query: Query<'_>) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Filter::parse(Params::new(pairs))
-            .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+        Filter::parse(Params::new(pairs)).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        })
     }
 
     #[test]
-    fn every_filter_is_read() {
+    fn all_filters_of_a_list_are_read() {
         let (employee, author) = ("emp_00000000000000000000000001", "emp_00000000000000000000000002");
         let (objective, observation) = ("obj_00000000000000000000000003", "obs_00000000000000000000000004");
         let request = parse(&[
@@ -141,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bad_parameter_is_named() {
+    fn invalid_parameter_of_a_list_is_reported() {
         let table: &[(Query<'_>, &str, Code)] = &[
             (&[("filter[status]", "proposed")], "filter[status]", Code::InvalidEnum),
             (&[("filter[employee_id]", "a"), ("filter[employee_id]", "a")], "filter[employee_id]", Code::InvalidFormat),

@@ -1,4 +1,4 @@
-//! Summaries: what is said about one person over a time, with the objectives and observations that it rests on
+//! Summaries: the assessment of one person over a period, with the objectives and observations that support it
 //! (decisions G).
 
 mod authorization;
@@ -21,30 +21,30 @@ use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
-/// The longest title.
+/// Length of the longest title, in characters.
 pub const TITLE_CHARS: usize = 200;
-/// The longest body.
+/// Length of the longest body, in characters.
 pub const BODY_CHARS: usize = 20_000;
-/// The longest reason for a return, or comment of the employee.
+/// Length of the longest reason for a return or comment of the employee, in characters.
 pub const REMARK_CHARS: usize = 2000;
-/// The most objectives that one summary includes.
+/// Most objectives that one summary includes.
 pub const MAX_OBJECTIVES: usize = 100;
-/// The most observations that one summary includes.
+/// Most observations that one summary includes.
 pub const MAX_OBSERVATIONS: usize = 200;
 
-/// Where it stands.
+/// The status of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// Being written.
+    /// The summary is being written.
     Draft,
-    /// Waits for a review.
+    /// The summary waits for a review.
     PendingReview,
-    /// Agreed upon, and fixed.
+    /// The summary is approved and cannot be edited any more.
     Approved,
-    /// Shown to the employee.
+    /// The summary was shared with the employee.
     Shared,
-    /// Put away.
+    /// The summary was archived. Final.
     Archived,
 }
 
@@ -56,56 +56,49 @@ impl StatusWord for Status {
     const FILTER_NAME: &'static str = "SummaryStatusFilter";
 }
 
-/// What the employee answered to a summary that was shared.
+/// The response of the employee to a shared summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct EmployeeFeedback {
-    /// What they say.
     pub comment: Option<String>,
-    /// Whether they have taken note of it.
+    /// `true` if the employee has confirmed that they read the summary.
     pub acknowledged: bool,
-    /// When they said so.
     pub submitted_at: Timestamp,
 }
 
-/// What is said about one person.
+/// The assessment of one person over a period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Summary {
-    /// Its id.
     pub id: SummaryId,
-    /// Whom it is about.
+    /// The person that the summary is about.
     pub employee_id: EmployeeId,
-    /// Who wrote it, if that was said.
+    /// The author, if the summary names one.
     pub author_id: Option<EmployeeId>,
-    /// What it is called.
     pub title: String,
-    /// What it says.
     pub body: String,
-    /// The first day that it is about; null together with the last.
+    /// First day of the period; null together with the last day.
     pub period_start: Option<Date>,
-    /// The last day that it is about.
+    /// Last day of the period; null together with the first day.
     pub period_end: Option<Date>,
-    /// Where it stands.
     #[serde(serialize_with = "as_word")]
     pub status: Status,
-    /// The objectives that it rests on.
+    /// Objectives that support the summary.
     pub included_objective_ids: Vec<ObjectiveId>,
-    /// The observations that it rests on; until it is approved without those that are archived.
+    /// Observations that support the summary; without archived ones until the summary is approved.
     pub included_observation_ids: Vec<ObservationId>,
-    /// What the employee answered; null until then.
+    /// Response of the employee; null before the employee responds.
     pub employee_feedback: Option<EmployeeFeedback>,
-    /// When it was submitted for review; null unless it is in review, or was when it was approved.
+    /// Time of the submission for review; null unless the summary is in review or was reviewed before the
+    /// approval.
     pub submitted_at: Option<Timestamp>,
-    /// When it was approved; null where it was not, or was returned since.
+    /// Time of the approval; null if the summary was not approved or was returned since.
     pub approved_at: Option<Timestamp>,
-    /// When it was shared.
     pub shared_at: Option<Timestamp>,
-    /// When it was archived.
     pub archived_at: Option<Timestamp>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Those of the observations it was given that are archived now, whether it shows them or not.
+    /// Observations of the summary that are archived now, whether `included_observation_ids` has them or not.
     #[serde(skip)]
     pub archived_observation_ids: Vec<ObservationId>,
 }
@@ -139,25 +132,24 @@ impl Resource for Summary {
 }
 
 impl Summary {
-    /// Whether it can still be written; later it is fixed, and keeps observations that are archived.
+    /// Returns `true` while the summary can be edited. A later summary is fixed and keeps archived observations.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.status, Status::Draft | Status::PendingReview)
     }
 
-    /// Every observation that it was given: those it shows, then those that are archived and not shown.
+    /// Returns every observation of the summary: the included ones, then archived ones that are not shown.
     #[must_use]
     pub fn given_observation_ids(&self) -> Vec<ObservationId> {
-        let hidden = self.archived_observation_ids.iter().filter(|it| !self.included_observation_ids.contains(it));
+        let hidden = self.archived_observation_ids.iter().filter(|id| !self.included_observation_ids.contains(id));
         self.included_observation_ids.iter().chain(hidden).copied().collect()
     }
 
-    /// The same, which shows of the observations it was given those that its status lets it show, where these are the
-    /// archived ones.
+    /// Returns the summary with `archived` as its archived observations, which an open summary does not include.
     #[must_use]
     pub fn showing(mut self, archived: Vec<ObservationId>) -> Self {
         if self.is_open() {
-            self.included_observation_ids.retain(|it| !archived.contains(it));
+            self.included_observation_ids.retain(|id| !archived.contains(id));
         }
         self.archived_observation_ids = archived;
         self
@@ -197,26 +189,26 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_archived_observation_disappears_until_the_summary_is_fixed() {
-        let [kept, gone] = [7, 8].map(|it| Id::from_ulid(Ulid(it)));
+    fn open_summary_does_not_show_archived_observations() {
+        let [kept, gone] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         for status in Status::ALL.iter().copied() {
             let stored = Summary { included_observation_ids: vec![gone, kept], ..summary(status) };
-            let it = stored.showing(vec![gone]);
+            let shown_summary = stored.showing(vec![gone]);
             let shown =
                 if matches!(status, Status::Draft | Status::PendingReview) { vec![kept] } else { vec![gone, kept] };
-            assert_eq!(it.included_observation_ids, shown, "{status:?}");
-            let mut given = it.given_observation_ids();
+            assert_eq!(shown_summary.included_observation_ids, shown, "{status:?}");
+            let mut given = shown_summary.given_observation_ids();
             given.sort();
-            assert_eq!(given, [kept, gone], "it comes back when the observation is restored");
+            assert_eq!(given, [kept, gone], "a restored observation is shown again");
         }
     }
 
     #[test]
-    fn the_json_form_is_that_of_the_contract() {
+    fn summary_json_has_the_members_of_the_contract() {
         let feedback = EmployeeFeedback { comment: None, acknowledged: true, submitted_at: NOON };
-        let it = Summary { employee_feedback: Some(feedback), ..summary(Status::Draft) };
+        let summary = Summary { employee_feedback: Some(feedback), ..summary(Status::Draft) };
         assert_eq!(
-            serde_json::to_string(&it).unwrap(),
+            serde_json::to_string(&summary).unwrap(),
             r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#
         );
     }

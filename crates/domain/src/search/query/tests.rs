@@ -13,7 +13,7 @@ fn score(asked: &str, text: &str) -> Option<Score> {
 }
 
 #[test]
-fn every_word_must_be_there_the_last_one_at_least_as_a_beginning() {
+fn every_word_must_match_and_the_last_may_match_a_beginning() {
     for (asked, text, wanted) in [
         ("calm", "Kept calm.", Some(Score::Whole)),
         ("CALM kept", "Kept calm.", Some(Score::Whole)),
@@ -34,17 +34,17 @@ fn every_word_must_be_there_the_last_one_at_least_as_a_beginning() {
 }
 
 #[test]
-fn words_may_stand_in_several_texts_and_each_shows_its_own() {
+fn words_match_across_texts_and_each_text_has_a_highlight() {
     let texts = [("observation", "Kept calm."), ("impact", "The customer stayed calm."), ("note", "Nothing.")];
     let (score, highlights) = query("calm customer").find(&texts).unwrap();
     assert_eq!(score, Score::Whole);
-    let shown: Vec<_> = highlights.iter().map(|it| (it.field, it.ranges.as_slice())).collect();
+    let shown: Vec<_> = highlights.iter().map(|highlight| (highlight.field, highlight.ranges.as_slice())).collect();
     assert_eq!(shown, [("observation", &[(5, 9)][..]), ("impact", &[(4, 12), (20, 24)])]);
 }
 
 #[test]
-fn a_query_has_words_and_not_too_many() {
-    let code = |text: &str| SearchQuery::parse(text).err().map(|it| it.code);
+fn query_without_words_or_with_too_many_is_refused() {
+    let code = |text: &str| SearchQuery::parse(text).err().map(|flaw| flaw.code);
     assert_eq!(code(""), Some(Code::TooShort));
     assert_eq!(code("  "), Some(Code::TooShort));
     assert_eq!(code("\"*\" & !"), Some(Code::TooShort));
@@ -57,7 +57,7 @@ fn a_query_has_words_and_not_too_many() {
 }
 
 #[test]
-fn a_snippet_stands_around_the_first_match_and_is_cut_between_words() {
+fn snippet_surrounds_the_first_match_and_is_cut_between_words() {
     let text = format!("{}needle {}", "before ".repeat(100), "after ".repeat(100));
     let (_, highlights) = query("needle").find(&[(FIELD, &text)]).unwrap();
     let Highlight { snippet, ranges, .. } = &highlights[0];
@@ -69,7 +69,7 @@ fn a_snippet_stands_around_the_first_match_and_is_cut_between_words() {
 }
 
 #[test]
-fn a_text_without_blanks_is_cut_all_the_same() {
+fn snippet_of_a_text_without_spaces_is_cut() {
     let text = format!("{}針{}", "山".repeat(1000), "川".repeat(1000));
     let (_, highlights) = query("針").find(&[(FIELD, &text)]).unwrap();
     assert!(highlights[0].snippet.chars().count() <= SNIPPET_CHARS + 1);
@@ -78,51 +78,51 @@ fn a_text_without_blanks_is_cut_all_the_same() {
     assert_eq!(highlights[0].snippet.chars().count(), 3000, "a word is whole");
 }
 
-/// What an index of words would find.
+/// Returns `true` if an index of words would find the text.
 fn is_found(wanted: &WantedWords, text: &str) -> bool {
-    let there: BTreeSet<_> = words(text).into_iter().map(|it| it.folded).collect();
-    let has = |it: &WantedWord| there.iter().any(|word| it.is(word));
-    wanted.all.iter().all(has) && wanted.without.as_ref().is_none_or(|it| !there.contains(it))
+    let there: BTreeSet<_> = words(text).into_iter().map(|word| word.folded).collect();
+    let has = |wanted: &WantedWord| there.iter().any(|word| wanted.matches(word));
+    wanted.all.iter().all(has) && wanted.without.as_ref().is_none_or(|word| !there.contains(word))
 }
 
-/// Texts of few characters, so that words meet.
+/// Texts over a small alphabet, so that words of query and text are often equal.
 fn texts(chars: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let alphabet: Vec<char> = "abAB  áÁßsS日本語👍\u{301}\"*'.-".chars().collect();
-    proptest::collection::vec(proptest::sample::select(alphabet), chars).prop_map(|it| it.into_iter().collect())
+    proptest::collection::vec(proptest::sample::select(alphabet), chars).prop_map(|chars| chars.into_iter().collect())
 }
 
 proptest! {
     #[test]
-    fn an_index_finds_just_what_matches_with_the_score(
+    fn index_lookup_finds_exactly_the_texts_with_its_score(
         asked in texts(1..13), text in texts(0..60)
     ) {
         let Ok(query) = SearchQuery::parse(&asked) else { return Ok(()) };
         let found = query.find(&[(FIELD, &text)]).map(|(score, _)| score);
         for score in Score::ALL {
-            let by_index = query.wanted(score).is_some_and(|it| is_found(&it, &text));
+            let by_index = query.wanted(score).is_some_and(|wanted| is_found(&wanted, &text));
             prop_assert_eq!(by_index, found == Some(score), "{:?}", score);
         }
     }
 
     #[test]
-    fn ranges_lie_in_the_snippet_which_lies_in_the_text(
+    fn highlight_ranges_are_within_the_snippet(
         asked in texts(1..7), text in texts(0..500)
     ) {
         let Ok(query) = SearchQuery::parse(&asked) else { return Ok(()) };
         let Some((_, highlights)) = query.find(&[(FIELD, &text)]) else { return Ok(()) };
         prop_assert!(!highlights.is_empty());
-        for it in highlights {
-            let length = it.snippet.chars().count();
-            prop_assert!(text.contains(&it.snippet) && !it.ranges.is_empty());
-            prop_assert!(it.ranges.iter().all(|(from, to)| from < to && *to <= length));
-            prop_assert!(it.ranges.windows(2).all(|it| it[0].1 <= it[1].0));
+        for highlight in highlights {
+            let length = highlight.snippet.chars().count();
+            prop_assert!(text.contains(&highlight.snippet) && !highlight.ranges.is_empty());
+            prop_assert!(highlight.ranges.iter().all(|(from, to)| from < to && *to <= length));
+            prop_assert!(highlight.ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0));
         }
     }
 
     #[test]
-    fn no_text_breaks_the_reader(asked in "\\PC{0,210}", any in any::<String>()) {
-        for it in [asked, any] {
-            let _ = SearchQuery::parse(&it).map(|query| query.find(&[(FIELD, &it)]));
+    fn any_query_and_text_can_be_read(query in "\\PC{0,210}", any in any::<String>()) {
+        for text in [query, any] {
+            let _ = SearchQuery::parse(&text).map(|query| query.find(&[(FIELD, &text)]));
         }
     }
 }

@@ -3,11 +3,11 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 fn folded(text: &str) -> Vec<String> {
-    words(text).into_iter().map(|it| it.folded).collect()
+    words(text).into_iter().map(|word| word.folded).collect()
 }
 
 #[test]
-fn case_and_accents_make_no_difference() {
+fn case_and_accents_are_ignored() {
     for (one, other) in [
         ("ÇOK İyi ışık", "cok iyi isik"),
         ("Straße", "STRASSE"),
@@ -25,7 +25,7 @@ fn case_and_accents_make_no_difference() {
 }
 
 #[test]
-fn whatever_is_no_letter_and_no_digit_stands_between_words() {
+fn characters_that_are_no_letter_or_digit_separate_words() {
     let text = r#"calm-ish, "kept" AND NOT (calm*): it's 4.5% + C++ \ & | ! <-> ':* ^ {x} title:y"#;
     let wanted = ["calm", "ish", "kept", "and", "not", "calm", "it", "s", "4", "5", "c", "x", "title", "y"];
     assert_eq!(folded(text), wanted);
@@ -33,25 +33,25 @@ fn whatever_is_no_letter_and_no_digit_stands_between_words() {
 }
 
 #[test]
-fn scripts_without_blanks_are_words_of_two_signs() {
+fn text_in_a_script_without_spaces_is_split_into_pairs() {
     assert_eq!(folded("日本語"), ["日本", "本語", "語"]);
     assert_eq!(folded("東京タワーは高い"), ["東京", "京", "タワー", "は高", "高い", "い"]);
     assert_eq!(folded("ดีมาก"), ["ดีม", "มา", "าก", "ก"]);
 }
 
 #[test]
-fn vowel_signs_that_make_another_word_stay() {
+fn vowel_signs_that_distinguish_words_are_kept() {
     assert_ne!(folded("कि"), folded("कु"));
 }
 
 #[test]
-fn an_emoji_is_a_word_whatever_its_colour() {
+fn emoji_is_a_word_regardless_of_skin_tone() {
     assert_eq!(folded("great👍🏽work 🎉"), ["great", "👍", "work", "🎉"]);
     assert_eq!(folded("❤️"), folded("❤"));
 }
 
 #[test]
-fn a_word_has_a_bound_and_ends_between_characters() {
+fn long_word_is_truncated_between_characters() {
     for unit in ["a", "é", "я", "𝕏", "ก"] {
         let word = &folded(&unit.repeat(200))[0];
         assert!(word.len() <= MAX_WORD_BYTES, "{word}");
@@ -61,38 +61,38 @@ fn a_word_has_a_bound_and_ends_between_characters() {
 }
 
 #[test]
-fn places_are_counted_in_scalars_and_hold_the_accents() {
+fn positions_count_scalar_values_and_include_accents() {
     let text = "👍 cafe\u{301} ﬁne";
-    let places: Vec<_> = words(text).into_iter().map(|it| it.place).collect();
+    let places: Vec<_> = words(text).into_iter().map(|word| word.place).collect();
     assert_eq!(places, [0..1, 2..7, 8..11]);
-    let places: Vec<_> = words("日本").into_iter().map(|it| it.place).collect();
+    let places: Vec<_> = words("日本").into_iter().map(|word| word.place).collect();
     assert_eq!(places, [0..2, 1..2]);
 }
 
 proptest! {
     #[test]
-    fn the_shorter_way_through_a_usual_text_leads_to_the_same_words(text in "[ -~\t\n]{0,200}") {
+    fn ascii_reader_finds_the_same_words(text in "[ -~\t\n]{0,200}") {
         let (mut quick, mut general) = (vec![], vec![]);
-        each_word_of_ascii(&text, |met| quick.push((met.folded.to_owned(), met.place, met.run)));
+        each_ascii_word(&text, |met| quick.push((met.folded.to_owned(), met.place, met.run)));
         WordReader::new(|met| general.push((met.folded.to_owned(), met.place, met.run))).read(&text);
         prop_assert_eq!(quick, general);
     }
 
     #[test]
-    fn words_are_in_order_within_the_text_and_fold_to_themselves(text in "\\PC{0,80}") {
+    fn words_are_ordered_and_fold_to_themselves(text in "\\PC{0,80}") {
         let length = text.chars().count();
         let found = words(&text);
-        prop_assert!(found.iter().all(|it| it.place.start < it.place.end && it.place.end <= length), "{:?}", found);
-        prop_assert!(found.windows(2).all(|it| it[0].place.start <= it[1].place.start), "{:?}", found);
-        for it in &found {
-            prop_assert!(!it.folded.is_empty() && it.folded.len() <= MAX_WORD_BYTES);
-            let again = folded(&it.folded);
-            prop_assert_eq!(again.first(), Some(&it.folded), "of {:?}", it.folded);
+        prop_assert!(found.iter().all(|word| word.place.start < word.place.end && word.place.end <= length), "{:?}", found);
+        prop_assert!(found.windows(2).all(|pair| pair[0].place.start <= pair[1].place.start), "{:?}", found);
+        for word in &found {
+            prop_assert!(!word.folded.is_empty() && word.folded.len() <= MAX_WORD_BYTES);
+            let again = folded(&word.folded);
+            prop_assert_eq!(again.first(), Some(&word.folded), "of {:?}", word.folded);
         }
     }
 
     #[test]
-    fn forms_of_one_text_have_the_same_words(text in "[a-zA-Zà-ÿĀ-žА-яΑ-ώ가-힣ァ-ヴ漢字ぁ-ん 👍,'\"*]{0,40}") {
+    fn unicode_normal_forms_of_a_text_have_equal_words(text in "[a-zA-Zà-ÿĀ-žА-яΑ-ώ가-힣ァ-ヴ漢字ぁ-ん 👍,'\"*]{0,40}") {
         let wanted = folded(&text);
         prop_assert_eq!(&folded(&text.nfd().collect::<String>()), &wanted);
         prop_assert_eq!(&folded(&text.nfc().collect::<String>()), &wanted);

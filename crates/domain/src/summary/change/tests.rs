@@ -13,7 +13,8 @@ fn object(text: &str) -> Object {
 
 fn parse(more: &str) -> Result<Draft, Vec<(String, Code)>> {
     let body = format!(r#"{{"employee_id":"{PERSON}","title":"First half"{more}}}"#);
-    Draft::parse(object(&body)).map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect())
+    Draft::parse(object(&body))
+        .map_err(|problems| problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect())
 }
 
 fn reference<K: Kind>(number: u128) -> Reference<K> {
@@ -22,9 +23,9 @@ fn reference<K: Kind>(number: u128) -> Reference<K> {
 }
 
 #[test]
-fn each_bad_field_of_a_creation_is_named() {
+fn invalid_field_of_a_creation_is_reported() {
     let long = |n: usize| "é".repeat(n);
-    let ids = |n: usize| (0..n).map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(",");
+    let ids = |count: usize| (0..count).map(|index| format!("\"{index}\"")).collect::<Vec<_>>().join(",");
     let table = [
         (String::new(), None),
         (format!(r#","body":"{}""#, long(BODY_CHARS)), None),
@@ -64,7 +65,7 @@ fn each_bad_field_of_a_creation_is_named() {
 }
 
 #[test]
-fn everything_that_cannot_be_referred_to_is_named() {
+fn all_invalid_references_are_reported_at_once() {
     let draft = Draft {
         author: Some(Some(reference(3))),
         objectives: vec![reference(10), reference(11)],
@@ -74,7 +75,7 @@ fn everything_that_cannot_be_referred_to_is_named() {
     let about = |person: u128, is_archived| ObservationFound { employee_id: Id::from_ulid(Ulid(person)), is_archived };
     let observation = |number: u128| ObservationId::from_ulid(Ulid(number));
     let mut found = References {
-        people: [2].map(|it| Id::from_ulid(Ulid(it))).into(),
+        people: [2].map(|number| Id::from_ulid(Ulid(number))).into(),
         objectives: [Id::from_ulid(Ulid(10))].into(),
         observations: [
             (observation(20), about(2, false)),
@@ -85,7 +86,7 @@ fn everything_that_cannot_be_referred_to_is_named() {
     };
     let id = SummaryId::from_ulid(Ulid(1));
     let Err(Refusal::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else { panic!() };
-    let named: Vec<_> = refused.as_slice().iter().map(|it| (it.field.as_str(), it.code)).collect();
+    let named: Vec<_> = refused.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     let wanted = [
         ("author_id", Code::NotFoundInOrganization),
         ("included_objective_ids", Code::NotFoundInOrganization),
@@ -96,24 +97,24 @@ fn everything_that_cannot_be_referred_to_is_named() {
     assert_eq!(named, wanted);
     found.people.insert(Id::from_ulid(Ulid(3)));
     found.objectives.insert(Id::from_ulid(Ulid(11)));
-    found.observations = (20..24).map(|it| (observation(it), about(2, false))).collect();
+    found.observations = (20..24).map(|number| (observation(number), about(2, false))).collect();
     let created = Summary::create(id, draft, &found, NOON).unwrap();
     assert_eq!((created.state.status, created.events), (Status::Draft, vec![EventType::SummaryCreated]));
     assert_eq!(created.state.included_observation_ids, [20, 21, 22, 23].map(observation), "in their order");
 }
 
 #[test]
-fn what_is_included_stays_and_only_what_is_added_is_judged() {
+fn only_added_observations_are_checked() {
     let (kept, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
-    let it = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
+    let stored = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
-    assert_eq!(it.update(&it, with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
+    assert_eq!(stored.update(&stored, with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
     let both = with(vec![added, kept]);
-    assert!(matches!(it.update(&it, both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
+    assert!(matches!(stored.update(&stored, both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
     let hidden = Id::from_ulid(Ulid(30));
-    let hiding = Summary { archived_observation_ids: vec![hidden], ..it };
+    let hiding = Summary { archived_observation_ids: vec![hidden], ..stored };
     let emptied = hiding.update(&hiding, with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
-    assert_eq!(emptied.given_observation_ids(), [], "what is not shown goes with what is");
+    assert_eq!(emptied.given_observation_ids(), [], "replacing the shown ids removes archived ones too");
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
 }
 
 #[test]
-fn only_what_it_says_and_rests_on_is_announced() {
+fn only_a_change_of_content_fires_an_event() {
     let patch = |text: &str| Patch::parse(object(text), &summary(Status::PendingReview)).unwrap();
     let table = [
         (r#"{"title":"Second half"}"#, Some(0)),
@@ -157,17 +158,17 @@ fn only_what_it_says_and_rests_on_is_announced() {
     for (text, events) in table {
         let stored = summary(Status::PendingReview);
         let decided = stored.update(&stored, patch(text), &References::default(), NOON).unwrap();
-        assert_eq!(decided.map(|it| it.events.len()), events, "{text}");
+        assert_eq!(decided.map(|decision| decision.events.len()), events, "{text}");
     }
 }
 
 #[test]
-fn a_period_is_checked_as_it_would_be() {
+fn period_is_checked_after_merging_the_update() {
     let days = |text: &str| Some(text.parse().unwrap());
     let stored = Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
     let codes = |text: &str| {
         let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(Problems::none);
-        refused.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>()
+        refused.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
     };
     assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
     assert_eq!(codes(r#"{"period_start":"2026-07-01"}"#), [("period_end".to_owned(), Code::OutOfRange)]);
@@ -176,11 +177,11 @@ fn a_period_is_checked_as_it_would_be() {
 }
 
 #[test]
-fn what_is_fixed_refuses_any_update_equal_values_too() {
+fn fixed_summary_refuses_any_update() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
-        let it = summary(status);
-        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &it).unwrap();
-        let refused = it.update(&it, patch, &References::default(), NOON).unwrap_err();
+        let stored = summary(status);
+        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &stored).unwrap();
+        let refused = stored.update(&stored, patch, &References::default(), NOON).unwrap_err();
         assert_eq!(refused, Refusal::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#), &summary(Status::PendingReview)).is_err());
