@@ -1,4 +1,4 @@
-//! Making, changing, rotating and disabling subscriptions (§3.4, §4.4, decisions F1 to F6).
+//! Creation, update, secret rotation and disabling of subscriptions (§3.4, §4.4, decisions F1 to F6).
 
 use super::{ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics, URL_CHARS, Verdict};
 use crate::audit::{AuditDraft, Target as AuditTarget};
@@ -12,16 +12,16 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Checked, Field, Flag, Shape, Text, Whole};
 use crate::time::Timestamp;
 
-/// The longest description (§2.4).
+/// Length of the longest description, in characters (§2.4).
 pub const DESCRIPTION_CHARS: usize = 200;
-/// Seconds that the secret before goes on signing after a rotation without `overlap_seconds` (§6.4).
+/// Time for which the previous secret also signs after a rotation without `overlap_seconds`, in seconds (§6.4).
 pub const ROTATION_OVERLAP_SECONDS: i64 = 86_400;
-/// Upper bound of `overlap_seconds` in seconds, a week as for API keys (decisions B7, F5).
+/// Largest value of `overlap_seconds`, in seconds; a week, as for API keys (decisions B7, F5).
 pub const MAX_ROTATION_OVERLAP_SECONDS: i64 = 604_800;
-/// The most entries of `event_types`, duplicates included: four times the catalog.
+/// Most entries of `event_types`, including duplicates; four times the catalog.
 pub const MAX_TOPICS: usize = 100;
-/// Upper bound of the secrets that sign at one time. Each adds 68 bytes to the signature header, and receivers limit
-/// the size of a header.
+/// Most secrets that sign at one time. Each adds 68 bytes to the signature header, and receivers limit the size of
+/// headers.
 const MAX_SECRETS: usize = 32;
 
 const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
@@ -50,35 +50,35 @@ const OVERLAP_SECONDS: Field<Whole> = Field::new(
      omitted, the previous secret signs for another 86400 seconds.",
 );
 
-/// The body of a creation, valid in itself.
+/// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    /// Where deliveries go.
+    /// URL of the receiver.
     pub url: ReceiverUrl,
-    /// What it wants to be told.
+    /// Event types that the receiver gets.
     pub event_types: Topics,
-    /// A remark.
+    /// Description for people, if any.
     pub description: Option<String>,
 }
 
-/// The body of an update, valid in itself. `None` keeps what is stored.
+/// The body of an update, validated on its own. `None` keeps the stored value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
-    /// Where deliveries go; only if that changes, and then its addresses are to be judged.
+    /// URL of the receiver, only if it changes; its addresses must then be checked.
     pub url: Option<ReceiverUrl>,
-    /// What it wants to be told.
+    /// Event types that the receiver gets.
     pub event_types: Option<Topics>,
-    /// False pauses delivery.
+    /// `false` pauses delivery; `true` resumes it.
     pub active: Option<bool>,
-    /// A remark.
+    /// Description for people, or `Some(None)` to remove it.
     pub description: Option<Option<String>>,
-    /// Whether it is to get a new secret.
+    /// `true` to create a new secret.
     pub rotate_secret: bool,
-    /// Seconds until all earlier secrets end; only with `rotate_secret`.
+    /// Seconds until every earlier secret ends; only with `rotate_secret`.
     pub overlap_seconds: Option<i64>,
 }
 
-/// Some topics, at least one.
+/// The rule for a list of at least one topic.
 pub(super) const TOPICS: Checked<Topics> = rule::rule(topics, || Shape::List {
     of: Box::new(Shape::Word(Topic::NAME)),
     min: 1,
@@ -103,8 +103,8 @@ fn topics(value: &Value) -> Result<Topics, Flaw> {
     Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
 }
 
-/// A URL as the audit log shows it: scheme, host and port, and `/…` for whatever follows. To many receivers, such as
-/// those of chats, the path is the secret, and here it would outlive the subscription.
+/// Returns a URL for the audit log: scheme, host and port, with `/…` in place of the rest. For many receivers,
+/// such as those of chats, the path is a secret, and audit entries outlive the subscription.
 fn without_path(text: &str) -> String {
     let Ok(target) = ReceiverUrl::parse(text) else { return String::new() };
     let url = target.url();
@@ -113,7 +113,7 @@ fn without_path(text: &str) -> String {
 }
 
 impl Draft {
-    /// The fields of a creation.
+    /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (url, event_types) = (fields.required(&URL), fields.required(&EVENT_TYPES));
         let description = fields.optional(&DESCRIPTION);
@@ -123,14 +123,14 @@ impl Draft {
     /// Reads the body of a creation.
     ///
     /// # Errors
-    /// Every field that is wrong.
+    /// Returns every invalid field.
     pub fn parse(body: Object) -> Result<Self, Problems> {
         Fields::of_new(body, READ_ONLY, Self::read)
     }
 }
 
 impl Patch {
-    /// The fields of an update.
+    /// Declares and reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         let patch = Self {
             url: fields.present(&URL),
@@ -141,7 +141,7 @@ impl Patch {
             overlap_seconds: fields.present(&OVERLAP_SECONDS),
         };
         if patch.overlap_seconds.is_some() && !patch.rotate_secret {
-            fields.problem("rotate_secret", Flaw::new(Code::Required, "must be true where `overlap_seconds` is given"));
+            fields.problem("rotate_secret", Flaw::new(Code::Required, "must be true when `overlap_seconds` is given"));
         }
         patch
     }
@@ -149,21 +149,22 @@ impl Patch {
     /// Reads the body of an update of `stored`.
     ///
     /// # Errors
-    /// Every field that is wrong, or that cannot be changed.
+    /// Returns every field that is invalid or that cannot be changed.
     pub fn parse(body: Object, stored: &Subscription) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         let patch = Self::read(&mut fields);
-        let patch = Self { url: patch.url.filter(|it| it.as_str() != stored.url), ..patch };
+        let patch = Self { url: patch.url.filter(|url| url.as_str() != stored.url), ..patch };
         fields.finish(Some(patch))
     }
 }
 
 impl Subscription {
-    /// A new subscription. `verdict` is what was found out about the draft's URL, `sealed` its secret as it is stored.
+    /// Creates a subscription. `verdict` is the result of checking the URL, `sealed` the secret in its stored
+    /// form.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for a URL that may not be called (decision F1).
+    /// Returns [`Refusal::Unprocessable`] for a URL that must not be called (decision F1).
     pub fn create(
         id: WebhookId,
         draft: Draft,
@@ -188,13 +189,13 @@ impl Subscription {
         Ok(Decision::created(state, "webhook.create", vec![]))
     }
 
-    /// Changes it; `None` if that changes nothing.
+    /// Updates a subscription, or returns `None` if nothing changes.
     ///
-    /// `verdict` is what was found out about the patch's URL, if it has one. `sealed` is the new secret as it is
-    /// stored, if the patch asks for one.
+    /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
+    /// stored form, if the patch asks for one.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for a URL that may not be called.
+    /// Returns [`Refusal::Unprocessable`] for a URL that must not be called.
     pub fn update(
         &self,
         patch: Patch,
@@ -216,7 +217,7 @@ impl Subscription {
         state.active = patch.active.unwrap_or(state.active);
         state.description = patch.description.unwrap_or(state.description);
         if state.active && !self.active {
-            // What failed before it was paused must not disable it at its first failure.
+            // Failures from before the pause must not disable the subscription at its first failure after it.
             state.streak = Streak::default();
         }
         if state == *self {
@@ -232,22 +233,22 @@ impl Subscription {
         Ok(Some(decision))
     }
 
-    /// The same with its secrets sealed anew, which nobody sees: `updated_at` stays.
+    /// Replaces the sealed secrets by newly sealed ones. Clients see no change, so `updated_at` stays.
     pub fn resealed(&self, secrets: Vec<SealedSecret>) -> Decision<Self> {
         Decision::changed(self, Self { secrets, ..self.clone() }, "webhook.rekey", vec![])
     }
 
-    /// What the audit log says when it goes for good.
+    /// Returns the audit entry of a deletion.
     #[must_use]
     pub fn removed(&self) -> AuditDraft {
         AuditDraft::of(self, "webhook.delete")
     }
 
-    /// The secrets after a rotation.
+    /// Returns the secrets after a rotation.
     ///
-    /// Without an overlap the newest one so far gets 24 hours and older ones keep their own ends. A given overlap bounds
-    /// all of them, so that one request ends a leaked secret. At the cap the oldest ones go: a refusal would let a
-    /// client with `webhooks:write` block the owner's rotation.
+    /// Without an overlap the newest secret so far gets 24 hours, and older ones keep their ends. A given overlap
+    /// bounds all of them, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the oldest ones are
+    /// dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
     fn rotated(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));
@@ -266,33 +267,34 @@ impl Subscription {
         secrets
     }
 
-    /// Disables it if its attempts have failed for too long (§3.4), which the org admins are told; `None` if they have
-    /// not, or it is not active.
+    /// Disables the subscription if its attempts have failed for too long (§3.4), with a notice to the org admins;
+    /// otherwise, and for an inactive subscription, returns `None`.
     #[must_use]
     pub fn disable(&self, at: Timestamp) -> Option<Decision<Self>> {
         (self.active && self.streak.disables(at)).then(|| {
             let state = Self { active: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-            let notice = self.disabled();
+            let notice = self.disabled_notice();
             Decision { notices: vec![notice], ..Decision::changed(self, state, "webhook.disable", vec![]) }
         })
     }
 
-    fn disabled(&self) -> Notice {
-        // The host says which receiver it is; the rest of a URL may hold what is nobody else's business.
-        let host = ReceiverUrl::parse(&self.url).ok().and_then(|it| it.url().host_str().map(str::to_owned));
+    fn disabled_notice(&self) -> Notice {
+        // Names only the host, which identifies the receiver: the rest of the URL may be a secret.
+        let host = ReceiverUrl::parse(&self.url).ok().and_then(|url| url.url().host_str().map(str::to_owned));
         Notice {
             kind: Type::WebhookDisabled,
             to: Audience::OrgAdmins,
             title: format!("Webhook to {} was disabled", host.as_deref().unwrap_or("a receiver")),
             body: format!(
-                "{} attempts in a row have failed for more than 24 hours. Nothing is delivered until it is made active again.",
+                "The last {} attempts failed, over more than 24 hours. Delivery is paused until the subscription is made active again.",
                 self.streak.failures
             ),
             target: AuditTarget { kind: Self::NAME.to_owned(), id: self.id.to_string() },
         }
     }
 
-    /// Whether making it `active` again ends the count of its failures, which is stored apart.
+    /// Returns `true` if the change to `after` makes the subscription active, which resets its separately stored
+    /// streak.
     #[must_use]
     pub const fn resets_streak(&self, after: &Self) -> bool {
         after.active && !self.active

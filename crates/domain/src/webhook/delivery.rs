@@ -12,37 +12,37 @@ use crate::params::{self, ListRequest, Param, Params, Takes};
 use crate::problem::Problems;
 use crate::time::Timestamp;
 
-/// How long attempts are kept (§6.4, §8).
+/// Retention of the delivery log, in days (§6.4, §8).
 pub const LOG_DAYS: i64 = 30;
 
-/// Why an attempt was not acknowledged: the same words in the delivery log, in the metrics and in what is logged.
+/// The reason why an attempt failed; the delivery log, metrics and logs use the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum FailureReason {
-    /// It was answered with another status than 2xx.
+    /// The response has a status other than 2xx and 3xx.
     Status,
-    /// It was answered with a redirect, which is never followed (decision F1).
+    /// The response is a redirect, which is never followed (decision F1).
     Redirect,
-    /// The URL is not HTTPS, and its network not trusted.
+    /// The URL is not HTTPS, and its network is not trusted.
     NotHttps,
-    /// One of the host's addresses is not public.
+    /// An address of the host is not public.
     #[strum(to_string = "forbidden_address")]
     Forbidden,
     /// The host has no address.
     Unresolvable,
-    /// No connection came about.
+    /// The connection could not be established.
     Connect,
-    /// No TLS session came about, e.g. because the certificate is not good.
+    /// The TLS handshake failed, e.g. because the certificate is invalid.
     Tls,
-    /// There was no answer in time.
+    /// The response did not arrive in time.
     Timeout,
-    /// The connection ended before the answer.
+    /// The connection was closed before the response.
     Closed,
-    /// What came is not an answer in HTTP.
+    /// The response is not valid HTTP.
     Malformed,
-    /// The answer had more headers, or more before them, than is read.
+    /// The head of the response exceeds the limits.
     TooLarge,
-    /// It waited too long for its subscription to be active again, and was not attempted (decision F4).
+    /// The delivery waited too long for its subscription to become active and was not attempted (decision F4).
     TooLate,
 }
 
@@ -50,17 +50,17 @@ impl Word for FailureReason {
     const NAME: &'static str = "DeliveryFailure";
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptOutcome {
-    /// With a 2xx in time.
+    /// The receiver responded with 2xx in time.
     Acknowledged,
-    /// Otherwise.
+    /// The attempt failed for this reason.
     Failed(FailureReason),
 }
 
 impl AttemptOutcome {
-    /// What a status in time means (§6.3): any 2xx acknowledges.
+    /// Returns the outcome of a response in time (§6.3): any 2xx acknowledges.
     #[must_use]
     pub const fn of_status(status: u16) -> Self {
         match status {
@@ -70,7 +70,7 @@ impl AttemptOutcome {
         }
     }
 
-    /// What the log says of a test delivery, which is attempted once (decision F7).
+    /// Returns the status of a test delivery in the log; a test is attempted once (decision F7).
     #[must_use]
     pub const fn test_status(self) -> Status {
         match self {
@@ -82,36 +82,33 @@ impl AttemptOutcome {
 
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "members of the contract, §2.5")]
 pub struct Delivery {
-    /// Its id, new for every attempt.
+    /// Id of the attempt, new for every attempt.
     pub id: DeliveryId,
-    /// Whose it is.
     pub subscription_id: WebhookId,
-    /// Which event; the same for every attempt.
+    /// Id of the event, equal for all attempts.
     pub event_id: EventId,
-    /// The event's type.
     pub event_type: EventType,
-    /// The number of the attempt, the first one being 1.
+    /// Number of the attempt, starting at 1.
     pub attempt: u16,
-    /// How it ended.
     pub status: Status,
-    /// Where it went.
     pub request_url: String,
-    /// What was answered; 0 if nothing was.
+    /// HTTP status of the response; 0 without a response.
     pub response_status: u16,
-    /// Milliseconds until the answer, or until it was given up.
+    /// Time until the response or the failure, in milliseconds.
     pub response_duration_ms: u32,
-    /// When the next attempt is due.
+    /// Time when the next attempt is due, if one follows.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was acknowledged.
+    /// Time of the acknowledgement.
     pub delivered_at: Option<Timestamp>,
-    /// When it was begun.
+    /// Time when the attempt began.
     pub attempted_at: Timestamp,
-    /// Why it was not acknowledged; unknown for attempts from before this was recorded.
+    /// The reason of the failure; null for attempts from before it was recorded.
     pub failure: Option<FailureReason>,
 }
 
-/// The JSON form of §2.5; a test event's id has a prefix of its own (§4.4).
+/// The JSON form (§2.5). The id of a test event has its own prefix (§4.4).
 #[derive(Serialize)]
 struct Entry<'a> {
     id: DeliveryId,
@@ -152,22 +149,22 @@ impl Serialize for Delivery {
 }
 
 impl Delivery {
-    /// The entry with what follows the attempt, which ended at this time.
+    /// Returns the entry with the step after the attempt, which ended at `at`.
     #[must_use]
     pub fn ended(self, next: Next, at: Timestamp) -> Self {
         let delivered_at = (next == Next::Success).then_some(at);
         Self { status: next.status(), next_attempt_at: next.next_attempt_at(), delivered_at, ..self }
     }
 
-    /// The time inside its id, by which the log is kept and sorted: when the attempt was begun, or before that when
-    /// somebody was told the id.
+    /// Returns the time in the id, by which the log is sorted and pruned: when the attempt began, or earlier, when
+    /// a client was told the id.
     #[must_use]
     pub fn logged_at(&self) -> Timestamp {
         Timestamp::from_millis(i64::try_from(self.id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
     }
 }
 
-/// The event of an attempt, also that of a test, as receivers see it.
+/// Reads the event id as receivers see it, including that of a test.
 const EVENT_ID: Param<EventId> =
     params::param("filter[event_id]", "Only attempts for this event.", Takes::Id(EventKind::PREFIX), |text| match text
         .strip_prefix("evt_test_")
@@ -176,28 +173,28 @@ const EVENT_ID: Param<EventId> =
         None => params::parse_id(text),
     });
 
-/// Which attempts are wanted.
+/// The conditions of a list of attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// That ended like this.
+    /// Status of the attempt.
     pub status: Option<Status>,
-    /// Of events of this type.
+    /// Type of the event.
     pub event_type: Option<EventType>,
-    /// Of this event.
+    /// Id of the event.
     pub event_id: Option<EventId>,
 }
 
 impl DeliveryFilter {
-    /// Reads the parameters of `GET /webhooks/{id}/deliveries` of this subscription.
+    /// Parses the parameters of `GET /webhooks/{id}/deliveries`; a cursor belongs to one subscription.
     ///
-    /// # Errors
+    /// Returns every invalid parameter.
     /// Every parameter that is wrong.
     pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(webhook, &mut params);
         params.finish(request)
     }
 
-    /// The parameters of `GET /webhooks/{id}/deliveries` of this subscription.
+    /// Declares and reads the parameters of `GET /webhooks/{id}/deliveries`.
     pub fn read(webhook: WebhookId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             status: params.one(&params::status("Only attempts with this result. Default: `all`.")).flatten(),
@@ -210,8 +207,11 @@ impl DeliveryFilter {
 
 impl Listed for Delivery {
     const ORDERS_NAME: &'static str = "DeliverySort";
-    const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.logged_at()), words: &["-created_at", "created_at"] }];
+    const ORDERS: &'static [Order<Self>] = &[Order {
+        by: SortBy::CreatedAt,
+        key: |delivery| Key::Time(delivery.logged_at()),
+        words: &["-created_at", "created_at"],
+    }];
 }
 
 #[cfg(test)]
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_has_the_members_of_the_contract_in_its_order() {
+    fn delivery_json_has_the_contract_members_in_order() {
         let at = Timestamp::from_millis(0);
         let retried = delivery().ended(Next::Retry { at }, at);
         assert_eq!(
@@ -257,8 +257,8 @@ mod tests {
     fn only_an_acknowledged_attempt_has_a_delivery_time() {
         let at = Timestamp::from_millis(9);
         let shown = |next| {
-            let it = delivery().ended(next, at);
-            (it.status, it.next_attempt_at, it.delivered_at)
+            let entry = delivery().ended(next, at);
+            (entry.status, entry.next_attempt_at, entry.delivered_at)
         };
         assert_eq!(shown(Next::Success), (Status::Success, None, Some(at)));
         assert_eq!(shown(Next::Retry { at }), (Status::Failed, Some(at), None));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn any_2xx_acknowledges_and_nothing_else_does() {
+    fn only_a_2xx_status_acknowledges() {
         for status in 0..=999 {
             let outcome = AttemptOutcome::of_status(status);
             let wanted = match status / 100 {
@@ -281,12 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_filtered_by_status_type_and_event() {
+    fn delivery_log_is_filtered_by_status_type_and_event() {
         let parse = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             DeliveryFilter::parse(WebhookId::from_ulid(Ulid(2)), Params::new(pairs))
-                .map(|it| it.filter)
-                .map_err(|it| it.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect::<Vec<_>>())
+                .map(|request| request.filter)
+                .map_err(|problems| {
+                    problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
+                })
         };
         let event = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         let event_id = format!("evt_{event}").parse().ok();

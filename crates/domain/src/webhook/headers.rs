@@ -7,12 +7,12 @@ use crate::secret::Secret;
 use crate::signature::{sign, sign_standard, unix_seconds};
 use crate::time::Timestamp;
 
-/// What deliveries call themselves (§6.3).
+/// Value of the `User-Agent` header of deliveries (§6.3).
 pub const USER_AGENT: &str = "Service-Webhooks/v1";
 
-/// The headers of an attempt that is signed at this time with these secrets, older ones first.
+/// Returns the headers of an attempt, signed at `at` with these secrets, oldest first.
 ///
-/// `body` is [`Event::body`] as it is sent. `replay` marks a delivery that somebody asked for again.
+/// `body` is [`Event::body`] as it is sent. `replay` marks a redelivery or replay that a client requested.
 #[must_use]
 pub fn headers(
     event: &Event,
@@ -54,7 +54,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn an_attempt_carries_the_headers_of_the_contract_and_those_of_standard_webhooks() {
+    fn attempt_has_contract_and_standard_webhooks_headers() {
         let secrets = [Secret::new("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned())];
         let at = Timestamp::from_millis(1_772_352_930_999);
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
@@ -84,11 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_says_so_and_a_test_event_has_its_own_prefix() {
+    fn replay_is_marked_and_test_event_id_has_its_own_prefix() {
         let at = Timestamp::from_millis(0);
         let event = ping(EventId::from_ulid(Ulid(1)), at);
         let sent = headers(&event, DeliveryId::from_ulid(Ulid(3)), &[], at, b"", true);
-        let value = |name: &str| sent.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str());
+        let value = |wanted: &str| sent.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
         assert_eq!(value("X-Service-Replay"), Some("true"));
         assert_eq!(value("X-Service-Event"), Some("test.ping"));
         assert_eq!(value("X-Service-Event-Id"), Some("evt_test_00000000000000000000000001"));

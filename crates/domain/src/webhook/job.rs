@@ -1,4 +1,4 @@
-//! Queued deliveries: what is due to be attempted, and what an attempt makes of it (§3.4, §6.4).
+//! Queued deliveries: the next attempt of each, and the effect of its result (§3.4, §6.4).
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -9,63 +9,61 @@ use crate::fields::Word;
 use crate::id::{DeliveryId, EventId, WebhookId};
 use crate::time::Timestamp;
 
-/// Why a delivery is queued.
+/// The reason why a delivery is queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryOrigin {
-    /// An event happened.
+    /// An event that happened.
     Event,
-    /// Somebody asked for it again; the event keeps its id, and a header says so (decision F9).
+    /// A redelivery or replay that a client requested. The event keeps its id, and a header marks the delivery
+    /// (decision F9).
     Replay,
-    /// Somebody tries the receiver out: one attempt, which counts for nothing else (decision F7).
+    /// A test of the receiver: one attempt, which does not affect health or retries (decision F7).
     Test,
 }
 
 impl Word for DeliveryOrigin {}
 
-/// A delivery that is not finished. There is one for an event and a subscription at a time.
+/// A delivery that is not finished. There is at most one at a time for an event and a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say everything")]
 pub struct Job {
-    /// Whose it is.
+    /// The data set that owns the subscription.
     pub tenant: Tenant,
-    /// To which subscription.
     pub webhook_id: WebhookId,
-    /// What is delivered.
     pub event_id: EventId,
-    /// The event's type.
     pub event_type: EventType,
-    /// The number of the attempt that comes next, the first one being 1.
+    /// Number of the next attempt, starting at 1.
     pub attempt: u16,
-    /// When the first attempt was due.
+    /// Time when the first attempt was due.
     pub first_due_at: Timestamp,
-    /// Why it is queued.
     pub origin: DeliveryOrigin,
-    /// The id that the next attempt has to have, where somebody was told it.
+    /// Id that the next attempt must have, because a client was told it in advance.
     pub delivery_id: Option<DeliveryId>,
 }
 
-/// What was answered to one attempt.
+/// The response of a receiver to one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
-    /// The status; 0 if it never connected (§2.5).
+    /// HTTP status; 0 if there was no response (§2.5).
     pub status: u16,
-    /// Milliseconds until the answer, or until it was given up.
+    /// Time until the response or the failure, in milliseconds.
     pub duration_ms: u32,
-    /// How it ended.
+    /// The meaning of the response.
     pub outcome: AttemptOutcome,
 }
 
-/// What an attempt makes of its job: the entry in the log, and what follows.
+/// The effect of an attempt on its job: a log entry and perhaps a retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settled {
-    /// The entry.
+    /// The entry of the delivery log.
     pub entry: Delivery,
-    /// When the next attempt is due; null if the job is done.
+    /// Time when the next attempt is due; `None` if the job is finished.
     pub retry_at: Option<Timestamp>,
 }
 
 impl Job {
-    /// The first attempt of an event for a subscription.
+    /// Creates the job for the first attempt of an event for a subscription.
     #[must_use]
     pub const fn new(
         tenant: Tenant,
@@ -77,15 +75,14 @@ impl Job {
         Self { tenant, webhook_id, event_id, event_type, attempt: 1, first_due_at: due, origin, delivery_id: None }
     }
 
-    /// The same with the id that somebody is told.
+    /// Returns the job with the id of its next attempt, which a client is told in advance.
     #[must_use]
     pub const fn promised(self, delivery: DeliveryId) -> Self {
         Self { delivery_id: Some(delivery), ..self }
     }
 
-    /// What the attempt with this id, which went to this URL and was begun and ended at these times, makes of the job
-    /// (decision F2).
-    /// A test is never repeated (decision F7).
+    /// Returns the effect of an attempt that went to `request_url`, began at `begun_at` and ended at `at`
+    /// (decision F2). A test is never retried (decision F7).
     #[must_use]
     pub fn settle(
         &self,
@@ -105,8 +102,8 @@ impl Job {
         Settled { entry: entry.ended(next, at), retry_at: next.next_attempt_at() }
     }
 
-    /// What becomes of a job that waited for its subscription to be active again (decision F4): nothing special if it
-    /// is still in time, else it is dropped without another attempt, which the log says.
+    /// Decides about a job that waited for its subscription to become active again (decision F4). Returns `None`
+    /// to attempt it, or the log entry that drops it because it is too late.
     #[must_use]
     pub fn resume(&self, id: DeliveryId, request_url: &str, schedule: &Schedule, now: Timestamp) -> Option<Settled> {
         match schedule.resume(self.first_due_at, now, now) {
@@ -164,44 +161,44 @@ mod tests {
         Job::new(tenant, WebhookId::from_ulid(Ulid(5)), event, START, origin)
     }
 
-    fn settled(job: &Job, answered: Answered) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
-        let it =
+    fn settle(job: &Job, answered: Answered) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
+        let settled =
             job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), (START, START));
-        (it.entry.status, it.entry.next_attempt_at, it.entry.delivered_at, it.retry_at)
+        (settled.entry.status, settled.entry.next_attempt_at, settled.entry.delivered_at, settled.retry_at)
     }
 
     #[test]
-    fn a_failure_is_tried_again_until_the_seventh_and_a_success_ends_it() {
+    fn failure_is_retried_until_the_seventh_attempt_or_a_success() {
         for origin in [DeliveryOrigin::Event, DeliveryOrigin::Replay] {
             let first = job(origin);
             let next = Some(START.plus_seconds(30));
-            assert_eq!(settled(&first, LATE), (Status::Failed, next, None, next));
+            assert_eq!(settle(&first, LATE), (Status::Failed, next, None, next));
             let last = Job { attempt: 7, ..first };
-            assert_eq!(settled(&last, LATE), (Status::Dropped, None, None, None));
-            assert_eq!(settled(&last, GOOD), (Status::Success, None, Some(START), None));
+            assert_eq!(settle(&last, LATE), (Status::Dropped, None, None, None));
+            assert_eq!(settle(&last, GOOD), (Status::Success, None, Some(START), None));
         }
     }
 
     #[test]
-    fn the_log_says_when_an_attempt_was_begun_and_why_it_failed() {
+    fn log_entry_has_start_and_failure_reason_of_the_attempt() {
         let (begun, ended) = (START, START.plus_seconds(15));
         for (answered, failure) in [(LATE, Some(FailureReason::Timeout)), (GOOD, None)] {
             let id = DeliveryId::from_ulid(Ulid(9));
-            let it =
+            let settled =
                 job(DeliveryOrigin::Event).settle(id, String::new(), answered, &Schedule::default(), (begun, ended));
-            assert_eq!((it.entry.attempted_at, it.entry.failure), (begun, failure));
-            assert_eq!(it.entry.delivered_at, failure.is_none().then_some(ended));
+            assert_eq!((settled.entry.attempted_at, settled.entry.failure), (begun, failure));
+            assert_eq!(settled.entry.delivered_at, failure.is_none().then_some(ended));
         }
     }
 
     #[test]
-    fn a_test_is_attempted_once() {
-        assert_eq!(settled(&job(DeliveryOrigin::Test), LATE), (Status::Failed, None, None, None));
-        assert_eq!(settled(&job(DeliveryOrigin::Test), GOOD), (Status::Success, None, Some(START), None));
+    fn test_delivery_is_attempted_once() {
+        assert_eq!(settle(&job(DeliveryOrigin::Test), LATE), (Status::Failed, None, None, None));
+        assert_eq!(settle(&job(DeliveryOrigin::Test), GOOD), (Status::Success, None, Some(START), None));
     }
 
     #[test]
-    fn what_waited_beyond_the_window_is_dropped_and_logged() {
+    fn job_resumed_after_its_window_is_dropped_and_logged() {
         let id = DeliveryId::from_ulid(Ulid(9));
         let resume = |after| job(DeliveryOrigin::Event).resume(id, "https://example.com/", &Schedule::default(), after);
         assert_eq!(resume(START.plus_seconds(112_350)), None);

@@ -1,4 +1,5 @@
-//! Webhook subscriptions: who is told of which events, and how deliveries to them go (§2.4, §2.5, §3.4, §6).
+//! Webhook subscriptions: the events that a receiver gets, and the state of deliveries to it (§2.4, §2.5, §3.4,
+//! §6).
 
 mod change;
 mod delivery;
@@ -37,15 +38,15 @@ pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
 pub use target::{ReceiverUrl, URL_CHARS, Verdict};
 pub use topic::{Topic, Topics};
 
-/// How an attempt ended, and how the newest one of a subscription did (§2.4, §2.5).
+/// The result of an attempt, and of the newest attempt of a subscription (§2.4, §2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// Acknowledged with a 2xx in time.
+    /// The receiver acknowledged with a 2xx in time.
     Success,
-    /// Not acknowledged; another attempt may follow.
+    /// The attempt failed; another one may follow.
     Failed,
-    /// Not acknowledged, and nothing follows.
+    /// The attempt failed, and no other one follows.
     Dropped,
 }
 
@@ -63,42 +64,40 @@ impl Serialize for Status {
     }
 }
 
-/// A secret as it is stored: sealed, so that the rules never see it.
+/// A secret in its stored, sealed form. The domain never sees the plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSecret {
-    /// What the service's key ring sealed.
+    /// The secret, sealed by the key ring of the service.
     pub sealed: Vec<u8>,
-    /// When it stops to sign; null for the newest one.
+    /// Time from which the secret does not sign any more; null for the newest one.
     pub ends_at: Option<Timestamp>,
 }
 
 /// A webhook subscription.
 ///
-/// Its JSON form has no secret: [`Subscription::with_secret`] is for the two answers that carry it.
+/// The JSON form has no secret: [`Subscription::with_secret`] is for the two responses that carry one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "members of the contract, §2.4")]
 pub struct Subscription {
-    /// Its id.
     pub id: WebhookId,
-    /// Where deliveries go, as it was given.
+    /// URL of the receiver, as the client gave it.
     pub url: String,
-    /// What it wants to be told.
+    /// Event types that the receiver gets.
     pub event_types: Topics,
-    /// False pauses delivery.
+    /// `false` while delivery is paused.
     pub active: bool,
-    /// A remark of whoever made it.
     pub description: Option<String>,
-    /// When the newest attempt ended.
+    /// Time when the newest attempt ended.
     pub last_delivery_at: Option<Timestamp>,
-    /// How it ended.
+    /// Result of the newest attempt.
     pub last_delivery_status: Option<Status>,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed; deliveries do not count.
+    /// Time of the last change; deliveries do not count as changes.
     pub updated_at: Timestamp,
-    /// The secrets that may still sign, the oldest first.
+    /// Secrets that may still sign, oldest first.
     #[serde(skip)]
     pub secrets: Vec<SealedSecret>,
-    /// The failures since the newest success.
+    /// Failures since the newest success.
     #[serde(skip)]
     pub streak: Streak,
 }
@@ -125,7 +124,7 @@ impl Resource for Subscription {
     }
 }
 
-/// The answer of creation and rotation, the only ones that carry the secret (§2.4).
+/// The response to a creation or rotation, the only ones that carry the secret (§2.4).
 #[derive(Serialize)]
 struct WithSecret<'a> {
     #[serde(flatten)]
@@ -134,41 +133,41 @@ struct WithSecret<'a> {
 }
 
 impl Subscription {
-    /// The JSON form together with the secret, for the answers of creation and rotation.
+    /// Returns the JSON form with the secret, for the responses to creation and rotation.
     pub fn with_secret<'a>(&'a self, secret: &'a Secret) -> impl Serialize + 'a {
         WithSecret { subscription: self, secret: secret.reveal() }
     }
 
-    /// Whether an event of this kind is to be queued for it (§6.1, decision F4).
+    /// Returns `true` if events of this type are queued for the subscription (§6.1, decision F4).
     #[must_use]
     pub fn wants(&self, kind: EventType) -> bool {
         self.active && self.event_types.cover(kind)
     }
 
-    /// The sealed secrets that sign at this time, the oldest first (§6.3, decision F5).
+    /// Returns the sealed secrets that sign at this time, oldest first (§6.3, decision F5).
     pub fn signing(&self, at: Timestamp) -> impl Iterator<Item = &SealedSecret> {
-        self.secrets.iter().filter(move |it| it.ends_at.is_none_or(|end| at < end))
+        self.secrets.iter().filter(move |secret| secret.ends_at.is_none_or(|end| at < end))
     }
 
-    /// The subscription after an attempt that ended so, as far as it is shown (§3.4); `updated_at` stays.
+    /// Returns the subscription with the result of an attempt (§3.4). `updated_at` stays unchanged.
     #[must_use]
     pub fn after_delivery(&self, status: Status, at: Timestamp) -> Self {
-        if self.last_delivery_at.is_some_and(|it| it > at) {
+        if self.last_delivery_at.is_some_and(|newest| newest > at) {
             return self.clone();
         }
         Self { last_delivery_at: Some(at), last_delivery_status: Some(status), ..self.clone() }
     }
 }
 
-/// Which subscriptions are wanted.
+/// The conditions of a list of subscriptions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Changed within these bounds (decision D10).
+    /// Inclusive bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
 }
 
 impl Filter {
-    /// The parameters of `GET /webhooks`.
+    /// Declares and reads the parameters of `GET /webhooks`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self { updated_at: params.bounds(&params::UPDATED_AT) };
         params.list::<Subscription, _, _>("webhooks", filter, vec![])
@@ -177,7 +176,7 @@ impl Filter {
     /// Reads the parameters of `GET /webhooks`.
     ///
     /// # Errors
-    /// Every parameter that is wrong.
+    /// Returns every invalid parameter.
     pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(&mut params);
         params.finish(request)
@@ -187,8 +186,16 @@ impl Filter {
 impl Listed for Subscription {
     const ORDERS_NAME: &'static str = "WebhookSort";
     const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::CreatedAt, key: |it| Key::Time(it.created_at), words: &["-created_at", "created_at"] },
-        Order { by: SortBy::UpdatedAt, key: |it| Key::Time(it.updated_at), words: &["-updated_at", "updated_at"] },
+        Order {
+            by: SortBy::CreatedAt,
+            key: |subscription| Key::Time(subscription.created_at),
+            words: &["-created_at", "created_at"],
+        },
+        Order {
+            by: SortBy::UpdatedAt,
+            key: |subscription| Key::Time(subscription.updated_at),
+            words: &["-updated_at", "updated_at"],
+        },
     ];
 }
 

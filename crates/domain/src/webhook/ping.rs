@@ -4,10 +4,10 @@ use crate::event::{Event, EventType};
 use crate::id::EventId;
 use crate::time::Timestamp;
 
-/// What a test event says.
+/// The message in the data of a test event.
 pub const PING_MESSAGE: &str = "This is a test delivery; nothing has happened.";
 
-/// A test event: its id is shown as `evt_test_…`, its data are a single message.
+/// Creates a test event. Receivers see its id as `evt_test_…`, and its data has one message.
 #[must_use]
 pub fn ping(id: EventId, at: Timestamp) -> Event {
     let data = serde_json::json!({ "message": PING_MESSAGE }).to_string();
@@ -22,7 +22,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn a_test_event_has_an_id_of_its_own_kind_and_one_message() {
+    fn test_event_has_a_test_id_and_one_message() {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Test };
         let body = ping(EventId::from_ulid(Ulid(1)), Timestamp::from_millis(0)).body(tenant);
         let wanted = serde_json::json!({

@@ -1,4 +1,4 @@
-//! What somebody wants to be sent once more (decision F9).
+//! Redeliveries and replays that a client requests (decision F9).
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::rule::{self, Checked, Field, OneOf, Shape};
 use crate::time::Timestamp;
 
-/// The most events that one replay queues; its answer says where to go on.
+/// Most events that one replay queues. The response has the position for the next request.
 pub const MAX_REPLAYED: usize = 100_000;
 const DAY_SECONDS: i64 = 86_400;
 
@@ -34,13 +34,13 @@ const ONLY: Field<OneOf<Only>> = Field::new(
     "`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.",
 );
 
-/// Which events of a time are sent again.
+/// The selection of events for a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Only {
-    /// Those that were attempted and never acknowledged.
+    /// Events that were attempted and never acknowledged.
     Failed,
-    /// All, also those that never were attempted.
+    /// Every event, including those that were never attempted.
     All,
 }
 
@@ -48,31 +48,31 @@ impl Word for Only {
     const NAME: &'static str = "ReplaySelection";
 }
 
-/// The body of a replay, valid in itself.
+/// The body of a replay, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayOrder {
-    /// Events that happened no earlier.
+    /// Start of the replayed time, inclusive.
     pub since: Timestamp,
-    /// Events that happened before this.
+    /// End of the replayed time, exclusive.
     pub until: Timestamp,
-    /// Events of these types; of all that the subscription wants, if absent.
+    /// Event types to replay; `None` for all that the subscription has.
     pub event_types: Option<Topics>,
-    /// Which of them.
+    /// The selection of events within the time.
     pub only: Only,
 }
 
 impl ReplayOrder {
-    /// Reads the body of a replay that is asked for now.
+    /// Reads the body of a replay that is requested at `now`.
     ///
     /// # Errors
-    /// Every field that is wrong: events are kept for 30 days, so `since` must not be earlier than that.
+    /// Returns every invalid field. Events are kept for 30 days, so `since` must not be earlier than that.
     pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
         let mut fields = Fields::new(body);
         let order = Self::read(&mut fields, now);
         fields.finish(order)
     }
 
-    /// The fields of a replay that is asked for now.
+    /// Declares and reads the fields of a replay that is requested at `now`.
     pub fn read(fields: &mut Fields, now: Timestamp) -> Option<Self> {
         let since = fields.required(&SINCE.and(|since| {
             let kept = since >= now.plus_seconds(-LOG_DAYS * DAY_SECONDS);
@@ -93,12 +93,14 @@ impl ReplayOrder {
         Some(Self { since: since?, until: until.unwrap_or(now), event_types, only })
     }
 
-    /// The types it is about: nobody is sent what they do not want.
+    /// Returns the event types to replay: those of the order that the subscription has, without test events.
     #[must_use]
     pub fn types(&self, subscription: &Subscription) -> Vec<EventType> {
-        let asked = |kind| self.event_types.as_ref().is_none_or(|it| it.cover(kind));
+        let asked = |kind| self.event_types.as_ref().is_none_or(|topics| topics.cover(kind));
         let kinds = EventType::ALL.iter().copied();
-        kinds.filter(|it| *it != EventType::TestPing && subscription.event_types.cover(*it) && asked(*it)).collect()
+        kinds
+            .filter(|kind| *kind != EventType::TestPing && subscription.event_types.cover(*kind) && asked(*kind))
+            .collect()
     }
 }
 
@@ -106,33 +108,33 @@ fn out_of_range(message: impl Into<String>) -> Flaw {
     Flaw::new(Code::OutOfRange, message)
 }
 
-/// Where the event of an attempt is by now.
+/// The current state of the event of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whereabouts {
-    /// It is kept, and nothing of it is to come.
+    /// The event is kept and not queued for the subscription.
     Kept,
-    /// It is queued: an attempt is to come, which can come sooner.
+    /// The event is queued: the next attempt can be brought forward.
     Queued(Job),
-    /// It is so old that it was removed.
+    /// The event was removed because of its age.
     Removed,
 }
 
 impl Subscription {
-    /// Whether something can be sent to it again: while it is not active, nothing would be.
+    /// Checks that the subscription is active, because an inactive one gets no redeliveries.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`].
+    /// Returns [`Refusal::Conflict`] for an inactive subscription.
     pub fn sends(&self, attempted: &str) -> Result<(), Refusal> {
         if self.active { Ok(()) } else { Err(Refusal::transition("active", false, attempted)) }
     }
 }
 
 impl Delivery {
-    /// Whether its event can be sent again. Answers the queued delivery that is to be brought forward; without one, the
-    /// event is to be queued anew.
+    /// Checks that the event can be delivered again. Returns the queued delivery to bring forward, or `None` to
+    /// queue the event anew.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for a test, which had no event, and for an event that was removed.
+    /// Returns [`Refusal::Conflict`] for a test, which has no stored event, and for an event that was removed.
     pub fn again(&self, event: Whereabouts) -> Result<Option<Job>, Refusal> {
         const REDELIVER: &str = "redeliver";
         if self.event_type == EventType::TestPing {
@@ -145,7 +147,7 @@ impl Delivery {
         }
     }
 
-    /// The id of its event as receivers see it.
+    /// Returns the id of the event as receivers see it.
     #[must_use]
     pub fn public_event_id(&self) -> String {
         public_id(self.event_type, self.event_id)
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_is_about_what_failed_until_now_unless_it_says_otherwise() {
+    fn replay_defaults_to_failed_events_until_now() {
         let since = "2026-03-01T11:00:00.000Z".parse().unwrap();
         let wanted = ReplayOrder { since, until: NOON, event_types: None, only: Only::Failed };
         assert_eq!(parse(r#"{"since":"2026-03-01T11:00:00Z"}"#), Ok(wanted.clone()));
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bad_field_of_a_replay_is_named() {
+    fn invalid_field_of_a_replay_is_reported() {
         let table: &[(&str, &[(&str, Code)])] = &[
             ("{}", &[("since", Code::Required)]),
             (r#"{"since":null}"#, &[("since", Code::Required)]),
@@ -205,9 +207,9 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_sent_again_what_they_do_not_want() {
+    fn replay_is_limited_to_topics_of_the_subscription() {
         let words = |subscription: &[&str], order: Option<&[&str]>| {
-            let topics = |it: &[&str]| Topics::from_words(it.iter().copied()).unwrap();
+            let topics = |words: &[&str]| Topics::from_words(words.iter().copied()).unwrap();
             let wants = Subscription { event_types: topics(subscription), ..super::super::tests::subscription() };
             let order = ReplayOrder { since: NOON, until: NOON, event_types: order.map(topics), only: Only::All };
             order.types(&wants).into_iter().map(Word::word).collect::<Vec<_>>()
@@ -216,12 +218,12 @@ mod tests {
         assert_eq!(words(&["employee.created"], Some(&["*"])), ["employee.created"]);
         assert_eq!(words(&["*"], Some(&["employee.created"])), ["employee.created"]);
         assert_eq!(words(&["employee.created"], Some(&["employee.updated"])), [""; 0]);
-        assert_eq!(words(&["*"], Some(&["test.ping"])), [""; 0], "tests are no events");
+        assert_eq!(words(&["*"], Some(&["test.ping"])), [""; 0], "test events are not replayed");
         assert_eq!(words(&["*"], None).len(), EventType::ALL.len() - 1);
     }
 
     #[test]
-    fn what_is_kept_is_sent_again_and_what_is_queued_comes_sooner() {
+    fn redelivery_queues_a_kept_event_or_expedites_a_queued_one() {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
         let job = |kind| {
             Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, DeliveryOrigin::Event)
@@ -233,7 +235,9 @@ mod tests {
         };
         let refused = |kind, event| match attempt(kind).again(event) {
             Ok(_) => None,
-            Err(Refusal::Conflict(it)) => Some((it.field, it.current.to_string(), it.attempted_transition)),
+            Err(Refusal::Conflict(conflict)) => {
+                Some((conflict.field, conflict.current.to_string(), conflict.attempted_transition))
+            }
             Err(other) => panic!("{other:?}"),
         };
         let conflict = |field: &str, current: &str| {
@@ -251,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_again_while_the_subscription_is_not_active() {
+    fn inactive_subscription_refuses_a_replay() {
         assert_eq!(subscription().sends("replay"), Ok(()));
         let paused = Subscription { active: false, ..subscription() };
         assert_eq!(paused.sends("replay"), Err(Refusal::transition("active", false, "replay")));

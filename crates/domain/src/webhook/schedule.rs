@@ -1,13 +1,13 @@
-//! When a delivery is attempted again, and when it is given up (§6.4, decisions F2, F4).
+//! The retry schedule of deliveries (§6.4, decisions F2, F4).
 
 use super::{AttemptOutcome, Status};
 use crate::time::Timestamp;
 
-/// The delays of §6.4, in seconds: before attempt 2, 3, …, 7.
+/// Default delays before attempts 2 to 7, in seconds (§6.4).
 const DEFAULT_DELAYS: [i64; 6] = [30, 120, 600, 3_600, 21_600, 86_400];
-/// More retries than anybody wants to wait for; attempt numbers are stored in 16 bits.
+/// Most delays of a schedule. Attempt numbers are stored in 16 bits, and longer schedules serve no purpose.
 pub const MAX_RETRIES: usize = 100;
-/// No delay is longer than the log is kept.
+/// Longest delay, in seconds: the time for which the delivery log is kept.
 const MAX_DELAY_SECONDS: i64 = super::LOG_DAYS * 86_400;
 
 /// The delays between the attempts of one delivery.
@@ -23,31 +23,31 @@ pub struct Schedule {
     delays: Vec<i64>,
 }
 
-/// The text is not a retry schedule.
+/// The error for a text that is not a retry schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected at most {MAX_RETRIES} delays of 1 second to 30 days, like `30s,2m,10m,1h,6h,24h`")]
 pub struct NotASchedule;
 
-/// What follows an attempt.
+/// The step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing: it was acknowledged.
+    /// No step: the receiver acknowledged the delivery.
     Success,
-    /// Another attempt.
+    /// Another attempt follows after a delay.
     Retry {
-        /// When it is due.
+        /// Time when the attempt is due.
         at: Timestamp,
     },
-    /// Nothing: it was the last one.
+    /// The delivery is dropped: this was the last attempt.
     Dropped,
 }
 
-/// What becomes of a queued retry when its subscription is active again (decision F4).
+/// The fate of a queued retry when its subscription becomes active again (decision F4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumed {
-    /// It is attempted.
+    /// The retry is attempted at this time.
     At(Timestamp),
-    /// It is too late for it.
+    /// The retry is dropped, because it is too late.
     Dropped,
 }
 
@@ -58,44 +58,45 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Reads delays like `30s,2m,10m,1h,6h,24h`; an empty text means one attempt and no retry.
+    /// Parses delays like `30s,2m,10m,1h,6h,24h`; an empty text means one attempt without retries.
     ///
     /// # Errors
-    /// [`NotASchedule`].
+    /// Returns [`NotASchedule`] for any other text.
     pub fn parse(text: &str) -> Result<Self, NotASchedule> {
         let parts: Vec<_> = text.split(',').map(str::trim).collect();
         let delays: Option<Vec<_>> =
             if parts == [""] { Some(vec![]) } else { parts.into_iter().map(seconds).collect() };
-        delays.filter(|it| it.len() <= MAX_RETRIES).map(|delays| Self { delays }).ok_or(NotASchedule)
+        delays.filter(|delays| delays.len() <= MAX_RETRIES).map(|delays| Self { delays }).ok_or(NotASchedule)
     }
 
-    /// How often a delivery is attempted at most.
+    /// Returns the largest number of attempts of a delivery.
     #[must_use]
     pub fn attempts(&self) -> usize {
         self.delays.len() + 1
     }
 
-    /// Seconds from the first attempt to the last one, when each fails at once (§6.4: about 31 hours).
+    /// Returns the seconds between the first and the last attempt if each fails at once (§6.4: about 31 hours).
     #[must_use]
     pub fn window_seconds(&self) -> i64 {
         self.delays.iter().sum()
     }
 
-    /// What follows attempt number `attempt`, the first one being 1, that ended like this at this time.
+    /// Returns the step after attempt number `attempt`, starting at 1, that ended with `outcome` at `now`.
     #[must_use]
     pub fn after(&self, attempt: u16, outcome: AttemptOutcome, now: Timestamp) -> Next {
         if outcome == AttemptOutcome::Acknowledged {
             return Next::Success;
         }
-        match usize::from(attempt).checked_sub(1).and_then(|it| self.delays.get(it)) {
+        match usize::from(attempt).checked_sub(1).and_then(|index| self.delays.get(index)) {
             Some(delay) => Next::Retry { at: now.plus_seconds(*delay) },
             None => Next::Dropped,
         }
     }
 
-    /// What becomes of a retry whose delivery was first due at `first`, when its subscription is active again.
+    /// Decides about a retry when its subscription becomes active again; `first` is when the delivery was first
+    /// due.
     ///
-    /// `due` is when the retry was to be made; one that was missed is made now.
+    /// `due` is the planned time of the retry. A missed retry is due now.
     #[must_use]
     pub fn resume(&self, first: Timestamp, due: Timestamp, now: Timestamp) -> Resumed {
         if now > first.plus_seconds(self.window_seconds()) { Resumed::Dropped } else { Resumed::At(due.max(now)) }
@@ -103,7 +104,7 @@ impl Schedule {
 }
 
 impl Next {
-    /// What the log says of the attempt (decision F2).
+    /// Returns the status of the attempt in the delivery log (decision F2).
     #[must_use]
     pub const fn status(self) -> Status {
         match self {
@@ -113,7 +114,7 @@ impl Next {
         }
     }
 
-    /// When the next attempt is due, if there is one.
+    /// Returns the time of the next attempt, if there is one.
     #[must_use]
     pub const fn next_attempt_at(self) -> Option<Timestamp> {
         match self {
@@ -132,7 +133,7 @@ fn seconds(text: &str) -> Option<i64> {
         "d" => 86_400,
         _ => return None,
     };
-    if !digits.bytes().all(|it| it.is_ascii_digit()) {
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let seconds = digits.parse::<i64>().ok()?.checked_mul(unit)?;
@@ -148,7 +149,7 @@ mod tests {
     const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Timeout);
 
     #[test]
-    fn seven_attempts_are_made_and_then_the_delivery_is_dropped() {
+    fn default_schedule_drops_a_delivery_after_seven_attempts() {
         let schedule = Schedule::default();
         let table: [(u16, i64, Option<i64>); 7] = [
             // attempt, seconds since the first one, delay to the next
@@ -162,7 +163,7 @@ mod tests {
         ];
         for (attempt, since, delay) in table {
             let now = START.plus_seconds(since);
-            let wanted = delay.map_or(Next::Dropped, |it| Next::Retry { at: now.plus_seconds(it) });
+            let wanted = delay.map_or(Next::Dropped, |seconds| Next::Retry { at: now.plus_seconds(seconds) });
             assert_eq!(schedule.after(attempt, FAILED, now), wanted, "attempt {attempt}");
             assert_eq!(schedule.after(attempt, AttemptOutcome::Acknowledged, now), Next::Success, "attempt {attempt}");
         }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_beyond_the_schedule_is_the_last_one() {
+    fn attempt_beyond_the_schedule_is_the_last_one() {
         for attempt in [0, 8, u16::MAX] {
             assert_eq!(Schedule::default().after(attempt, FAILED, START), Next::Dropped, "{attempt}");
         }
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_names_each_ending() {
+    fn each_step_has_its_status_in_the_log() {
         let table = [
             (Next::Success, Status::Success, None),
             (Next::Retry { at: START }, Status::Failed, Some(START)),
@@ -190,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_resumes_while_its_window_is_open() {
+    fn retry_resumes_within_the_window_of_the_schedule() {
         let schedule = Schedule::default();
         let end = START.plus_seconds(112_350);
         let due = START.plus_seconds(150);
-        let later = |it: Timestamp| Timestamp::from_millis(it.millis() + 1);
+        let later = |time: Timestamp| Timestamp::from_millis(time.millis() + 1);
         let table = [
             (START, Resumed::At(due)),
             (due, Resumed::At(due)),
@@ -208,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_is_a_list_of_delays() {
-        let delays = |text: &str| Schedule::parse(text).map(|it| it.delays);
+    fn schedule_is_parsed_from_a_list_of_delays() {
+        let delays = |text: &str| Schedule::parse(text).map(|schedule| schedule.delays);
         assert_eq!(delays("1s, 2m ,3h,4d"), Ok(vec![1, 120, 10_800, 345_600]));
         assert_eq!(delays("30d"), Ok(vec![2_592_000]));
         assert!(delays(&["1s"; MAX_RETRIES].join(",")).is_ok());

@@ -1,24 +1,24 @@
-//! Failures in a row, and when they end a subscription's activity (§3.4, decision F3).
+//! Consecutive failures of a subscription, which disable it in the end (§3.4, decision F3).
 
 use super::{AttemptOutcome, Status};
 use crate::time::Timestamp;
 
-/// So many failed attempts in a row … (§3.4)
+/// Number of consecutive failed attempts that disable a subscription after [`DISABLE_AFTER_SECONDS`] (§3.4).
 pub const DISABLE_AFTER_FAILURES: u32 = 50;
-/// … the first of them at least so long ago disable a subscription (§3.4).
+/// Shortest time since the first of the failures before a subscription is disabled, in seconds (§3.4).
 pub const DISABLE_AFTER_SECONDS: i64 = 86_400;
 
 /// The failed attempts since the newest success, or since the subscription was made active.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Streak {
-    /// How many.
+    /// Number of failed attempts.
     pub failures: u32,
-    /// When the first of them ended.
+    /// Time when the first of them ended.
     pub since: Option<Timestamp>,
 }
 
 impl Streak {
-    /// The streak after an attempt that ended like this at this time.
+    /// Returns the streak after an attempt that ended at `at`.
     #[must_use]
     pub fn after(self, outcome: AttemptOutcome, at: Timestamp) -> Self {
         match outcome {
@@ -30,7 +30,7 @@ impl Streak {
         }
     }
 
-    /// The failures of both.
+    /// Returns the streak with the failures of both.
     fn plus(self, other: Self) -> Self {
         let since = match (self.since, other.since) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -39,30 +39,30 @@ impl Streak {
         Self { failures: self.failures.saturating_add(other.failures), since }
     }
 
-    /// Whether the subscription is to be disabled at this time.
+    /// Returns `true` if the subscription is to be disabled at this time.
     #[must_use]
     pub fn disables(self, at: Timestamp) -> bool {
-        let long = self.since.is_some_and(|it| it.plus_seconds(DISABLE_AFTER_SECONDS) <= at);
+        let long = self.since.is_some_and(|since| since.plus_seconds(DISABLE_AFTER_SECONDS) <= at);
         self.failures >= DISABLE_AFTER_FAILURES && long
     }
 }
 
-/// What a batch of attempts of one subscription adds to what is known of it. It is added by the store, in one
-/// statement, so that any number of workers can do so at once.
+/// The change that a batch of attempts makes to the health of one subscription. The store adds it in one
+/// statement, so that workers can do so concurrently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HealthDelta {
-    /// When the newest of them ended.
+    /// Time when the newest attempt of the batch ended.
     pub last_at: Timestamp,
-    /// How it ended.
+    /// Result of the newest attempt of the batch.
     pub last_status: Status,
-    /// Whether one of them was acknowledged, which ends the streak from before.
+    /// `true` if an attempt was acknowledged, which ends the earlier streak.
     pub ends_streak: bool,
-    /// The failures after the newest success.
+    /// The failures after the newest success of the batch.
     pub streak: Streak,
 }
 
 impl HealthDelta {
-    /// What one attempt adds. A test shows, and counts for nothing (decision F7).
+    /// Creates the change for one attempt. A test sets the result but does not count (decision F7).
     #[must_use]
     pub fn of(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
         let streak = if counts { Streak::default().after(outcome, at) } else { Streak::default() };
@@ -74,7 +74,7 @@ impl HealthDelta {
         }
     }
 
-    /// The two together, this one being recorded first.
+    /// Combines two changes; `next` is recorded after this one.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         let newest = if next.last_at >= self.last_at { next } else { self };
@@ -87,7 +87,7 @@ impl HealthDelta {
         }
     }
 
-    /// The streak that follows from the one before.
+    /// Returns the streak that follows from the one before the batch.
     #[must_use]
     pub fn after(self, before: Streak) -> Streak {
         if self.ends_streak { self.streak } else { before.plus(self.streak) }
@@ -103,7 +103,7 @@ mod tests {
     const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);
 
     #[test]
-    fn fifty_failures_and_a_day_disable_and_neither_alone_does() {
+    fn fifty_failures_over_a_day_disable_the_subscription() {
         let table = [
             (49, 86_400_000, false),
             (50, 86_399_999, false),
@@ -115,15 +115,15 @@ mod tests {
             (0, 864_000_000, false),
         ];
         for (failures, millis, wanted) in table {
-            let streak = (0..failures).fold(Streak::default(), |it, _| it.after(FAILED, START));
+            let streak = (0..failures).fold(Streak::default(), |streak, _| streak.after(FAILED, START));
             let now = Timestamp::from_millis(START.millis() + millis);
             assert_eq!(streak.disables(now), wanted, "{failures} failures, {millis} ms");
         }
     }
 
     #[test]
-    fn one_success_starts_the_count_anew() {
-        let failing = (0..60).fold(Streak::default(), |it, _| it.after(FAILED, START));
+    fn success_resets_the_streak() {
+        let failing = (0..60).fold(Streak::default(), |streak, _| streak.after(FAILED, START));
         let ended = failing.after(AttemptOutcome::Acknowledged, START);
         assert_eq!(ended, Streak::default());
         let later = START.plus_seconds(100_000);
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_recorded_out_of_order_keep_the_earliest_failure() {
+    fn results_out_of_order_keep_the_earliest_failure() {
         let streak = Streak::default().after(FAILED, START.plus_seconds(5)).after(FAILED, START);
         assert_eq!(streak, Streak { failures: 2, since: Some(START) });
     }
 
     #[test]
-    fn batches_of_attempts_add_up_like_the_attempts_one_by_one() {
-        // Every sequence of up to six attempts, cut in two at every place.
+    fn batched_attempts_equal_attempts_one_by_one() {
+        // Every sequence of six attempts, split at every position.
         for bits in 0..1_u32 << 6 {
             for cut in 0..=6 {
                 let attempts: Vec<_> = (0..6)
@@ -148,21 +148,22 @@ mod tests {
                     })
                     .collect();
                 let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
-                let one_by_one = attempts.iter().fold(before, |it, (outcome, at)| it.after(*outcome, *at));
+                let one_by_one = attempts.iter().fold(before, |streak, (outcome, at)| streak.after(*outcome, *at));
                 let delta = |part: &[(AttemptOutcome, Timestamp)]| {
-                    let health = part.iter().map(|(it, at)| HealthDelta::of(*it, Status::Failed, true, *at));
+                    let health = part.iter().map(|(outcome, at)| HealthDelta::of(*outcome, Status::Failed, true, *at));
                     health.reduce(HealthDelta::and)
                 };
                 let (first, second) = attempts.split_at(cut);
                 let halves = [delta(first), delta(second)].into_iter().flatten();
-                assert_eq!(halves.fold(before, |it, delta| delta.after(it)), one_by_one, "{bits:b} cut at {cut}");
-                assert_eq!(delta(&attempts).map(|it| it.after(before)), Some(one_by_one), "{bits:b}");
+                let total = halves.fold(before, |streak, delta| delta.after(streak));
+                assert_eq!(total, one_by_one, "{bits:b} cut at {cut}");
+                assert_eq!(delta(&attempts).map(|delta| delta.after(before)), Some(one_by_one), "{bits:b}");
             }
         }
     }
 
     #[test]
-    fn a_test_shows_and_counts_for_nothing() {
+    fn test_delivery_does_not_change_the_streak() {
         let before = Streak { failures: 3, since: Some(START) };
         for outcome in [FAILED, AttemptOutcome::Acknowledged] {
             assert_eq!(HealthDelta::of(outcome, outcome.test_status(), false, START).after(before), before);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_attempt_is_shown_whichever_is_recorded_last() {
+    fn newest_attempt_is_shown_even_if_recorded_first() {
         let early = HealthDelta::of(FAILED, Status::Failed, true, START);
         let late = HealthDelta::of(AttemptOutcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
         for both in [early.and(late), late.and(early)] {

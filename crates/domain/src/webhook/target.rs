@@ -1,16 +1,16 @@
-//! Where deliveries may go: what can be said of a URL without, and with, looking its host up (decision F1).
+//! URLs of receivers: checks without and with a DNS lookup of the host (decision F1).
 
 use url::{Host, Url};
 
 use crate::problem::{Code, Flaw};
 
-/// The longest URL.
+/// Length of the longest URL, in characters.
 pub const URL_CHARS: usize = 2048;
 
 /// Message for a host with a private or reserved address, and for one without any address.
 const HOST_NOT_PUBLIC: &str = "must have a host that public DNS resolves to public addresses only";
 
-/// A receiver's URL that is well-formed. Whether it may be called, only its addresses tell: see [`Verdict`].
+/// A well-formed URL of a receiver. A [`Verdict`] about its addresses decides whether it may be called.
 ///
 /// ```
 /// use candor_domain::webhook::ReceiverUrl;
@@ -26,22 +26,22 @@ pub struct ReceiverUrl {
 }
 
 impl ReceiverUrl {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// `invalid_format` unless it is an absolute URL with a host and without user or password, `too_long`.
+    /// Returns `invalid_format` unless the URL is absolute and has a host and no user or password, and `too_long`.
     pub fn parse(text: &str) -> Result<Self, Flaw> {
         if text.chars().nth(URL_CHARS).is_some() {
             return Err(Flaw::new(Code::TooLong, format!("must have at most {URL_CHARS} characters")));
         }
-        // The parser would drop these silently, and the URL that is called would not be the one that was read.
-        if text.chars().any(|it| it.is_control() || it.is_whitespace() || it == '\\') {
-            return Err(Flaw::format("a URL without blanks, backslashes and control characters"));
+        // The URL parser would drop these silently and call a different URL than the one given.
+        if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
+            return Err(Flaw::format("a URL without spaces, backslashes and control characters"));
         }
         let url = Url::parse(text).map_err(|_| Flaw::format("an absolute URL"))?;
         let (scheme, rest) = text.split_once("://").ok_or_else(|| Flaw::format("an absolute URL with a host"))?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let has_host = url.host().is_some_and(|it| !matches!(it, Host::Domain("")));
+        let has_host = url.host().is_some_and(|host| !matches!(host, Host::Domain("")));
         if authority.is_empty() || !has_host || !scheme.eq_ignore_ascii_case(url.scheme()) {
             return Err(Flaw::format("an absolute URL with a host"));
         }
@@ -51,42 +51,43 @@ impl ReceiverUrl {
         Ok(Self { text: text.to_owned(), url })
     }
 
-    /// The URL as it was given.
+    /// Returns the URL as the client gave it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Its parts, as they are called.
+    /// Returns the parsed URL.
     #[must_use]
     pub const fn url(&self) -> &Url {
         &self.url
     }
 }
 
-/// What was found out about a target's addresses.
+/// The result of checking the addresses of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be called.
+    /// The receiver may be called.
     Allowed,
-    /// It is not HTTPS, and the operator does not trust its network.
+    /// The URL is not HTTPS, and the operator does not trust its network.
     NotHttps,
-    /// At least one of its addresses is not public, and the operator does not trust its network.
+    /// At least one address is not public, and the operator does not trust its network.
     Private,
-    /// Its host has no address.
+    /// The host has no address.
     Unresolvable,
 }
 
 impl Verdict {
-    /// What is wrong with `url`: an `unprocessable`, because it takes DNS to see it (decisions A3, F1).
+    /// Checks the verdict for the field `url`. A refusal is `unprocessable`, because it depends on DNS (decisions
+    /// A3, F1).
     ///
     /// # Errors
-    /// The flaw of the field.
+    /// Returns the flaw of the field.
     pub fn check(self) -> Result<(), Flaw> {
         match self {
             Self::Allowed => Ok(()),
             Self::NotHttps => Err(Flaw::format("an https URL")),
-            // One message for both: two would tell the caller which private names the operator's resolver knows.
+            // One message for both, because two would show which private names the operator's resolver knows.
             Self::Private | Self::Unresolvable => Err(Flaw::new(Code::InvalidState, HOST_NOT_PUBLIC)),
         }
     }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_called_is_a_target() {
+    fn absolute_url_with_a_host_is_accepted() {
         for text in [
             "https://example.com",
             "HTTPS://EXAMPLE.com:8443/a/b?c=d#e",
@@ -109,7 +110,7 @@ mod tests {
             "https://example.com/?to=a@b",
             "ftp://example.com/",
         ] {
-            assert_eq!(ReceiverUrl::parse(text).map(|it| it.as_str().to_owned()).as_deref(), Ok(text), "{text}");
+            assert_eq!(ReceiverUrl::parse(text).map(|url| url.as_str().to_owned()).as_deref(), Ok(text), "{text}");
         }
         let longest = format!("https://example.com/{}", "a".repeat(URL_CHARS - 20));
         assert!(ReceiverUrl::parse(&longest).is_ok());
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_or_names_a_user_is_refused() {
+    fn invalid_url_or_url_with_a_user_is_refused() {
         for text in [
             "",
             "example.com",
@@ -143,13 +144,13 @@ mod tests {
             "https://@example.com/",
             "https://a:b@c@example.com/",
         ] {
-            assert_eq!(ReceiverUrl::parse(text).map_err(|it| it.code), Err(Code::InvalidFormat), "{text:?}");
+            assert_eq!(ReceiverUrl::parse(text).map_err(|flaw| flaw.code), Err(Code::InvalidFormat), "{text:?}");
         }
     }
 
     #[test]
-    fn every_verdict_but_one_is_a_flaw() {
-        let flaw = |verdict: Verdict| verdict.check().map_err(|it| it.code);
+    fn only_an_allowed_verdict_passes_the_check() {
+        let flaw = |verdict: Verdict| verdict.check().map_err(|flaw| flaw.code);
         assert_eq!(flaw(Verdict::Allowed), Ok(()));
         assert_eq!(flaw(Verdict::NotHttps), Err(Code::InvalidFormat));
         assert_eq!(flaw(Verdict::Private), Err(Code::InvalidState));

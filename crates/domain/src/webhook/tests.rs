@@ -1,4 +1,4 @@
-//! Subscriptions as requests make and change them.
+//! Tests of subscriptions: creation, update and rotation.
 
 use super::*;
 use crate::json::{Object, Value};
@@ -15,7 +15,7 @@ pub(super) fn object(body: &str) -> Object {
 
 pub(super) fn codes<T>(result: Result<T, Problems>) -> Vec<(String, Code)> {
     let problems = result.err().unwrap_or_default();
-    problems.as_slice().iter().map(|it| (it.field.clone(), it.code)).collect()
+    problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
 }
 
 pub(super) fn subscription() -> Subscription {
@@ -27,24 +27,24 @@ pub(super) fn subscription() -> Subscription {
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
     let patch = Patch::parse(object(body), stored).unwrap();
     let sealed = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
-    stored.update(patch, Some(Verdict::Allowed), sealed, at).unwrap().map(|it| it.state)
+    stored.update(patch, Some(Verdict::Allowed), sealed, at).unwrap().map(|decision| decision.state)
 }
 
 #[test]
-fn a_subscription_has_the_members_of_the_contract_and_its_secret_only_when_it_is_new() {
-    let it = subscription();
+fn subscription_shows_its_secret_only_when_it_is_created() {
+    let stored = subscription();
     let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
-    assert_eq!(serde_json::to_string(&it).unwrap(), shown);
+    assert_eq!(serde_json::to_string(&stored).unwrap(), shown);
     let secret = Secret::new("whsec_x".to_owned());
     let mut with: serde_json::Value = serde_json::from_str(shown).unwrap();
     with["secret"] = "whsec_x".into();
-    assert_eq!(serde_json::to_value(it.with_secret(&secret)).unwrap(), with);
-    let delivered = it.after_delivery(Status::Dropped, NOON);
+    assert_eq!(serde_json::to_value(stored.with_secret(&secret)).unwrap(), with);
+    let delivered = stored.after_delivery(Status::Dropped, NOON);
     assert_eq!(serde_json::to_value(&delivered).unwrap()["last_delivery_status"], "dropped");
 }
 
 #[test]
-fn each_bad_field_of_a_creation_is_named() {
+fn invalid_field_of_a_creation_is_reported() {
     let good = r#""url":"https://example.com/","event_types":["*"]"#;
     let long = format!(r#"{{{good},"description":"{}"}}"#, "é".repeat(201));
     let many = format!(r#"{{"url":"https://example.com/","event_types":[{}"*"]}}"#, r#""*","#.repeat(MAX_TOPICS));
@@ -78,11 +78,11 @@ fn each_bad_field_of_a_creation_is_named() {
 }
 
 #[test]
-fn a_url_that_may_not_be_called_is_unprocessable() {
+fn url_that_must_not_be_called_is_unprocessable() {
     let stored = subscription();
     for verdict in [Verdict::NotHttps, Verdict::Private, Verdict::Unresolvable] {
-        let refused = |it: Refusal| {
-            let Refusal::Unprocessable(problems) = it else { panic!("{it:?}") };
+        let refused = |refusal: Refusal| {
+            let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
             codes::<()>(Err(problems))
         };
         let code = verdict.check().unwrap_err().code;
@@ -97,7 +97,7 @@ fn a_url_that_may_not_be_called_is_unprocessable() {
 }
 
 #[test]
-fn what_was_read_can_be_sent_back_and_changes_nothing() {
+fn subscription_sent_back_as_read_changes_nothing() {
     let stored = subscription().after_delivery(Status::Success, NOON);
     let body = serde_json::to_string(&stored).unwrap();
     let patch = Patch::parse(object(&body), &stored).unwrap();
@@ -108,7 +108,7 @@ fn what_was_read_can_be_sent_back_and_changes_nothing() {
 }
 
 #[test]
-fn each_bad_field_of_an_update_is_named() {
+fn invalid_field_of_an_update_is_reported() {
     let stored = subscription();
     let table = [
         (r#"{"url":null}"#, "url", Code::Required),
@@ -135,7 +135,7 @@ fn each_bad_field_of_an_update_is_named() {
 }
 
 #[test]
-fn an_update_changes_what_it_names() {
+fn update_changes_only_the_given_fields() {
     let body =
         r#"{"url":"https://other.example/","event_types":["test.ping","test.ping"],"active":false,"description":"x"}"#;
     let changed = patched(&subscription(), body, NOON).unwrap();
@@ -152,13 +152,13 @@ fn an_update_changes_what_it_names() {
 }
 
 #[test]
-fn each_rotated_secret_signs_until_its_own_end_the_oldest_first() {
+fn rotated_secrets_sign_until_their_ends_oldest_first() {
     let rotate = r#"{"rotate_secret":true}"#;
-    let hour = |it: i64| NOON.plus_seconds(it * 3_600);
+    let hour = |number: i64| NOON.plus_seconds(number * 3_600);
     let first = patched(&subscription(), rotate, hour(0)).unwrap();
     let second = patched(&first, rotate, hour(10)).unwrap();
-    let signing = |it: &Subscription, at| it.signing(at).map(|it| it.sealed[0]).collect::<Vec<_>>();
-    let before = |it: Timestamp| Timestamp::from_millis(it.millis() - 1);
+    let signing = |stored: &Subscription, at| stored.signing(at).map(|secret| secret.sealed[0]).collect::<Vec<_>>();
+    let before = |time: Timestamp| Timestamp::from_millis(time.millis() - 1);
     let table = [
         (hour(10), vec![1, 2, 3]),
         (before(hour(24)), vec![1, 2, 3]),
@@ -171,7 +171,7 @@ fn each_rotated_secret_signs_until_its_own_end_the_oldest_first() {
         assert_eq!(signing(&second, at), wanted, "{at}");
     }
     let third = patched(&second, rotate, hour(30)).unwrap();
-    assert_eq!(third.secrets.len(), 3, "what has ended is forgotten: {:?}", third.secrets);
+    assert_eq!(third.secrets.len(), 3, "ended secrets are dropped: {:?}", third.secrets);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn rotation_at_the_cap_drops_the_oldest_secret() {
 }
 
 #[test]
-fn an_inactive_subscription_wants_nothing_and_starts_anew_when_it_is_active_again() {
+fn reactivated_subscription_has_no_failures() {
     let failing = Streak { failures: 50, since: Some(NOON) };
     let day = NOON.plus_seconds(86_400);
     let stored = Subscription { streak: failing, ..subscription() };
@@ -221,25 +221,25 @@ fn an_inactive_subscription_wants_nothing_and_starts_anew_when_it_is_active_agai
 }
 
 #[test]
-fn an_older_attempt_that_ends_later_does_not_hide_a_newer_one() {
+fn older_attempt_does_not_replace_a_newer_one() {
     let newer = subscription().after_delivery(Status::Success, NOON.plus_seconds(1));
     assert_eq!(newer.after_delivery(Status::Failed, NOON), newer);
     assert_eq!(newer.updated_at, NOON);
 }
 
 #[test]
-fn lists_are_newest_first_unless_asked_otherwise() {
-    let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|it| it.sort);
+fn subscriptions_are_listed_newest_first_by_default() {
+    let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|request| request.sort);
     assert_eq!(parse(vec![]), Ok(crate::page::Sort::down(SortBy::CreatedAt)));
     assert_eq!(parse(vec![("sort".to_owned(), "updated_at".to_owned())]), Ok(crate::page::Sort::up(SortBy::UpdatedAt)));
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
-    let it = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
-    let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| it.key(by));
-    assert_eq!(keys, [Some(Key::Time(NOON)), Some(Key::Time(it.updated_at)), None]);
+    let changed = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
+    let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| changed.key(by));
+    assert_eq!(keys, [Some(Key::Time(NOON)), Some(Key::Time(changed.updated_at)), None]);
 }
 
 #[test]
-fn the_audit_log_shows_where_a_url_leads_and_nothing_that_may_be_a_secret() {
+fn audit_log_shows_only_the_host_of_a_url() {
     let table = [
         (
             "https://example.com:8443",
@@ -259,7 +259,7 @@ fn the_audit_log_shows_where_a_url_leads_and_nothing_that_may_be_a_secret() {
             "https://[2001:db8::1]/…",
             "http://xn--bcher-kva.example/…",
         ),
-        // That what follows the host has changed is seen, and neither of the two.
+        // Shows that the part after the host has changed, without either value.
         ("https://example.com/secret", "https://example.com/other", "https://example.com/…", "https://example.com/…"),
     ];
     for (from, to, shown_from, shown_to) in table {
@@ -278,14 +278,14 @@ fn the_audit_log_shows_where_a_url_leads_and_nothing_that_may_be_a_secret() {
 }
 
 #[test]
-fn what_deliveries_say_of_a_subscription_has_a_mark_of_its_own() {
-    let it = subscription();
+fn each_newest_result_has_its_own_mark() {
+    let stored = subscription();
     let marks = [
-        it.mark(),
-        it.after_delivery(Status::Success, NOON).mark(),
-        it.after_delivery(Status::Failed, NOON).mark(),
-        it.after_delivery(Status::Dropped, NOON).mark(),
-        it.after_delivery(Status::Success, NOON.plus_seconds(1)).mark(),
+        stored.mark(),
+        stored.after_delivery(Status::Success, NOON).mark(),
+        stored.after_delivery(Status::Failed, NOON).mark(),
+        stored.after_delivery(Status::Dropped, NOON).mark(),
+        stored.after_delivery(Status::Success, NOON.plus_seconds(1)).mark(),
     ];
     assert_eq!(marks[0], 0);
     let distinct: std::collections::BTreeSet<_> = marks.into_iter().collect();

@@ -1,4 +1,4 @@
-//! What a subscription wants to be told: event types, or all of them (§2.4, decision F6).
+//! Topics of a subscription: event types, or all of them (§2.4, decision F6).
 
 use serde::{Serialize, Serializer};
 
@@ -6,23 +6,23 @@ use crate::event::EventType;
 use crate::fields::Word;
 use crate::problem::Flaw;
 
-/// The word for every event type, those included that are added later.
+/// The topic for every event type, including types that are added later.
 const EVERY: &str = "*";
 
 /// One entry of `event_types`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Topic {
-    /// `*`: all events.
+    /// `*`: events of every type.
     Every,
-    /// Events of this type.
+    /// Events of one type.
     Of(EventType),
 }
 
 impl Topic {
-    /// The entry of a word.
+    /// Parses a topic.
     ///
     /// # Errors
-    /// `invalid_enum` naming the words that would be right.
+    /// Returns `invalid_enum` with the list of valid words.
     pub fn from_word(text: &str) -> Result<Self, Flaw> {
         if text == EVERY {
             return Ok(Self::Every);
@@ -33,10 +33,10 @@ impl Topic {
         })
     }
 
-    /// What documents call the set of topics.
+    /// Name of the set of topics in the OpenAPI document.
     pub const NAME: &str = "EventTopic";
 
-    /// Its word.
+    /// Returns the topic as its word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -46,12 +46,12 @@ impl Topic {
     }
 }
 
-/// The entries of `event_types`, each once, in the order they were given.
+/// The topics of `event_types` in their order, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topics(Vec<Topic>);
 
 impl Topics {
-    /// Folds duplicates (decision F6).
+    /// Creates the list of topics, without duplicates (decision F6).
     #[must_use]
     pub fn new(given: impl IntoIterator<Item = Topic>) -> Self {
         let mut topics = Vec::new();
@@ -63,39 +63,39 @@ impl Topics {
         Self(topics)
     }
 
-    /// The entries of words that were stored.
+    /// Parses stored topics.
     ///
     /// # Errors
-    /// `invalid_enum` for a word that is none.
+    /// Returns `invalid_enum` for an unknown word.
     pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, Flaw> {
         words.into_iter().map(Topic::from_word).collect::<Result<Vec<_>, _>>().map(Self::new)
     }
 
-    /// The entries.
+    /// Returns the topics as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[Topic] {
         &self.0
     }
 
-    /// The set as bits, see [`EventType::bit`]; `*` has all of them, those of types that are added later included.
+    /// Returns the topics as bits, see [`EventType::bit`]; `*` sets every bit, including those of later types.
     #[must_use]
     pub fn bits(&self) -> i64 {
-        self.0.iter().fold(0, |bits, it| match it {
+        self.0.iter().fold(0, |bits, topic| match topic {
             Topic::Every => -1,
             Topic::Of(kind) => bits | kind.bit(),
         })
     }
 
-    /// Whether events of this type are among them.
+    /// Returns `true` if events of this type are included.
     #[must_use]
     pub fn cover(&self, kind: EventType) -> bool {
-        self.0.iter().any(|it| matches!(it, Topic::Every) || *it == Topic::Of(kind))
+        self.0.iter().any(|topic| matches!(topic, Topic::Every) || *topic == Topic::Of(kind))
     }
 }
 
 impl Serialize for Topics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|it| it.word()))
+        serializer.collect_seq(self.0.iter().map(|topic| topic.word()))
     }
 }
 
@@ -104,20 +104,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_type_has_its_topic_and_the_star_covers_all() {
+    fn topic_covers_its_event_type_and_star_covers_all() {
         let all = Topics::from_words(["*"]).unwrap();
         for kind in EventType::ALL {
             let one = Topics::from_words([kind.word()]).unwrap();
             assert_eq!(one.as_slice(), [Topic::Of(*kind)]);
             assert!(all.cover(*kind), "{kind:?}");
             assert_eq!((one.bits(), all.bits()), (kind.bit(), -1));
-            let covered: Vec<_> = EventType::ALL.iter().filter(|it| one.cover(**it)).collect();
+            let covered: Vec<_> = EventType::ALL.iter().filter(|kind| one.cover(**kind)).collect();
             assert_eq!(covered, [kind]);
         }
     }
 
     #[test]
-    fn duplicates_are_folded_and_the_star_may_stand_with_others() {
+    fn duplicate_topics_are_removed_and_star_is_kept_with_others() {
         let topics = Topics::from_words(["test.ping", "*", "test.ping", "*"]).unwrap();
         assert_eq!(serde_json::to_string(&topics).unwrap(), r#"["test.ping","*"]"#);
     }
