@@ -1,8 +1,9 @@
-//! Counts the quotas of keys for all instances together, on a server that speaks the protocol of Redis, such as Valkey.
+//! Counts quotas of keys for all instances, on a server that speaks the Redis protocol, such as Valkey.
 //!
-//! A window is a list of the times at which its requests came, oldest first and never longer than the limit. One script
-//! drops what has left the window, counts or refuses, and tells what it holds, by the clock of the server; no two scripts
-//! run at the same time. So the window is exact over all instances, and their own clocks do not matter.
+//! A window is a list of the times of its requests, oldest first and never longer than the limit. One script drops
+//! the times that have left the window, counts or refuses the request, and returns the state, by the clock of the
+//! server. The server runs one script at a time. The window is therefore exact over all instances, and their own
+//! clocks do not matter.
 
 mod script;
 mod server;

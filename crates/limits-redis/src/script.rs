@@ -1,29 +1,30 @@
-//! The script that decides on the server, and what it answers.
+//! The script that counts on the server, and its result.
 
 use candor_domain::time::Timestamp;
 use candor_domain::window::{RateLimitStatus, WINDOW_MILLIS, WindowUsage};
 use redis::aio::ConnectionLike;
 use redis::{RedisResult, Script};
 
-/// The time in milliseconds, by the clock of the server.
+/// Lua code that sets `now` to the server's time, in milliseconds.
 const CLOCK: &str = "local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 ";
 const WINDOW: &str = include_str!("window.lua");
 
-/// What the script answers: whether the request is admitted, how many count, the oldest and the newest, and the time.
+/// The result of the script: whether the request is admitted, the number of counted requests, the times of the
+/// oldest and newest one, and the current time.
 type Answered = (bool, u32, i64, i64, i64);
 
-/// The script, which the server knows by its digest once it was sent there.
+/// The script, which the server caches by its digest.
 pub(crate) struct WindowScript(Script);
 
 impl WindowScript {
-    /// By the clock of the server.
+    /// Creates the script with the clock of the server.
     pub(crate) fn new() -> Self {
         Self(Script::new(&format!("{CLOCK}{WINDOW}")))
     }
 
-    /// Counts a request in a window, or refuses it. A server that does not know the script yet is sent it.
+    /// Counts or refuses a request. Sends the script to a server that does not have it yet.
     pub(crate) async fn admit(
         &self,
         connection: &mut impl ConnectionLike,
@@ -51,7 +52,7 @@ mod tests {
     use redis::Client;
     use redis::aio::MultiplexedConnection;
 
-    /// The time is an argument, so that a test can walk through hours.
+    /// Lua code that takes the time from an argument, so that a test can simulate hours.
     const GIVEN_CLOCK: &str = "local now = tonumber(ARGV[3])\n";
 
     async fn admit(script: &Script, server: &mut MultiplexedConnection, at: i64, limit: u32) -> RateLimitStatus {
@@ -60,7 +61,7 @@ mod tests {
         status(answered, limit)
     }
 
-    /// Steps of a clock that mostly runs on, is set back at times, and meets the edge of the window.
+    /// Returns steps of a clock that mostly advances, is sometimes set back, and reaches the end of the window.
     fn steps() -> impl Strategy<Value = Vec<(i64, u32)>> {
         let step = prop_oneof![
             6 => 0..50_i64,
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_script_decides_and_tells_as_the_window_of_the_domain_does() {
+    fn script_returns_the_same_status_as_the_domain_window() {
         let Some(server) = TestRedis::start().unwrap() else { return };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let client = Client::open(server.url()).unwrap();
@@ -85,8 +86,8 @@ mod tests {
             let (mut window, mut now) = (Window::default(), 1_772_442_000_000);
             for (step, limit) in steps {
                 now += step;
-                let told = runtime.block_on(admit(&script, &mut connection, now, limit));
-                prop_assert_eq!(told, window.admit(Timestamp::from_millis(now), limit), "at {}", now);
+                let status = runtime.block_on(admit(&script, &mut connection, now, limit));
+                prop_assert_eq!(status, window.admit(Timestamp::from_millis(now), limit), "at {}", now);
             }
             Ok(())
         };
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_never_longer_than_its_limit_and_goes_by_itself() {
+    fn window_is_no_longer_than_its_limit_and_expires() {
         let Some(server) = TestRedis::start().unwrap() else { return };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -105,12 +106,12 @@ mod tests {
                 script.admit(&mut connection, "window", 5).await.unwrap();
             }
             let length: u32 = redis::cmd("LLEN").arg("window").query_async(&mut connection).await.unwrap();
-            let lives: i64 = redis::cmd("PTTL").arg("window").query_async(&mut connection).await.unwrap();
+            let ttl: i64 = redis::cmd("PTTL").arg("window").query_async(&mut connection).await.unwrap();
             assert_eq!(length, 5);
-            assert!((1..=WINDOW_MILLIS).contains(&lives), "{lives}");
+            assert!((1..=WINDOW_MILLIS).contains(&ttl), "{ttl}");
             script.admit(&mut connection, "nothing", 0).await.unwrap();
             let there: bool = redis::cmd("EXISTS").arg("nothing").query_async(&mut connection).await.unwrap();
-            assert!(!there, "a limit of 0 leaves nothing behind");
+            assert!(!there, "a limit of 0 stores no window");
         });
     }
 }

@@ -1,51 +1,51 @@
-//! Which server the windows are on, as an operator writes it.
+//! The address of the server for windows, as an operator configures it.
 
 use candor_domain::secret::Secret;
 use url::Url;
 
-/// Where such a server listens unless the URL says otherwise.
+/// Default port of a Redis server.
 const PORT: u16 = 6379;
 
-/// A server, as `rediss://USER:PASSWORD@HOST:PORT/DATABASE` names it.
+/// A server from a URL such as `rediss://USER:PASSWORD@HOST:PORT/DATABASE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedisServer {
-    /// Its name or address.
+    /// Host name or address.
     pub host: String,
-    /// Its port.
+    /// TCP port of the server.
     pub port: u16,
-    /// The whole URL, which may hold a password.
+    /// The full URL, which may contain a password.
     pub(crate) url: Secret,
 }
 
-/// Why a text names no server.
+/// The reason why a text is no URL of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRedisUrl {
-    /// It is not a URL of one of the schemes.
+    /// The text is not a URL with one of the two schemes.
     #[error("must be redis://HOST, or rediss://HOST for TLS")]
     Scheme,
-    /// It names no host.
+    /// The URL has no host.
     #[error("must name a host")]
     Host,
-    /// Something stands where the number of a database may.
-    #[error("must end behind the host, or with the number of a database such as /0")]
+    /// The path is not the number of a database.
+    #[error("must end after the host, or with a database number such as /0")]
     Database,
-    /// A name or a password is not UTF-8.
+    /// The user name or password is not UTF-8.
     #[error("has a user name or password that is not UTF-8")]
     Encoding,
 }
 
 impl RedisServer {
-    /// Reads a URL: `redis://…`, or `rediss://…` for TLS. What is not a letter, a digit or `-._~` in the user name and the
-    /// password is percent-encoded.
+    /// Parses a URL: `redis://…`, or `rediss://…` for TLS. In the user name and password, every character except
+    /// letters, digits and `-._~` must be percent-encoded.
     ///
     /// # Errors
-    /// [`InvalidRedisUrl`], which never repeats the text.
+    /// Returns [`InvalidRedisUrl`], which never contains the text.
     pub fn parse(text: &str) -> Result<Self, InvalidRedisUrl> {
         let url = Url::parse(text).map_err(|_| InvalidRedisUrl::Scheme)?;
         if !matches!(url.scheme(), "redis" | "rediss") {
             return Err(InvalidRedisUrl::Scheme);
         }
-        let host = url.host_str().filter(|it| !it.is_empty()).ok_or(InvalidRedisUrl::Host)?;
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(InvalidRedisUrl::Host)?;
         let database = url.path().trim_start_matches('/');
         let is_number = database.is_empty() || database.parse::<u32>().is_ok();
         if !is_number || url.query().is_some() || url.fragment().is_some() {
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_named_by_a_url_with_or_without_tls() {
-        let place = |text| RedisServer::parse(text).map(|it| (it.host, it.port));
+    fn server_url_is_parsed_with_and_without_tls() {
+        let place = |text| RedisServer::parse(text).map(|server| (server.host, server.port));
         for (text, host, port) in [
             ("redis://cache", "cache", 6379),
             ("redis://cache.example:7000/3", "cache.example", 7000),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_something_else_is_refused() {
+    fn invalid_server_url_is_refused() {
         for (text, reason) in [
             ("cache", InvalidRedisUrl::Scheme),
             ("unix:///run/redis.sock", InvalidRedisUrl::Scheme),

@@ -1,4 +1,4 @@
-//! The windows on the server, over one connection that comes back by itself.
+//! Windows on the server, over one connection that reconnects automatically.
 
 use std::error::Error;
 use std::io;
@@ -19,49 +19,49 @@ use tokio::runtime::Handle;
 use crate::script::WindowScript;
 use crate::server::RedisServer;
 
-/// How long a connection may take to come about, name and TLS included.
+/// Longest time for connecting, including name lookup and TLS.
 const CONNECT: Duration = Duration::from_secs(1);
-/// How long an answer is waited for at all, so that nothing piles up behind a server that hangs. Whoever asks has given up
-/// long before.
+/// Longest wait for a response, so that requests do not pile up behind a server that hangs. Callers give up much
+/// earlier.
 const ANSWER: Duration = Duration::from_secs(1);
-/// How long what was sent may stay unconfirmed before the connection counts as broken.
+/// Longest time that sent data may stay unacknowledged (TCP) before the connection counts as broken.
 const UNCONFIRMED: Duration = Duration::from_secs(2);
-/// Requests that may wait to be sent. As many are under way at once in a busy process.
+/// Most requests in the send buffer; a busy process has as many in flight.
 const WAITING: usize = 1024;
-/// The names of windows begin with this.
+/// Prefix of the keys of all windows.
 const PREFIX: &str = "candor:limit";
 
-/// Windows on a server.
+/// A store of windows on a Redis server.
 pub struct RedisRateLimits(Arc<Shared>);
 
 struct Shared {
     client: Client,
     script: WindowScript,
     connection: Mutex<ConnectionManager>,
-    /// Where the connection is served: not on the threads that answer requests, each of which may be at work for a while.
+    /// The runtime that drives the connection. The threads that serve requests may be busy for a while.
     runtime: Handle,
 }
 
 impl RedisRateLimits {
-    /// Prepares to talk to a server; a connection is made when it is needed.
+    /// Prepares the connection to a server, which is opened at first use.
     ///
     /// # Errors
-    /// [`RateLimitStoreError::Unreachable`] outside of a runtime.
+    /// Returns [`RateLimitStoreError::Unreachable`] outside of a Tokio runtime.
     pub fn new(server: &RedisServer) -> Result<Self, RateLimitStoreError> {
-        let runtime = Handle::try_current().map_err(|it| RateLimitStoreError::Unreachable(it.to_string()))?;
+        let runtime = Handle::try_current().map_err(|error| RateLimitStoreError::Unreachable(error.to_string()))?;
         let tcp = TcpSettings::default().set_nodelay(true);
         #[cfg(target_os = "linux")]
         let tcp = tcp.set_user_timeout(UNCONFIRMED);
-        let place = server.url.reveal().into_connection_info().map_err(|it| told(&it))?;
-        let client = Client::open(place.set_tcp_settings(tcp)).map_err(|it| told(&it))?;
-        let connection = Mutex::new(connection(&client).map_err(|it| told(&it))?);
+        let place = server.url.reveal().into_connection_info().map_err(|error| map_error(&error))?;
+        let client = Client::open(place.set_tcp_settings(tcp)).map_err(|error| map_error(&error))?;
+        let connection = Mutex::new(connection(&client).map_err(|error| map_error(&error))?);
         Ok(Self(Arc::new(Shared { client, script: WindowScript::new(), connection, runtime })))
     }
 
     async fn decide(&self, name: String, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError> {
         let shared = Arc::clone(&self.0);
         let asked = self.0.runtime.spawn(async move { shared.ask(&name, limit).await });
-        asked.await.unwrap_or_else(|it| Err(RateLimitStoreError::Unreachable(it.to_string())))
+        asked.await.unwrap_or_else(|error| Err(RateLimitStoreError::Unreachable(error.to_string())))
     }
 }
 
@@ -71,14 +71,14 @@ impl Shared {
         let asked = self.script.admit(&mut connection, name, limit).await;
         asked.map_err(|error| {
             if !error.is_io_error() && error.code().is_none() {
-                // The connection keeps such an answer for good, a refused password for one, and never asks again.
-                self.begin_anew();
+                // The connection keeps such an error, for instance a refused password, and would never retry.
+                self.replace_connection();
             }
-            told(&error)
+            map_error(&error)
         })
     }
 
-    fn begin_anew(&self) {
+    fn replace_connection(&self) {
         if let Ok(new) = connection(&self.client) {
             *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = new;
         }
@@ -96,8 +96,8 @@ impl RateLimitStore for RedisRateLimits {
     }
 }
 
-/// A connection that is made when it is needed, and made again when it breaks: at once, and then whenever somebody asks,
-/// which is rarely enough while nobody answers there.
+/// Creates a connection that is opened at first use and reopened after an error: once at once, and then for every
+/// request, which is rare enough while the server is down.
 fn connection(client: &Client) -> Result<ConnectionManager, RedisError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0)
@@ -107,8 +107,8 @@ fn connection(client: &Client) -> Result<ConnectionManager, RedisError> {
     ConnectionManager::new_lazy_with_config(client.clone(), config)
 }
 
-/// What went wrong, in our words.
-fn told(error: &RedisError) -> RateLimitStoreError {
+/// Maps an error of the client library to the error of the port.
+fn map_error(error: &RedisError) -> RateLimitStoreError {
     let text = error.to_string();
     if is_tls(error) {
         return RateLimitStoreError::Tls(text);
@@ -122,9 +122,9 @@ fn told(error: &RedisError) -> RateLimitStoreError {
     if error.is_io_error() { RateLimitStoreError::Unreachable(text) } else { RateLimitStoreError::Refused(text) }
 }
 
-/// Whether TLS is what failed, which is told as an error of the socket.
+/// Returns `true` if TLS failed, which the library reports as a socket error.
 fn is_tls(error: &RedisError) -> bool {
-    let shared = error.source().and_then(|it| it.downcast_ref::<Arc<dyn Error + Send + Sync>>());
-    let socket = shared.and_then(|it| it.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
-    socket.is_some_and(|it| it.is::<rustls::Error>())
+    let shared = error.source().and_then(|source| source.downcast_ref::<Arc<dyn Error + Send + Sync>>());
+    let socket = shared.and_then(|error| error.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
+    socket.is_some_and(|error| error.is::<rustls::Error>())
 }

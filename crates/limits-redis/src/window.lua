@@ -1,7 +1,7 @@
--- Counts a request in a window, or refuses it, as the domain's `Window` does.
--- KEYS[1]: the times of the requests that count, oldest first, in milliseconds.
--- ARGV[1]: the limit. ARGV[2]: the length of the window in milliseconds. `now` is set above.
--- Answers whether it is admitted, how many count, the oldest and the newest of them, and the time.
+-- Counts or refuses a request in a window, like the domain's `Window`.
+-- KEYS[1]: the times of the counted requests, oldest first, in milliseconds.
+-- ARGV[1]: the limit. ARGV[2]: the length of the window in milliseconds. `now` is set by the code before.
+-- Returns whether the request is admitted, the number of counted requests, the oldest and newest times, and `now`.
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local function at(index)
@@ -9,13 +9,13 @@ local function at(index)
 end
 
 local function append(time)
-  -- A number as Lua writes it has 14 digits at most, which would do until the year 5138.
+  -- Lua's default format has at most 14 digits, which would suffice until the year 5138.
   redis.call('RPUSH', key, string.format('%.0f', time))
 end
 
 local newest = at(-1)
 if newest and newest - now > window then
-  -- The clock was set back: what is counted goes back with it, so that it leaves within a minute.
+  -- The clock was set back: move the counted times back too, so that they leave within a minute.
   local times = redis.call('LRANGE', key, 0, -1)
   redis.call('DEL', key)
   for _, time in ipairs(times) do
@@ -28,8 +28,8 @@ end
 
 local used = redis.call('LLEN', key)
 if used > 0 and now - at(0) >= window then
-  -- The entry `left` has left the window; the entry `stays` has not, or is behind the last one. Few have, as a rule,
-  -- and entries near the beginning are found soonest.
+  -- Invariant: entry `left` has left the window; entry `stays` has not, or is behind the last one. Usually only few
+  -- entries have left, so the search starts at the beginning with growing steps.
   local left, stays = 0, 1
   while stays < used and now - at(stays) >= window do
     left, stays = stays, math.min(2 * stays, used)

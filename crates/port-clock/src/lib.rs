@@ -1,7 +1,7 @@
-//! Time and identity as ports: what the service may not make up by itself.
+//! Ports for time and ids, which the service must not create by itself.
 //!
-//! Rules take time and ids as arguments. Whoever carries them out gets both from here, so that a test can walk through
-//! days in a millisecond and see the same ids on every run.
+//! Rules take time and ids as arguments. The callers get both from these ports, so that a test can simulate days
+//! in a millisecond and get equal ids on every run.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -12,16 +12,16 @@ use candor_domain::time::Timestamp;
 use ring::rand::{SecureRandom, SystemRandom};
 use ulid::Ulid;
 
-/// Tells the time.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// The time since some moment in the life of this process, by a clock that is never set.
+    /// Returns the monotonic time since an arbitrary start within this process.
     fn steady(&self) -> Duration;
 }
 
-/// The clock of the machine.
+/// The system clock of the machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -38,33 +38,33 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when it is told to.
+/// A clock for tests that moves only on request.
 #[derive(Debug)]
 pub struct ManualClock {
     now: AtomicI64,
-    /// Milliseconds that have passed, and not those that it was set on or back by.
+    /// Milliseconds that have elapsed, without adjustments of the clock.
     passed: AtomicI64,
 }
 
 impl ManualClock {
-    /// A clock that stands at this time.
+    /// Creates a clock that shows this time.
     #[must_use]
     pub const fn at(time: Timestamp) -> Self {
         Self { now: AtomicI64::new(time.millis()), passed: AtomicI64::new(0) }
     }
 
-    /// Time passes. Milliseconds below zero set the clock back.
+    /// Lets time elapse. A negative number only sets the clock back.
     pub fn advance_millis(&self, millis: i64) {
         self.now.fetch_add(millis, Ordering::SeqCst);
         self.passed.fetch_add(millis.max(0), Ordering::SeqCst);
     }
 
-    /// Sets the clock on, or back, by seconds that do not pass.
+    /// Adjusts the clock by seconds, without elapsed time.
     pub fn set_by_seconds(&self, seconds: i64) {
         self.now.fetch_add(seconds * 1000, Ordering::SeqCst);
     }
 
-    /// Moves on, or back, by seconds.
+    /// Lets seconds elapse. A negative number only sets the clock back.
     pub fn advance_seconds(&self, seconds: i64) {
         self.advance_millis(seconds * 1000);
     }
@@ -80,19 +80,19 @@ impl Clock for ManualClock {
     }
 }
 
-/// Makes ids and randomness.
+/// A source of ids and random bytes.
 pub trait Ids: Send + Sync {
-    /// An id for something made at this time. Ids made one after the other within a millisecond sort in that order.
+    /// Creates an id for this time. Ids created one after another within a millisecond sort in that order.
     fn ulid(&self, at: Timestamp) -> Ulid;
 
-    /// Unpredictable bytes, for secrets and nonces.
+    /// Fills the slice with unpredictable bytes, for secrets and nonces.
     ///
     /// # Errors
-    /// [`NoRandomness`] if the system has none to give.
+    /// Returns [`NoRandomness`] if the system's random source fails.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
 }
 
-/// The system's random source failed.
+/// The error of a failed random source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRandomness;
 
@@ -104,22 +104,22 @@ impl std::fmt::Display for NoRandomness {
 
 impl std::error::Error for NoRandomness {}
 
-/// An id of a kind, for something made at this time.
+/// Creates an id of a kind for this time.
 pub fn new_id<K: Kind>(ids: &dyn Ids, at: Timestamp) -> Id<K> {
     Id::from_ulid(ids.ulid(at))
 }
 
-/// 256 unpredictable bits, for keys and tokens.
+/// Returns 256 unpredictable bits, for keys and tokens.
 ///
 /// # Errors
-/// [`NoRandomness`] if the system has none to give.
+/// Returns [`NoRandomness`] if the system's random source fails.
 pub fn random32(ids: &dyn Ids) -> Result<[u8; 32], NoRandomness> {
     let mut bytes = [0; 32];
     ids.fill(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Randomness bits of a ULID.
+/// Number of random bits in a ULID.
 const RANDOM_BITS: u32 = 80;
 const RANDOM_MASK: u128 = (1 << RANDOM_BITS) - 1;
 
@@ -149,9 +149,9 @@ impl Ids for SystemIds {
             return *last;
         }
         let mut bytes = [0; 16];
-        // Without randomness the counter above still makes every id of this process unique.
+        // Without randomness the counter above still makes ids unique within this process.
         let _ = self.random.fill(&mut bytes);
-        // Leave the highest random bit clear at the start of a millisecond, so that counting up never runs out of room.
+        // Clears the highest random bit at the start of a millisecond, so that counting up cannot overflow.
         *last = Ulid(compose(at, u128::from_be_bytes(bytes)).0 & !(1 << (RANDOM_BITS - 1)));
         *last
     }
@@ -161,25 +161,25 @@ impl Ids for SystemIds {
     }
 }
 
-/// The same ids and bytes on every run, for tests and examples. Never for secrets.
+/// Reproducible ids and bytes for tests and examples. Never for secrets.
 #[derive(Debug)]
 pub struct SeededIds(Mutex<u64>);
 
 impl SeededIds {
-    /// Starts from a number.
+    /// Creates the sequence for a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(Mutex::new(seed))
     }
 
-    /// The splitmix64 sequence: every state gives another number.
+    /// Returns the next number of the splitmix64 sequence.
     fn next(&self) -> u64 {
         let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut it = *state;
-        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        it ^ (it >> 31)
+        let mut mixed = *state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
     }
 }
 
@@ -201,16 +201,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_one_millisecond_sort_in_the_order_they_were_made() {
+    fn ids_of_one_millisecond_sort_in_order_of_creation() {
         let ids = SystemIds::default();
         let at = Timestamp::from_millis(1_700_000_000_000);
         let made: Vec<_> = (0..1000).map(|_| ids.ulid(at)).collect();
         assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(made.iter().all(|it| it.timestamp_ms() == 1_700_000_000_000));
+        assert!(made.iter().all(|id| id.timestamp_ms() == 1_700_000_000_000));
     }
 
     #[test]
-    fn a_seed_gives_the_same_ids_again_and_another_seed_gives_others() {
+    fn equal_seeds_give_equal_ids() {
         let first = |seed| SeededIds::new(seed).ulid(Timestamp::from_millis(1));
         assert_eq!(first(1), first(1));
         assert_ne!(first(1), first(2));

@@ -1,7 +1,8 @@
-//! What the outside world is told through: one attempt to deliver a webhook, or to send a mail, as ports.
+//! Ports for messages to the outside: one attempt to deliver a webhook or to send a mail.
 //!
-//! Whoever implements [`WebhookTransport`] or [`MailTransport`] owns sockets, names and addresses; whoever calls it owns
-//! queue, words, signature and schedule. An attempt never fails as a call: whatever goes wrong is how the attempt ended.
+//! Implementations of [`WebhookTransport`] and [`MailTransport`] own sockets, names and addresses. Their callers
+//! own queue, content, signature and schedule. An attempt never fails as a call: every failure is an outcome of
+//! the attempt.
 
 use std::time::Duration;
 
@@ -13,68 +14,68 @@ use candor_domain::webhook::{ReceiverUrl, Verdict};
 pub use candor_domain::people::invitation::MailFailure;
 pub use candor_domain::webhook::{AttemptOutcome, FailureReason};
 
-/// One POST to a receiver.
+/// One POST request to a receiver.
 #[derive(Debug, Clone)]
 pub struct WebhookRequest {
-    /// Where it goes, as the subscription has it.
+    /// URL of the subscription.
     pub url: String,
-    /// Every header but those of the connection (`Host`, `Content-Length`).
+    /// All headers except those of the connection (`Host`, `Content-Length`).
     pub headers: Vec<(&'static str, String)>,
-    /// The body, which the headers sign.
+    /// The body, which the signature headers cover.
     pub body: Bytes,
-    /// How long everything together may take: looking up, connecting, sending, and the answer's head (§6.3).
+    /// Longest total duration of lookup, connection, sending, and the head of the response (§6.3).
     pub deadline: Duration,
 }
 
-/// How one POST went.
+/// The result of one POST request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// What was answered; 0 if nothing was (§2.5).
+    /// HTTP status of the response; 0 without a response (§2.5).
     pub response_status: u16,
-    /// Until the answer, or until it was given up.
+    /// Time until the response or the failure.
     pub duration: Duration,
-    /// How it ended.
+    /// The meaning of the result.
     pub outcome: AttemptOutcome,
 }
 
-/// Sends webhooks.
+/// A transport for webhooks.
 #[async_trait]
 pub trait WebhookTransport: Send + Sync {
-    /// Whether a target may be called, for the request that names it (decision F1). Every attempt judges again.
+    /// Checks whether a URL may be called, when a request sets it (decision F1). Every attempt checks again.
     async fn judge(&self, target: &ReceiverUrl) -> Verdict;
 
-    /// Makes one attempt. It ends by its deadline, whatever the receiver does.
+    /// Makes one attempt, which ends by its deadline.
     async fn send(&self, request: WebhookRequest) -> Attempt;
 }
 
-/// One mail to one address. It holds secrets, and so it is never printed.
+/// One mail to one address. The mail contains secrets, so the type has no `Debug`.
 #[derive(Clone)]
 pub struct Mail {
-    /// What tells it from every other mail: the same for each attempt to send it, so that a mail server can know it again.
+    /// Id of the mail, equal for every attempt, so that a mail server can detect duplicates.
     pub id: String,
-    /// The address.
+    /// Address of the recipient.
     pub to: String,
-    /// What it is about, in one line.
+    /// Subject in one line.
     pub subject: String,
-    /// What it says, as plain text …
+    /// Content as plain text, for clients without HTML.
     pub text: String,
-    /// … and as HTML.
+    /// Content as an HTML document.
     pub html: String,
-    /// When it was written.
+    /// Time when the mail was created.
     pub date: Timestamp,
-    /// How long everything together may take.
+    /// Longest total duration of the attempt.
     pub deadline: Duration,
 }
 
-/// Sends mails.
+/// A transport for mails.
 #[async_trait]
 pub trait MailTransport: Send + Sync {
-    /// Hands a mail to a mail server, which takes it or says why not. It ends by its deadline, whatever the server does.
+    /// Sends a mail to the mail server, within the deadline of the mail.
     ///
     /// # Errors
-    /// Why it was not taken.
+    /// Returns the reason why the mail server did not accept the mail.
     async fn send(&self, mail: Mail) -> Result<(), MailFailure>;
 
-    /// Nothing is to be sent for a while: connections are closed.
+    /// Closes connections, because no mail is to be sent for a while.
     async fn rest(&self);
 }

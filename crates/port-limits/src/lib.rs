@@ -1,8 +1,8 @@
-//! Where instances count the quotas of keys together, as a port.
+//! A port for rate limit windows that several instances share.
 //!
-//! The rule is the domain's [`Window`](candor_domain::window::Window): exact, sliding, and a refused request does not count.
-//! Whoever implements [`RateLimitStore`] keeps one such window for each key and class, by one clock for all instances.
-//! What happens while it does not answer is the service's affair.
+//! The rule is the domain's [`Window`](candor_domain::window::Window): exact, sliding, and without refused
+//! requests. Implementations of [`RateLimitStore`] keep one such window for each key and class, by one clock for
+//! all instances. The service decides about requests while the store does not respond.
 
 use async_trait::async_trait;
 use candor_domain::access::QuotaClass;
@@ -12,35 +12,36 @@ use candor_domain::window::RateLimitStatus;
 /// Windows that several instances share.
 #[async_trait]
 pub trait RateLimitStore: Send + Sync {
-    /// Counts a request of a key in its class, or refuses it, in one step for all instances. A limit of 0 counts nothing.
+    /// Counts or refuses a request of a key in its class, atomically for all instances. A limit of 0 counts
+    /// nothing.
     ///
     /// # Errors
-    /// [`RateLimitStoreError`]; the request may have been counted all the same.
+    /// Returns [`RateLimitStoreError`]; the request may have been counted nevertheless.
     async fn admit(&self, key: KeyId, class: QuotaClass, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError>;
 
-    /// Whether it can count, without counting anything.
+    /// Checks that the store can count, without counting a request.
     ///
     /// # Errors
-    /// [`RateLimitStoreError`].
+    /// Returns [`RateLimitStoreError`] if it cannot.
     async fn check(&self) -> Result<(), RateLimitStoreError>;
 }
 
-/// Why the windows cannot be had, with what was said about it. It holds no secret.
+/// The reason why the windows are unavailable, with the message of the store. The message has no secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RateLimitStoreError {
-    /// Nobody answers there.
-    #[error("it cannot be reached: {0}")]
+    /// The server cannot be reached.
+    #[error("the server cannot be reached: {0}")]
     Unreachable(String),
-    /// It did not answer in time.
-    #[error("it does not answer in time")]
+    /// The server did not respond in time.
+    #[error("the server does not respond in time")]
     TooSlow,
-    /// It cannot be talked to over TLS.
-    #[error("it cannot be talked to over TLS: {0}")]
+    /// The TLS handshake failed.
+    #[error("the TLS handshake failed: {0}")]
     Tls(String),
-    /// It does not accept the user name and password.
-    #[error("it does not accept the user name and password: {0}")]
+    /// The server refused the user name or password.
+    #[error("the server does not accept the user name and password: {0}")]
     Credentials(String),
-    /// It answers, and does not do what is asked.
-    #[error("it refuses to count: {0}")]
+    /// The server responded with an error.
+    #[error("the server refuses to count: {0}")]
     Refused(String),
 }

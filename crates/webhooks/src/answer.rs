@@ -1,4 +1,4 @@
-//! What an answer, or its absence, means; and what is read of a body that nobody wants.
+//! The meaning of a response or its absence, and the draining of response bodies.
 
 use std::error::Error;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use tokio::time::timeout;
 
 use crate::wire::TooMuch;
 
-/// So much of a body is read at most, to keep the connection (decision F1).
+/// Most bytes of a body that are read to keep the connection (decision F1).
 const MAX_BODY_BYTES: usize = 4 * 1024;
-/// So long a body is waited for at most: the attempt is over, only the connection is at stake.
+/// Longest wait for a body. The attempt has ended, so that only the reuse of the connection depends on it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why there was no answer.
+/// Returns the reason for a missing response.
 pub(crate) fn reason(error: &hyper::Error) -> FailureReason {
     if error.is_parse_too_large() || is_too_much(error) {
         FailureReason::TooLarge
@@ -26,20 +26,20 @@ pub(crate) fn reason(error: &hyper::Error) -> FailureReason {
     }
 }
 
-/// Whether the receiver was cut off because it sent too much, however deep the cause lies.
+/// Returns `true` if the receiver was cut off because it sent too much, at any depth of the error chain.
 fn is_too_much(error: &hyper::Error) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(it) = cause {
-        let inner = it.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if it.is::<TooMuch>() || inner.is_some_and(|it| it.is::<TooMuch>()) {
+    while let Some(error) = cause {
+        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if error.is::<TooMuch>() || inner.is_some_and(|inner| inner.is::<TooMuch>()) {
             return true;
         }
-        cause = it.source();
+        cause = error.source();
     }
     false
 }
 
-/// Reads a body to its end, if that is near; whether it was.
+/// Reads a body to its end and returns `true` if the end came within the limits.
 pub(crate) async fn drain(body: Incoming) -> bool {
     timeout(PATIENCE, read(body)).await.unwrap_or(false)
 }
@@ -50,7 +50,7 @@ async fn read(mut body: Incoming) -> bool {
         match body.frame().await {
             None => return true,
             Some(Err(_)) => return false,
-            Some(Ok(frame)) => match left.checked_sub(frame.data_ref().map_or(0, |it| it.len())) {
+            Some(Ok(frame)) => match left.checked_sub(frame.data_ref().map_or(0, |data| data.len())) {
                 Some(rest) => left = rest,
                 None => return false,
             },

@@ -1,4 +1,4 @@
-//! Opens connections, to vetted addresses only.
+//! Opens connections to vetted addresses.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,15 +19,16 @@ use crate::pool::{Connection, Driver, Wire};
 use crate::tls;
 use crate::wire::Metered;
 
-/// An answer's head may have so many bytes …
+/// Largest head of a response, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// … and so many headers.
+/// Most headers of a response.
 const MAX_HEADERS: usize = 100;
-/// What may wait in memory of one body over HTTP/2, and of all on a connection.
+/// HTTP/2 flow-control window of one response body, in bytes. Bounds the memory per stream.
 const STREAM_WINDOW: u32 = 16 * 1024;
+/// HTTP/2 flow-control window of a connection, in bytes.
 const CONNECTION_WINDOW: u32 = 64 * 1024;
 
-/// Opens a connection to the first of these addresses that answers.
+/// Opens a connection to the first of these addresses that accepts one.
 pub(crate) async fn open(
     url: &Url,
     addresses: &[SocketAddr],
@@ -50,7 +51,7 @@ pub(crate) async fn open(
     Ok((address, Connection { wire, allowance, driver: Arc::new(driver) }))
 }
 
-/// Tries one address after the other; each gets an equal share of the time that is left.
+/// Tries the addresses in order; each gets an equal share of the remaining time.
 async fn dial(addresses: &[SocketAddr], deadline: Instant) -> Option<(SocketAddr, TcpStream)> {
     for (tried, address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -62,12 +63,12 @@ async fn dial(addresses: &[SocketAddr], deadline: Instant) -> Option<(SocketAddr
     None
 }
 
-/// Connects, and makes sure that whoever answers is whom we called.
+/// Connects and verifies that the peer has the vetted address.
 async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let socket = TcpStream::connect(address).await?;
     let peer = socket.peer_addr()?;
     if (peer.ip(), peer.port()) != (address.ip(), address.port()) {
-        return Err(io::Error::other("the connection leads to another address than the one that was vetted"));
+        return Err(io::Error::other("the connection has a different peer address than the vetted one"));
     }
     socket.set_nodelay(true)?;
     Ok(socket)
@@ -99,7 +100,7 @@ where
     Ok((Wire::Many(sender), drive(connection)))
 }
 
-/// Runs a connection until it ends; what it ends with, the request on it is told.
+/// Runs a connection until it ends. Its error is dropped, because the pending request gets the error too.
 fn drive(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) -> Driver {
     Driver::new(tokio::spawn(async move {
         connection.await.ok();

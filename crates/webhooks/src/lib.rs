@@ -1,8 +1,8 @@
-//! Sends webhooks over hyper, to addresses that were vetted, within bounds that no receiver can stretch.
+//! Sends webhooks over hyper to vetted addresses, within limits that a receiver cannot exceed.
 //!
-//! Every attempt looks the host up, refuses it if any answer is an address that is not public ([`policy`]), and dials or
-//! reuses a connection to one of exactly these addresses. Redirects are not followed and proxies not used. The answer's
-//! head is all that counts; of its body at most 4 KiB are read, to keep the connection.
+//! Every attempt looks up the host and refuses it if any address is not public ([`policy`]). It then opens or
+//! reuses a connection to one of these addresses. Redirects are not followed, and proxies are not used. Only the
+//! head of the response matters; at most 4 KiB of the body are read to keep the connection.
 
 mod answer;
 mod connect;

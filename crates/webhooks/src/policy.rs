@@ -1,13 +1,14 @@
-//! Which addresses may be called: those that the IANA special-purpose registries call globally reachable (decision F1).
+//! Addresses that may be called: those that the IANA special-purpose registries call globally reachable (decision
+//! F1).
 //!
-//! The tables are deny-lists over what is allocated. For IPv6 there is one more rule: outside `2000::/3` nothing is
-//! global unicast, so nothing there may be called, known or not.
+//! The tables list allocated ranges to refuse. For IPv6 there is one more rule: only `2000::/3` is global unicast,
+//! so every address outside is refused, allocated or not.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// Not globally reachable, in the order of the IPv4 registry.
+/// IPv4 ranges that are not globally reachable, in the order of the registry.
 const IPV4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),        // "this network", RFC 791
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private use, RFC 1918
@@ -27,12 +28,14 @@ const IPV4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4),      // reserved and limited broadcast, RFC 1112 and 919
 ];
 
-/// Where global unicast addresses are, RFC 4291.
+/// The range of global unicast addresses, RFC 4291.
 const GLOBAL_UNICAST: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
-/// IPv4/IPv6 translation by the well-known prefix, RFC 6052: as good as the IPv4 address at its end.
+/// The well-known prefix for IPv4/IPv6 translation, RFC 6052. Such an address is treated like its embedded IPv4
+/// address.
 const NAT64: (Ipv6Addr, u8) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
-/// Not globally reachable though in `2000::/3`, or named by decision F1, in the order of the IPv6 registry.
+/// Ranges within `2000::/3` that are not globally reachable, and those that decision F1 names, in the order of the
+/// registry.
 const IPV6: &[(Ipv6Addr, u8)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // IETF protocol assignments, Teredo with it, RFC 2928
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation, RFC 3849
@@ -41,7 +44,7 @@ const IPV6: &[(Ipv6Addr, u8)] = &[
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation, RFC 9637
 ];
 
-/// Whether anybody on the Internet may be behind this address, and nobody inside.
+/// Returns `true` if the address is globally reachable.
 ///
 /// ```
 /// use candor_webhooks::policy::is_public;
@@ -54,8 +57,8 @@ const IPV6: &[(Ipv6Addr, u8)] = &[
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(it) => is_public_v4(it),
-        IpAddr::V6(it) => is_public_v6(it),
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
     }
 }
 
@@ -73,32 +76,33 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     is_in(&GLOBAL_UNICAST) && !IPV6.iter().any(is_in)
 }
 
-/// What the operator allows beyond the public: `webhooks.trusted_targets`.
+/// The networks that the operator allows beyond public addresses: `webhooks.trusted_targets`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
     trusted: Vec<IpNet>,
 }
 
 impl Policy {
-    /// Trusts these networks: they may be private, and called without TLS.
+    /// Creates a policy that trusts these networks, even private ones and without TLS.
     #[must_use]
     pub fn trusting(trusted: impl IntoIterator<Item = IpNet>) -> Self {
-        Self { trusted: trusted.into_iter().map(|it| it.trunc()).collect() }
+        Self { trusted: trusted.into_iter().map(|network| network.trunc()).collect() }
     }
 
-    /// The networks that are trusted.
+    /// Returns the trusted networks.
     #[must_use]
     pub fn trusted(&self) -> &[IpNet] {
         &self.trusted
     }
 
-    /// Whether the operator trusts this very address; an IPv4 network covers no IPv6 spelling of its addresses.
+    /// Returns `true` if the operator trusts this address. An IPv4 network does not cover IPv6 forms of its
+    /// addresses.
     #[must_use]
     pub fn trusts(&self, address: IpAddr) -> bool {
-        self.trusted.iter().any(|it| it.contains(&address))
+        self.trusted.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether a connection to this address may be opened.
+    /// Returns `true` if a connection to this address may be opened.
     #[must_use]
     pub fn allows(&self, address: IpAddr) -> bool {
         is_public(address) || self.trusts(address)

@@ -1,4 +1,4 @@
-//! Connections that are kept for the next attempt, by receiver and vetted address.
+//! A pool of idle connections, by receiver and vetted address.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -14,15 +14,15 @@ use url::Url;
 
 use crate::wire::Allowance;
 
-/// Connections kept for one receiver's address.
+/// Most idle connections to one address of one receiver.
 const MAX_PER_KEY: usize = 32;
-/// Connections kept in all; each holds a socket and some KiB.
+/// Most idle connections in total. Each holds a socket and a few KiB.
 const MAX_KEPT: usize = 512;
-/// Hardly any server keeps an idle connection for less than five seconds. One that closes it just when a request is on
-/// its way fails that attempt, because nobody knows whether it has read the request.
+/// Longest time that a connection stays idle. Most servers keep idle connections for at least five seconds. A
+/// server that closes one while a request is being sent fails that attempt, because it may have read the request.
 const MAX_IDLE: Duration = Duration::from_secs(4);
 
-/// Whom a connection leads to: a certificate was checked for this host, and the address was vetted for it.
+/// The peer of a connection: the certificate was verified for this host, and the address was vetted for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     origin: String,
@@ -35,7 +35,7 @@ impl Key {
     }
 }
 
-/// The task that runs a connection; dropping it closes the connection.
+/// The task that runs a connection. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct Driver(JoinHandle<()>);
 
@@ -51,16 +51,16 @@ impl Drop for Driver {
     }
 }
 
-/// How a connection is spoken to.
+/// The protocol of a connection.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// HTTP/1.1: one request at a time.
+    /// HTTP/1.1, with one request at a time.
     One(http1::SendRequest<Full<Bytes>>),
-    /// HTTP/2: many at once.
+    /// HTTP/2, with concurrent requests.
     Many(http2::SendRequest<Full<Bytes>>),
 }
 
-/// An open connection.
+/// An open connection with its read allowance.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) wire: Wire,
@@ -80,7 +80,7 @@ impl Connection {
         matches!(self.wire, Wire::Many(_))
     }
 
-    /// The same connection for another request, where it takes several.
+    /// Returns a handle for another request on the same connection; `None` for HTTP/1.1.
     fn share(&self) -> Option<Self> {
         match &self.wire {
             Wire::One(..) => None,
@@ -99,35 +99,35 @@ struct Kept {
     since: Instant,
 }
 
-/// The connections that are kept.
+/// Idle and shared connections, by peer.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     kept: Mutex<HashMap<Key, Vec<Kept>>>,
 }
 
 impl Pool {
-    /// A connection to one of these addresses, the newest one first.
+    /// Takes the newest connection to one of these addresses.
     pub(crate) fn take(&self, url: &Url, addresses: &[SocketAddr]) -> Option<(SocketAddr, Connection)> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for address in addresses {
             let Some(connections) = kept.get_mut(&Key::new(url, *address)) else { continue };
             connections.retain(Kept::is_good);
-            if let Some(shared) = connections.iter().find_map(|it| it.connection.share()) {
+            if let Some(shared) = connections.iter().find_map(|kept| kept.connection.share()) {
                 return Some((*address, shared));
             }
-            if let Some(it) = connections.pop() {
-                return Some((*address, it.connection));
+            if let Some(kept) = connections.pop() {
+                return Some((*address, kept.connection));
             }
         }
         None
     }
 
-    /// Keeps a connection for the next request.
+    /// Returns a connection to the pool for the next request.
     pub(crate) fn put(&self, key: Key, connection: Connection) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.values().map(Vec::len).sum::<usize>() >= MAX_KEPT {
-            kept.values_mut().for_each(|it| it.retain(Kept::is_good));
-            kept.retain(|_, it| !it.is_empty());
+            kept.values_mut().for_each(|connections| connections.retain(Kept::is_good));
+            kept.retain(|_, connections| !connections.is_empty());
             if kept.len() >= MAX_KEPT {
                 return;
             }
@@ -135,7 +135,7 @@ impl Pool {
         let connections = kept.entry(key).or_default();
         connections.retain(Kept::is_good);
         let now = Instant::now();
-        let shared = connections.iter_mut().find(|it| it.connection.is_shared() && connection.is_shared());
+        let shared = connections.iter_mut().find(|kept| kept.connection.is_shared() && connection.is_shared());
         if let Some(same) = shared {
             same.since = now;
         } else if connections.len() < MAX_PER_KEY {
@@ -143,11 +143,11 @@ impl Pool {
         }
     }
 
-    /// Forgets the shared connections to a receiver, one of which does not answer.
+    /// Drops the shared connections to a receiver after one did not respond.
     pub(crate) fn forget_shared(&self, key: &Key) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connections) = kept.get_mut(key) {
-            connections.retain(|it| !it.connection.is_shared());
+            connections.retain(|kept| !kept.connection.is_shared());
         }
     }
 
@@ -155,11 +155,11 @@ impl Pool {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).values().map(Vec::len).sum()
     }
 
-    /// Closes what has been idle for too long.
+    /// Closes connections that were idle for too long.
     pub(crate) fn sweep(&self) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.values_mut().for_each(|it| it.retain(Kept::is_good));
-        kept.retain(|_, it| !it.is_empty());
+        kept.values_mut().for_each(|connections| connections.retain(Kept::is_good));
+        kept.retain(|_, connections| !connections.is_empty());
     }
 }
 

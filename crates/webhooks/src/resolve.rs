@@ -1,4 +1,4 @@
-//! From a host to the addresses that were vetted: the only ones that are ever dialled.
+//! Looks up hosts and vets their addresses. Only vetted addresses are dialed.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,20 +12,20 @@ use url::{Host, Url};
 
 use crate::policy::Policy;
 
-/// Addresses that are dialled at most: a name may have more, and they may all be dead.
+/// Most addresses to dial for one attempt, because a name may have many unreachable ones.
 const MAX_DIALLED: usize = 4;
 
-/// Where names are looked up.
+/// The name server for host names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostNames {
-    /// As the system is configured.
+    /// The name servers in the system's configuration.
     #[default]
     System,
-    /// At this server, over UDP.
+    /// The name server at this address, over UDP.
     Server(SocketAddr),
 }
 
-/// Looks names up and vets every answer.
+/// A resolver that vets every address of a host.
 #[derive(Debug)]
 pub(crate) struct Resolver {
     names: TokioResolver,
@@ -37,15 +37,15 @@ impl Resolver {
         let mut builder = match names {
             HostNames::System => TokioResolver::builder_tokio()?,
             HostNames::Server(server) => {
-                let config = ResolverConfig::from_parts(None, vec![], vec![at(server)]);
+                let config = ResolverConfig::from_parts(None, vec![], vec![name_server(server)]);
                 TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
             }
         };
-        settle(builder.options_mut());
+        set_options(builder.options_mut());
         Ok(Self { names: builder.build()?, policy })
     }
 
-    /// The addresses of a URL, if it may be called at all of them.
+    /// Returns the addresses of a URL if all of them may be called.
     pub(crate) async fn vetted(&self, url: &Url) -> Result<Vec<SocketAddr>, Verdict> {
         let secure = match url.scheme() {
             "https" => true,
@@ -57,24 +57,24 @@ impl Resolver {
         }
         let port = url.port_or_known_default().ok_or(Verdict::NotHttps)?;
         let answers = match url.host() {
-            Some(Host::Ipv4(it)) => vec![IpAddr::V4(it)],
-            Some(Host::Ipv6(it)) => vec![IpAddr::V6(it)],
+            Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
+            Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
             Some(Host::Domain(name)) => self.look_up(name).await?,
             None => return Err(Verdict::Unresolvable),
         };
-        if !secure && !answers.iter().all(|it| self.policy.trusts(*it)) {
+        if !secure && !answers.iter().all(|address| self.policy.trusts(*address)) {
             return Err(Verdict::NotHttps);
         }
-        if !answers.iter().all(|it| self.policy.allows(*it)) {
+        if !answers.iter().all(|address| self.policy.allows(*address)) {
             return Err(Verdict::Private);
         }
-        Ok(answers.into_iter().take(MAX_DIALLED).map(|it| SocketAddr::new(it, port)).collect())
+        Ok(answers.into_iter().take(MAX_DIALLED).map(|address| SocketAddr::new(address, port)).collect())
     }
 
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Verdict> {
         let mut name = Name::from_utf8(name).map_err(|_| Verdict::Unresolvable)?;
         if name.num_labels() > 1 {
-            // A search list must not turn a public name into one of the inside.
+            // A search list must not turn a public name into a private one.
             name.set_fqdn(true);
         }
         let answers: Vec<IpAddr> = match self.names.lookup_ip(name).await {
@@ -85,14 +85,14 @@ impl Resolver {
     }
 }
 
-fn at(server: SocketAddr) -> NameServerConfig {
+fn name_server(server: SocketAddr) -> NameServerConfig {
     let mut udp = ConnectionConfig::udp();
     udp.port = server.port();
     NameServerConfig::new(server.ip(), true, vec![udp])
 }
 
-/// Both families are always asked, so that every answer there is gets vetted.
-fn settle(options: &mut ResolverOpts) {
+/// Requests addresses of both families, so that every address of a host is vetted.
+fn set_options(options: &mut ResolverOpts) {
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
     options.timeout = std::time::Duration::from_secs(3);
 }

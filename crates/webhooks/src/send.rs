@@ -26,34 +26,34 @@ use crate::pool::{Connection, Key, Pool, Wire};
 use crate::resolve::{HostNames, Resolver};
 use crate::tls;
 
-/// A subscription's URL is judged within this time; a name server that is silent for longer does not know it.
+/// Longest check of a subscription's URL. A name server that takes longer counts as not knowing the host.
 const JUDGE_WITHIN: Duration = Duration::from_secs(5);
-/// How long a connection that has answered may take to be ready for another request.
+/// Longest wait for a connection to be ready for another request after a response.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
-/// How webhooks are sent.
+/// Settings of a [`Sender`].
 #[derive(Debug, Clone, Default)]
 pub struct SenderSettings {
-    /// Networks that may be private and plain http (`webhooks.trusted_targets`).
+    /// Networks that may be private and called over plain HTTP (`webhooks.trusted_targets`).
     pub trusted: Vec<IpNet>,
-    /// Where names are looked up.
+    /// The name server for host names.
     pub names: HostNames,
-    /// Certificate authorities beside those of the system.
+    /// Certificate authorities in addition to those of the system.
     pub authorities: Vec<CertificateDer<'static>>,
 }
 
-/// The sender could not be set up.
+/// The reason why a sender could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The system's configuration of name servers cannot be used.
+    /// The system's name server configuration cannot be used.
     #[error("cannot look up names: {0}")]
     Names(String),
-    /// A certificate authority cannot be used.
+    /// A given certificate authority cannot be used.
     #[error("cannot use a certificate authority: {0}")]
     Authority(#[from] rustls::Error),
 }
 
-/// Sends webhooks over the Internet.
+/// A transport that sends webhooks over HTTP.
 #[derive(Debug, Clone)]
 pub struct Sender {
     inner: Arc<Inner>,
@@ -66,7 +66,7 @@ struct Inner {
     tls: Tls,
 }
 
-/// The connector has no `Debug` of its own.
+/// A TLS connector with a `Debug` implementation.
 struct Tls(TlsConnector);
 
 impl std::fmt::Debug for Tls {
@@ -76,30 +76,30 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Sender {
-    /// Sets the sender up; must be called within a runtime.
+    /// Creates a sender. Must be called within a Tokio runtime.
     ///
     /// # Errors
-    /// What of the system or the settings cannot be used.
+    /// Returns the part of the system configuration or the settings that cannot be used.
     pub fn new(settings: SenderSettings) -> Result<Self, SetupError> {
         let policy = Policy::trusting(settings.trusted);
-        let beyond = policy.trusted().iter().filter(|it| !it.network().is_loopback()).collect::<Vec<_>>();
+        let beyond = policy.trusted().iter().filter(|network| !network.network().is_loopback()).collect::<Vec<_>>();
         if beyond.is_empty() {
-            tracing::debug!(networks = ?policy.trusted(), "webhooks may go to these networks of this machine");
+            tracing::debug!(networks = ?policy.trusted(), "webhooks may be sent to these loopback networks");
         } else {
-            tracing::warn!(networks = ?beyond, "webhooks may go to these networks, private ones and plain http included");
+            tracing::warn!(networks = ?beyond, "webhooks may be sent to these networks, even if private, and over plain HTTP");
         }
-        let resolver = Resolver::new(settings.names, policy).map_err(|it| SetupError::Names(it.to_string()))?;
+        let resolver = Resolver::new(settings.names, policy).map_err(|error| SetupError::Names(error.to_string()))?;
         let tls = Tls(tls::connector(&settings.authorities)?);
         Ok(Self { inner: Arc::new(Inner { resolver, pool: Pool::default(), tls }) })
     }
 
-    /// How many connections are kept for the next attempt, those in use not counted unless they are shared.
+    /// Returns the number of connections in the pool. Connections in use count only if they are shared.
     #[must_use]
     pub fn kept_connections(&self) -> usize {
         self.inner.pool.len()
     }
 
-    /// Closes the connections that have been idle for too long; to be called now and then.
+    /// Closes connections that were idle for too long; to be called periodically.
     pub fn sweep(&self) {
         self.inner.pool.sweep();
     }
@@ -131,20 +131,20 @@ impl WebhookTransport for Sender {
     }
 }
 
-/// An answer's head, and the connection that it came over.
+/// The head of a response, and its connection.
 struct Answered {
     response: Response<Incoming>,
     key: Key,
     connection: Connection,
 }
 
-/// Why a request on a connection has no answer.
+/// The reason why a request on a connection has no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unanswered {
-    /// The connection was closed before anything of the request was written to it. Once some of it was, the receiver may
-    /// have acted on it, and it is not sent again within the attempt.
+    /// The connection was closed before any byte of the request was written, so the request may be sent again.
+    /// After the first byte, the receiver may have acted on the request.
     Unsent,
-    /// Anything else.
+    /// The attempt failed for this reason.
     Failed(FailureReason),
 }
 
@@ -171,17 +171,17 @@ impl Sender {
         let headers = headers(request)?;
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
-                // The receiver has closed the connection while it was idle; that is not a failure of this attempt.
+                // The receiver closed the idle connection, which is no failure of this attempt.
                 Err(Unanswered::Unsent) => {}
                 Err(Unanswered::Failed(reason)) => return Err(reason),
                 Ok(answered) => return Ok(answered),
             }
         }
         let (address, connection) = open(url, &addresses, &self.inner.tls.0, deadline).await?;
-        self.exchange(url, &headers, &request.body, address, connection).await.map_err(|it| it.reason())
+        self.exchange(url, &headers, &request.body, address, connection).await.map_err(|error| error.reason())
     }
 
-    /// Sends a request over a connection and waits for the head of its answer.
+    /// Sends a request over a connection and waits for the head of the response.
     async fn exchange(
         &self,
         url: &Url,
@@ -191,7 +191,7 @@ impl Sender {
         mut connection: Connection,
     ) -> Result<Answered, Unanswered> {
         let key = Key::new(url, address);
-        let mut guard = Silent { pool: &self.inner.pool, key: &key, shared: false };
+        let mut guard = SharedGuard { pool: &self.inner.pool, key: &key, shared: false };
         let response = match &mut connection.wire {
             Wire::One(sender) => {
                 connection.allowance.expect_answer();
@@ -203,16 +203,16 @@ impl Sender {
                 sender.try_send_request(request(url[..Position::AfterQuery].parse(), headers, body)?).await
             }
         };
-        let response = response.map_err(|it| match it.message() {
+        let response = response.map_err(|error| match error.message() {
             Some(_) => Unanswered::Unsent,
-            None => Unanswered::Failed(reason(it.error())),
+            None => Unanswered::Failed(reason(error.error())),
         })?;
         guard.shared = false;
         drop(guard);
         Ok(Answered { response, key, connection })
     }
 
-    /// Keeps the connection of an answer for the next attempt, if the rest of the answer is short.
+    /// Returns the connection of a response to the pool if the rest of the response is short.
     fn keep(&self, Answered { response, key, mut connection }: Answered) {
         let body = response.into_body();
         let idle = match &connection.wire {
@@ -227,7 +227,7 @@ impl Sender {
             let drained = drain(body).await;
             let ready = match &mut connection.wire {
                 Wire::One(sender) => drained && matches!(timeout(READY_WITHIN, sender.ready()).await, Ok(Ok(()))),
-                // A body that is not wanted is one stream of many; dropping it has told the receiver so.
+                // An unread body is one stream of many; dropping the body has reset the stream.
                 Wire::Many(..) => true,
             };
             if ready {
@@ -237,15 +237,15 @@ impl Sender {
     }
 }
 
-/// Forgets a shared connection when a request on it has no answer, also because its time is up: the next attempt is not
-/// to wait for the same silence.
-struct Silent<'a> {
+/// A guard that drops a shared connection from the pool if a request on it gets no response, even because of a
+/// timeout. The next attempt must not wait for the same silent connection.
+struct SharedGuard<'a> {
     pool: &'a Pool,
     key: &'a Key,
     shared: bool,
 }
 
-impl Drop for Silent<'_> {
+impl Drop for SharedGuard<'_> {
     fn drop(&mut self) {
         if self.shared {
             self.pool.forget_shared(self.key);
@@ -253,7 +253,7 @@ impl Drop for Silent<'_> {
     }
 }
 
-/// How the log calls an attempt that the policy refused.
+/// Returns the failure reason of an attempt that the policy refused.
 const fn refused(verdict: Verdict) -> FailureReason {
     match verdict {
         Verdict::NotHttps => FailureReason::NotHttps,
@@ -272,7 +272,7 @@ fn headers(request: &WebhookRequest) -> Result<HeaderMap, FailureReason> {
     Ok(headers)
 }
 
-/// HTTP/1.1 names the host in a header and only the path in the first line.
+/// Creates an HTTP/1.1 request, which has the host in a header and only the path in the request line.
 fn http1_request(url: &Url, headers: &HeaderMap, body: &Bytes) -> Result<http::Request<Full<Bytes>>, FailureReason> {
     let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
     let mut request = request(url[Position::BeforePath..Position::AfterQuery].parse(), headers, body)?;
@@ -302,8 +302,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
-    /// A connection whose other end is closed, which nobody has noticed yet.
-    async fn closed_unnoticed(address: SocketAddr) -> Connection {
+    /// Returns a connection whose other end is closed, but which still looks usable.
+    async fn closed_connection(address: SocketAddr) -> Connection {
         let (_, allowance) = Metered::new(TcpStream::connect(address).await.unwrap());
         let (ours, theirs) = tokio::io::duplex(1024);
         let (mut sender, connection) = http1::handshake(TokioIo::new(ours)).await.unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_closed_connection_gives_back_unsent_goes_over_a_new_one() {
+    async fn request_unsent_on_a_closed_connection_is_sent_on_a_new_one() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let url = Url::parse(&format!("http://{address}/")).unwrap();
@@ -322,16 +322,16 @@ mod tests {
             Sender::new(SenderSettings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..SenderSettings::default() });
         let sender = sender.unwrap();
         let body = Bytes::from_static(b"{}");
-        let connection = closed_unnoticed(address).await;
+        let connection = closed_connection(address).await;
         let gone = sender.exchange(&url, &HeaderMap::new(), &body, address, connection).await;
         assert_eq!(gone.map(|_| ()), Err(Unanswered::Unsent));
 
-        sender.inner.pool.put(Key::new(&url, address), closed_unnoticed(address).await);
+        sender.inner.pool.put(Key::new(&url, address), closed_connection(address).await);
         let deadline = Duration::from_secs(20);
         let request = WebhookRequest { url: url.to_string(), headers: vec![], body, deadline };
         let answer = async {
             for _ in 0..2 {
-                // The sockets that only stand for their counters.
+                // Accepts the sockets that exist only for the allowances of the closed connections.
                 drop(listener.accept().await.unwrap());
             }
             let (mut socket, _) = listener.accept().await.unwrap();

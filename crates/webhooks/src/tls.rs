@@ -1,4 +1,4 @@
-//! The client side of TLS: ring only, the system's authorities, HTTP/2 where the receiver has it.
+//! TLS for webhooks: ring only, the system's certificate authorities, and HTTP/2 if the receiver offers it.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-/// The protocol that ALPN chooses for HTTP/2.
+/// The ALPN identifier of HTTP/2.
 pub(crate) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
 
-/// A connector that trusts the system's authorities and these.
+/// Creates a connector that trusts the system's certificate authorities and the additional ones.
 pub(crate) fn connector(more: &[CertificateDer<'static>]) -> Result<TlsConnector, rustls::Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -20,7 +20,7 @@ pub(crate) fn connector(more: &[CertificateDer<'static>]) -> Result<TlsConnector
         roots.add(authority.clone())?;
     }
     if roots.is_empty() {
-        tracing::warn!("the system has no certificate authorities: no https receiver can be reached");
+        tracing::warn!("no certificate authorities on this system: deliveries to https receivers will fail");
     }
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
@@ -30,11 +30,11 @@ pub(crate) fn connector(more: &[CertificateDer<'static>]) -> Result<TlsConnector
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// The name that the receiver's certificate must be made out to.
+/// Returns the name that the receiver's certificate must be valid for.
 pub(crate) fn server_name(url: &Url) -> Option<ServerName<'static>> {
     match url.host()? {
         Host::Domain(name) => ServerName::try_from(name.trim_end_matches('.').to_owned()).ok(),
-        Host::Ipv4(it) => Some(ServerName::IpAddress(it.into())),
-        Host::Ipv6(it) => Some(ServerName::IpAddress(it.into())),
+        Host::Ipv4(address) => Some(ServerName::IpAddress(address.into())),
+        Host::Ipv6(address) => Some(ServerName::IpAddress(address.into())),
     }
 }

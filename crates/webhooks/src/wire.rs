@@ -1,7 +1,7 @@
-//! A socket that gives up when its peer sends more than it was allowed to.
+//! A socket that fails when its peer sends more than allowed.
 //!
-//! Headers, informational answers, control frames, certificates: whatever a receiver sends counts, so nothing it thinks
-//! of can keep an attempt busy or fill memory.
+//! All bytes of the receiver count, including headers, informational responses, control frames and certificates. A
+//! receiver can therefore neither keep an attempt busy nor fill memory.
 
 use std::io;
 use std::pin::Pin;
@@ -12,27 +12,27 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// For the TLS handshake: certificate chains have a few KiB.
+/// Allowance for the TLS handshake, in bytes. Certificate chains have a few KiB.
 const FOR_HANDSHAKE: u64 = 64 * 1024;
-/// For everything up to an answer's head, and the part of its body that is read.
+/// Allowance for one response, in bytes: everything up to the head, and the part of the body that is read.
 const FOR_ANSWER: u64 = 64 * 1024;
-/// What concurrent requests on one connection may add up to.
+/// Largest allowance for concurrent requests on one connection, in bytes.
 const AT_MOST: u64 = 4 * FOR_ANSWER;
 
-/// How many bytes the peer may still send.
+/// The number of bytes that the peer may still send.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance(Arc<AtomicU64>);
 
 impl Allowance {
-    /// One answer is expected; what others left over does not count.
+    /// Sets the allowance to that of one response. Unused bytes of earlier responses are dropped.
     pub(crate) fn expect_answer(&self) {
         self.0.store(FOR_ANSWER, Ordering::Relaxed);
     }
 
-    /// One more answer is expected beside others.
+    /// Adds the allowance of one more concurrent response.
     pub(crate) fn expect_another(&self) {
         let more = |left: u64| Some(left.saturating_add(FOR_ANSWER).min(AT_MOST));
-        // The closure always answers, so there is no failure to see.
+        // The closure always returns a value, so the update cannot fail.
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok();
     }
 
@@ -46,12 +46,12 @@ impl Allowance {
     }
 }
 
-/// The peer sent more than it was allowed to.
+/// The error after a peer sent more than allowed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the receiver sent more than is read")]
+#[error("the receiver sent more than the allowed number of bytes")]
 pub(crate) struct TooMuch;
 
-/// The socket.
+/// A socket that spends the allowance on every read.
 #[derive(Debug)]
 pub(crate) struct Metered {
     socket: TcpStream,

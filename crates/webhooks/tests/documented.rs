@@ -1,4 +1,4 @@
-//! What `docs/webhooks.md` shows is true: its vectors, and its examples on the vectors and on a live delivery.
+//! Tests of `docs/webhooks.md`: its test vectors, and its examples on the vectors and on a live delivery.
 
 #![cfg(test)]
 
@@ -22,7 +22,7 @@ const PAGE: &str = include_str!("../../../docs/webhooks.md");
 const SECONDS: i64 = 1_772_352_930;
 const EVENT: &str = "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
-/// The block behind a mark.
+/// Returns the code block behind an `example` mark.
 fn example(name: &str) -> &'static str {
     let mark = format!("<!-- example: {name} -->\n```");
     let (_, behind) = PAGE.split_once(&mark).unwrap_or_else(|| panic!("no example {name}"));
@@ -39,11 +39,11 @@ fn text(value: &serde_json::Value) -> &str {
 }
 
 fn secrets(vector: &serde_json::Value) -> Vec<Secret> {
-    vector["secrets"].as_array().unwrap().iter().map(|it| Secret::new(text(it).to_owned())).collect()
+    vector["secrets"].as_array().unwrap().iter().map(|secret| Secret::new(text(secret).to_owned())).collect()
 }
 
 #[test]
-fn the_vectors_are_what_is_signed_and_each_secret_verifies() {
+fn documented_vectors_are_reproduced_and_verified() {
     let at = Timestamp::from_millis(SECONDS * 1000);
     for vector in vectors() {
         let (secrets, body) = (secrets(&vector), text(&vector["body"]).as_bytes());
@@ -55,7 +55,7 @@ fn the_vectors_are_what_is_signed_and_each_secret_verifies() {
     }
 }
 
-/// What an example is asked: the secret, the header, the body as text, the time, and what it has to answer.
+/// Input of an example: the secret, the header, the body as text and the time; and the expected result.
 type Case = (String, String, String, i64, bool);
 
 const PYTHON: &str = r#"
@@ -69,9 +69,9 @@ for (const [secret, header, body, now] of JSON.parse(require("node:fs").readFile
   console.log(isAuthentic(secret, header, Buffer.from(body), now));
 "#;
 
-/// Puts all cases to both examples, each in a process of its own.
-fn put_to_the_examples(cases: &[Case]) {
-    let wanted: String = cases.iter().map(|it| format!("{}\n", it.4)).collect();
+/// Runs all cases with the Python and the Node example, each in its own process.
+fn run_examples(cases: &[Case]) {
+    let wanted: String = cases.iter().map(|case| format!("{}\n", case.4)).collect();
     for (language, program, option, calls) in [("python", "python3", "-c", PYTHON), ("node", "node", "-e", NODE)] {
         let code = format!("{}{calls}", example(language));
         let child = Command::new(program).args([option, &code]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
@@ -88,27 +88,27 @@ fn put_to_the_examples(cases: &[Case]) {
 }
 
 #[test]
-fn the_examples_accept_the_vectors_and_nothing_else() {
+fn documented_examples_accept_only_the_vectors() {
     let mut cases = Vec::new();
     for vector in vectors() {
         let (header, body) = (text(&vector["x-service-signature"]), text(&vector["body"]));
         for secret in secrets(&vector) {
-            let mut ask = |header: &str, body: &str, now, wanted| {
+            let mut add = |header: &str, body: &str, now, wanted| {
                 cases.push((secret.reveal().to_owned(), header.to_owned(), body.to_owned(), now, wanted));
             };
             for (now, wanted) in [(-301, false), (-300, true), (0, true), (300, true), (301, false)] {
-                ask(header, body, SECONDS + now, wanted);
+                add(header, body, SECONDS + now, wanted);
             }
-            ask(header, "{}", SECONDS, false);
+            add(header, "{}", SECONDS, false);
             for bad in ["", "t=1", "v1=00", "nonsense", "t=1,t=1,v1=00", &header.replace("t=", "t=x")] {
-                ask(bad, body, SECONDS, false);
+                add(bad, body, SECONDS, false);
             }
         }
     }
-    put_to_the_examples(&cases);
+    run_examples(&cases);
 }
 
-/// Takes one request and answers 200: the names and values of its headers, and its body.
+/// Accepts one request, responds with 200 and returns the request's headers and body.
 async fn receive(listener: tokio::net::TcpListener) -> (BTreeMap<String, String>, Vec<u8>) {
     let (mut socket, _) = listener.accept().await.unwrap();
     let mut read = Vec::new();
@@ -116,11 +116,11 @@ async fn receive(listener: tokio::net::TcpListener) -> (BTreeMap<String, String>
         let mut more = [0; 4096];
         let bytes = socket.read(&mut more).await.unwrap();
         read.extend(&more[..bytes]);
-        let Some(end) = read.windows(4).position(|it| it == b"\r\n\r\n") else { continue };
+        let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
         let head = String::from_utf8(read[..end].to_vec()).unwrap();
         let headers: BTreeMap<_, _> = head
             .lines()
-            .filter_map(|it| it.split_once(": "))
+            .filter_map(|line| line.split_once(": "))
             .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
             .collect();
         let body = &read[end + 4..];
@@ -132,7 +132,7 @@ async fn receive(listener: tokio::net::TcpListener) -> (BTreeMap<String, String>
 }
 
 #[tokio::test]
-async fn the_examples_accept_a_live_delivery() {
+async fn documented_examples_accept_a_live_delivery() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let received = tokio::spawn(receive(listener));
@@ -159,16 +159,16 @@ async fn the_examples_accept_a_live_delivery() {
         assert_eq!(verify(secret.reveal(), header, &bytes, at), Ok(()));
         cases.push((secret.reveal().to_owned(), header.clone(), body.clone(), SECONDS, true));
     }
-    put_to_the_examples(&cases);
+    run_examples(&cases);
 }
 
 #[test]
-fn the_page_says_which_events_are_live_and_has_every_word_of_a_failure() {
+fn page_lists_every_event_type_and_failure_reason() {
     for kind in EventType::ALL {
         let word = kind.word();
-        let row = PAGE.lines().find(|it| it.starts_with(&format!("| `{word}` |")));
+        let row = PAGE.lines().find(|line| line.starts_with(&format!("| `{word}` |")));
         let live = if kind.is_live() { "| yes |" } else { "| not yet |" };
-        assert!(row.is_some_and(|it| it.ends_with(live)), "{word}: {row:?}");
+        assert!(row.is_some_and(|row| row.ends_with(live)), "{word}: {row:?}");
     }
     for word in FailureReason::words() {
         assert!(PAGE.contains(&format!("\n| `{word}` |")), "{word}");

@@ -1,4 +1,4 @@
-//! The store of shared windows against a real server.
+//! Tests of the shared windows with a real server.
 
 #[cfg(test)]
 mod windows;

@@ -1,4 +1,4 @@
-//! Shared windows on a real server: several instances at once, a server that goes and comes back, a password.
+//! Shared windows on a real server: concurrent instances, a server restart, a password.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ fn store(url: &str) -> RedisRateLimits {
 }
 
 async fn remaining(store: &RedisRateLimits, class: QuotaClass) -> Result<u32, RateLimitStoreError> {
-    store.admit(key(), class, LIMIT).await.map(|it| it.remaining)
+    store.admit(key(), class, LIMIT).await.map(|status| status.remaining)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn four_instances_with_32_clients_admit_exactly_the_limit_of_a_key() {
+async fn four_instances_admit_exactly_the_limit_of_a_key() {
     let Some(server) = TestRedis::start().unwrap() else { return };
     let stores: Vec<Arc<RedisRateLimits>> = (0..INSTANCES).map(|_| Arc::new(store(&server.url()))).collect();
-    // Until every client was refused, so that more was asked for than there is, by everybody.
+    // Each client continues until it is refused, so that demand exceeds the limit.
     let client = |store: Arc<RedisRateLimits>| async move {
         let (mut admitted, mut first, mut last) = (0, i64::MAX, 0);
         loop {
@@ -38,12 +38,13 @@ async fn four_instances_with_32_clients_admit_exactly_the_limit_of_a_key() {
                 return (admitted, first, last);
             }
             admitted += 1;
-            // When it leaves the window, by the one clock that counts.
+            // The time when the request leaves the window, by the server's clock.
             first = first.min(status.reset_at_seconds);
             last = last.max(status.reset_at_seconds);
         }
     };
-    let clients: Vec<_> = (0..CLIENTS).map(|it| tokio::spawn(client(Arc::clone(&stores[it % INSTANCES])))).collect();
+    let clients: Vec<_> =
+        (0..CLIENTS).map(|number| tokio::spawn(client(Arc::clone(&stores[number % INSTANCES])))).collect();
     let (mut admitted, mut first, mut last) = (0, i64::MAX, 0);
     for client in clients {
         let of_one = client.await.unwrap();
@@ -51,12 +52,12 @@ async fn four_instances_with_32_clients_admit_exactly_the_limit_of_a_key() {
         first = first.min(of_one.1);
         last = last.max(of_one.2);
     }
-    assert!(last - first < 60, "all of it was within one window");
+    assert!(last - first < 60, "all requests were within one window");
     assert_eq!(admitted, LIMIT);
 }
 
 #[tokio::test]
-async fn keys_and_classes_have_windows_of_their_own_and_instances_none() {
+async fn each_key_and_class_has_one_window_for_all_instances() {
     let Some(server) = TestRedis::start().unwrap() else { return };
     let (one, other) = (store(&server.url()), store(&server.url()));
     assert_eq!(remaining(&one, QuotaClass::Read).await, Ok(599));
@@ -67,11 +68,11 @@ async fn keys_and_classes_have_windows_of_their_own_and_instances_none() {
     let refused = one.admit(stranger, QuotaClass::Read, 1).await.unwrap();
     assert!(!refused.admitted && (1..=60).contains(&refused.retry_after_seconds), "{refused:?}");
     assert_eq!(one.check().await, Ok(()));
-    assert_eq!(remaining(&one, QuotaClass::Read).await, Ok(597), "to check counts nothing");
+    assert_eq!(remaining(&one, QuotaClass::Read).await, Ok(597), "a check counts no request");
 }
 
 #[tokio::test]
-async fn a_server_that_was_killed_is_asked_again_once_it_is_back_and_sent_the_script() {
+async fn restarted_server_is_used_again_and_gets_the_script() {
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     let store = store(&server.url());
     assert_eq!(remaining(&store, QuotaClass::Read).await, Ok(599));
@@ -82,7 +83,7 @@ async fn a_server_that_was_killed_is_asked_again_once_it_is_back_and_sent_the_sc
     }
     server.resume().unwrap();
     let mut answers = vec![];
-    // The first may still meet the attempt to connect that failed.
+    // The first request may still get the error of the failed reconnection.
     while answers.len() < 3 && !answers.iter().any(Result::is_ok) {
         answers.push(remaining(&store, QuotaClass::Read).await);
     }
@@ -90,19 +91,19 @@ async fn a_server_that_was_killed_is_asked_again_once_it_is_back_and_sent_the_sc
 }
 
 #[tokio::test]
-async fn a_password_is_needed_where_there_is_one_and_never_told() {
+async fn wrong_password_is_reported_without_the_password() {
     let Some(server) = TestRedis::start_with(&["--requirepass", "hunter2"]).unwrap() else { return };
     let url = |password: &str| format!("redis://{password}127.0.0.1:{}", server.port());
     assert_eq!(store(&url(":hunter2@")).check().await, Ok(()));
     for wrong in ["", ":hunter3@", "app:hunter3@"] {
-        let it = store(&url(wrong)).check().await;
-        let Err(RateLimitStoreError::Credentials(text)) = &it else { panic!("{wrong}: {it:?}") };
+        let checked = store(&url(wrong)).check().await;
+        let Err(RateLimitStoreError::Credentials(text)) = &checked else { panic!("{wrong}: {checked:?}") };
         assert!(!text.contains("hunter"), "{text}");
     }
 }
 
 #[tokio::test]
-async fn a_password_that_is_corrected_on_the_server_is_accepted_without_a_restart() {
+async fn password_corrected_on_the_server_needs_no_restart() {
     let Some(server) = TestRedis::start_with(&["--requirepass", "hunter3"]).unwrap() else { return };
     let store = store(&format!("redis://:hunter2@127.0.0.1:{}", server.port()));
     assert!(matches!(store.check().await, Err(RateLimitStoreError::Credentials(_))));
@@ -110,7 +111,7 @@ async fn a_password_that_is_corrected_on_the_server_is_accepted_without_a_restar
     assert_eq!(store.check().await, Ok(()));
 }
 
-/// Changes the password of the server, as an operator does.
+/// Changes the password of the server like an operator.
 async fn change_password(port: u16) {
     let client = redis::Client::open(format!("redis://:hunter3@127.0.0.1:{port}")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
@@ -119,7 +120,7 @@ async fn change_password(port: u16) {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_is_named_for_that() {
+async fn server_that_cannot_store_is_reported_as_refusing() {
     let Some(server) = TestRedis::start_with(&["--maxmemory", "1", "--maxmemory-policy", "noeviction"]).unwrap() else {
         return;
     };

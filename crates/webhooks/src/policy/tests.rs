@@ -1,8 +1,8 @@
-//! The table of forbidden and allowed addresses: each range with its first and last address and their neighbours.
+//! The table of refused and allowed addresses: each range with its first and last address and their neighbors.
 
 use super::*;
 
-/// A range that must be forbidden: its first and last address, and whether the addresses next to it are allowed.
+/// A range to refuse: its first and last address, and whether the addresses before and after it are allowed.
 type Range = (&'static str, &'static str, bool, bool);
 
 const FORBIDDEN: &[Range] = &[
@@ -23,7 +23,7 @@ const FORBIDDEN: &[Range] = &[
     ("203.0.113.0", "203.0.113.255", true, true),
     ("224.0.0.0", "239.255.255.255", true, false),
     ("240.0.0.0", "255.255.255.255", false, false),
-    // IPv6: everything outside 2000::/3, by the names of what is there
+    // IPv6: ranges outside 2000::/3, by their registered purposes.
     ("::", "::", false, false),
     ("::1", "::1", false, false),
     ("::2", "::ffff:ffff", false, false),
@@ -48,7 +48,7 @@ const FORBIDDEN: &[Range] = &[
     ("fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", false, false),
     ("fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", false, false),
     ("ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", false, false),
-    // … and within it
+    // IPv6: ranges within 2000::/3.
     ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", true, true),
     ("2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff", true, false),
     ("2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", false, false),
@@ -59,7 +59,7 @@ const FORBIDDEN: &[Range] = &[
     ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", false, true),
 ];
 
-/// Well-known public addresses, and such as look like forbidden ones.
+/// Well-known public addresses, and addresses that resemble refused ones.
 const ALLOWED: &[&str] = &[
     "1.1.1.1",
     "8.8.8.8",
@@ -81,24 +81,24 @@ fn at(text: &str) -> IpAddr {
     text.parse().unwrap_or_else(|_| panic!("not an address: {text}"))
 }
 
-/// The address so many places on, if there is one.
+/// Returns the next or previous address, if there is one.
 fn neighbour(address: IpAddr, up: bool) -> Option<IpAddr> {
     match address {
-        IpAddr::V4(it) => {
-            let bits = u32::from(it);
+        IpAddr::V4(address) => {
+            let bits = u32::from(address);
             let bits = if up { bits.checked_add(1) } else { bits.checked_sub(1) };
-            bits.map(|it| IpAddr::V4(it.into()))
+            bits.map(|bits| IpAddr::V4(bits.into()))
         }
-        IpAddr::V6(it) => {
-            let bits = u128::from(it);
+        IpAddr::V6(address) => {
+            let bits = u128::from(address);
             let bits = if up { bits.checked_add(1) } else { bits.checked_sub(1) };
-            bits.map(|it| IpAddr::V6(it.into()))
+            bits.map(|bits| IpAddr::V6(bits.into()))
         }
     }
 }
 
 #[test]
-fn forbidden_ranges_are_forbidden_to_their_edges_and_not_beyond() {
+fn forbidden_range_ends_at_its_first_and_last_address() {
     for (first, last, before, after) in FORBIDDEN {
         for edge in [first, last] {
             assert!(!is_public(at(edge)), "{edge} of {first} to {last}");
@@ -112,7 +112,7 @@ fn forbidden_ranges_are_forbidden_to_their_edges_and_not_beyond() {
 }
 
 #[test]
-fn the_middle_of_each_forbidden_range_is_forbidden() {
+fn middle_of_each_forbidden_range_is_forbidden() {
     for (first, last, ..) in FORBIDDEN {
         let middle = match (at(first), at(last)) {
             (IpAddr::V4(a), IpAddr::V4(b)) => IpAddr::V4((u32::from(a) / 2 + u32::from(b) / 2).into()),
@@ -133,19 +133,19 @@ fn public_addresses_are_allowed() {
 }
 
 #[test]
-fn an_ipv4_address_in_the_clothes_of_ipv6_is_forbidden_whatever_it_is() {
+fn ipv4_address_embedded_in_ipv6_is_forbidden() {
     for text in ["127.0.0.1", "169.254.169.254", "10.0.0.1", "8.8.8.8"] {
-        let IpAddr::V4(it) = at(text) else { panic!("not IPv4: {text}") };
-        let [a, b, c, d] = it.octets();
+        let IpAddr::V4(address) = at(text) else { panic!("not IPv4: {text}") };
+        let [a, b, c, d] = address.octets();
         let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-        let dressed = [
-            it.to_ipv6_mapped(),
+        let embedded = [
+            address.to_ipv6_mapped(),
             Ipv6Addr::new(0, 0, 0, 0, 0, 0, high, low),
             Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
             Ipv6Addr::new(0x2001, 0, high, low, 0, 0, !high, !low),
             Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, high, low),
         ];
-        for address in dressed {
+        for address in embedded {
             assert!(!is_public(IpAddr::V6(address)), "{address}");
         }
         let translated = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low);
@@ -154,8 +154,8 @@ fn an_ipv4_address_in_the_clothes_of_ipv6_is_forbidden_whatever_it_is() {
 }
 
 #[test]
-fn a_trusted_network_is_allowed_to_its_edges_and_not_beyond() {
-    let policy = Policy::trusting(["10.1.2.200/24", "fd00:1::/64"].map(|it| it.parse().unwrap()));
+fn trusted_network_ends_at_its_first_and_last_address() {
+    let policy = Policy::trusting(["10.1.2.200/24", "fd00:1::/64"].map(|network| network.parse().unwrap()));
     for (text, wanted) in [
         ("10.1.1.255", false),
         ("10.1.2.0", true),

@@ -1,4 +1,4 @@
-//! What may be called, literals included, before anything is sent.
+//! URL checks before sending, including address literals.
 
 use candor_domain::webhook::FailureReason::{Forbidden, NotHttps};
 use candor_domain::webhook::Verdict::{self, Allowed, Private};
@@ -9,11 +9,11 @@ use candor_webhooks::{Sender, SenderSettings};
 use crate::support::{AMPLE, OK, Receiver, failed, post, sender, told};
 
 async fn judged(sender: &Sender, url: &str) -> Verdict {
-    sender.judge(&ReceiverUrl::parse(url).unwrap_or_else(|it| panic!("{url}: {it:?}"))).await
+    sender.judge(&ReceiverUrl::parse(url).unwrap_or_else(|flaw| panic!("{url}: {flaw:?}"))).await
 }
 
 #[tokio::test]
-async fn every_spelling_of_a_forbidden_address_is_seen_through() {
+async fn forbidden_address_is_refused_in_every_spelling() {
     let sender = Sender::new(SenderSettings::default()).unwrap();
     for url in [
         "https://127.0.0.1/",
@@ -46,7 +46,7 @@ async fn every_spelling_of_a_forbidden_address_is_seen_through() {
 }
 
 #[tokio::test]
-async fn public_addresses_may_be_called_over_https_only() {
+async fn public_address_may_be_called_over_https_only() {
     let sender = Sender::new(SenderSettings::default()).unwrap();
     for url in ["https://9.9.9.9/", "https://9.9.9.9:8443/x", "https://[2620:fe::fe]/", "https://[64:ff9b::9.9.9.9]/"] {
         assert_eq!(judged(&sender, url).await, Allowed, "{url}");
@@ -58,7 +58,7 @@ async fn public_addresses_may_be_called_over_https_only() {
 }
 
 #[tokio::test]
-async fn a_trusted_network_may_be_private_and_plain_and_no_other() {
+async fn only_a_trusted_network_may_be_private_or_plain_http() {
     let receiver = Receiver::answering(OK).await;
     let trusting = sender();
     assert_eq!(judged(&trusting, &receiver.url()).await, Allowed);
@@ -75,5 +75,5 @@ async fn a_trusted_network_may_be_private_and_plain_and_no_other() {
     }
     let strict = Sender::new(SenderSettings::default()).unwrap();
     assert_eq!(told(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
-    assert_eq!(receiver.connections(), 0, "nothing was opened by judging or refusing");
+    assert_eq!(receiver.connections(), 0, "checks open no connection");
 }

@@ -1,4 +1,4 @@
-//! Attempts against receivers that behave, and receivers that do not: each ends as it must, in bounded time.
+//! Attempts against well-behaved and misbehaving receivers; each must end in bounded time.
 
 #![cfg(test)]
 

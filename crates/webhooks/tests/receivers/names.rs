@@ -1,4 +1,4 @@
-//! Host names whose addresses change, are mixed, or are missing: told by a name server of the test.
+//! Host names with changing, mixed or missing addresses, served by a name server of the test.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -12,10 +12,10 @@ use tokio::task::JoinHandle;
 
 use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, failed, post, serve, told};
 
-/// The addresses that a name has at its first, second, … look-up; the last ones stay.
+/// Addresses of a name at its first, second and later lookups; the last entry repeats.
 type Script = Vec<Vec<IpAddr>>;
 
-/// A name server for one name, without any caching.
+/// A name server for one name, with a time to live of 0.
 struct NameServer {
     address: SocketAddr,
     asked: Arc<Mutex<usize>>,
@@ -44,12 +44,12 @@ impl NameServer {
         Self { address, asked, task }
     }
 
-    /// How often the name's IPv4 addresses were asked for.
+    /// Returns the number of lookups of IPv4 addresses.
     fn asked(&self) -> usize {
         *self.asked.lock().unwrap()
     }
 
-    /// A sender that asks this server and trusts only 127.0.0.1.
+    /// Creates a sender that uses this server and trusts only 127.0.0.1.
     fn sender(&self) -> Sender {
         self.sender_trusting("127.0.0.1/32")
     }
@@ -70,7 +70,7 @@ impl Drop for NameServer {
 const A: u16 = 1;
 const AAAA: u16 = 28;
 
-/// The question of a query (RFC 1035, 4.1.2), and the type it asks for.
+/// Returns the question of a query (RFC 1035, 4.1.2) and its type.
 fn question(query: &[u8]) -> (&[u8], u16) {
     let mut end = 12;
     while query[end] != 0 {
@@ -82,21 +82,21 @@ fn question(query: &[u8]) -> (&[u8], u16) {
 fn answer(id: &[u8], question: &[u8], kind: u16, addresses: &[IpAddr]) -> Vec<u8> {
     let data: Vec<Vec<u8>> = addresses
         .iter()
-        .filter_map(|it| match it {
-            IpAddr::V4(it) if kind == A => Some(it.octets().to_vec()),
-            IpAddr::V6(it) if kind == AAAA => Some(it.octets().to_vec()),
+        .filter_map(|address| match address {
+            IpAddr::V4(address) if kind == A => Some(address.octets().to_vec()),
+            IpAddr::V6(address) if kind == AAAA => Some(address.octets().to_vec()),
             IpAddr::V4(_) | IpAddr::V6(_) => None,
         })
         .collect();
     let count = u8::try_from(data.len()).unwrap();
     let mut out = [id, &[0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0], question].concat();
-    for it in data {
+    for octets in data {
         out.extend([0xc0, 12]);
         out.extend(kind.to_be_bytes());
-        // Class IN, and a time to live of nothing.
+        // Class IN, and a time to live of 0.
         out.extend([0, 1, 0, 0, 0, 0]);
-        out.extend(u16::try_from(it.len()).unwrap().to_be_bytes());
-        out.extend(it);
+        out.extend(u16::try_from(octets.len()).unwrap().to_be_bytes());
+        out.extend(octets);
     }
     out
 }
@@ -110,17 +110,17 @@ fn url(port: u16) -> String {
 }
 
 #[tokio::test]
-async fn a_name_of_a_trusted_address_is_delivered_to() {
+async fn name_with_a_trusted_address_gets_deliveries() {
     let receiver = Receiver::answering(OK).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.1")]]).await;
     let request = post(url(receiver.address.port()), AMPLE);
     assert_eq!(told(&names.sender(), request).await, acknowledged(200));
 }
 
-// Elsewhere nothing can listen at 127.0.0.2.
+// Only Linux can listen at 127.0.0.2 without configuration.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_answer_that_flips_between_check_and_attempt_is_refused() {
+async fn address_that_changes_between_check_and_attempt_is_refused() {
     let outside = Receiver::answering(OK).await;
     let port = outside.address.port();
     let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
@@ -133,10 +133,10 @@ async fn an_answer_that_flips_between_check_and_attempt_is_refused() {
     assert_eq!((outside.connections(), inside.connections()), (0, 0));
 }
 
-// Elsewhere nothing can listen at 127.0.0.2.
+// Only Linux can listen at 127.0.0.2 without configuration.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_attempt_dials_the_answer_that_it_vetted_and_asks_no_second_time() {
+async fn attempt_dials_the_vetted_address_without_a_second_lookup() {
     let outside = Receiver::answering(OK).await;
     let port = outside.address.port();
     let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
@@ -146,7 +146,7 @@ async fn an_attempt_dials_the_answer_that_it_vetted_and_asks_no_second_time() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_is_no_way_round_the_check() {
+async fn kept_connection_does_not_bypass_the_check() {
     let receiver = Receiver::answering(OK).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("10.0.0.1")]]).await;
     let sender = names.sender();
@@ -156,7 +156,7 @@ async fn a_kept_connection_is_no_way_round_the_check() {
 }
 
 #[tokio::test]
-async fn the_next_address_is_dialled_when_one_is_dead() {
+async fn next_address_is_dialed_when_one_is_unreachable() {
     let receiver = Receiver::answering(OK).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.3"), ip("127.0.0.1")]]).await;
     let request = post(url(receiver.address.port()), AMPLE);
@@ -164,7 +164,7 @@ async fn the_next_address_is_dialled_when_one_is_dead() {
 }
 
 #[tokio::test]
-async fn one_forbidden_address_among_others_refuses_them_all() {
+async fn one_forbidden_address_refuses_the_host() {
     let receiver = Receiver::answering(OK).await;
     let port = receiver.address.port();
     for mixed in [
@@ -185,7 +185,7 @@ async fn one_forbidden_address_among_others_refuses_them_all() {
 }
 
 #[tokio::test]
-async fn public_names_may_be_called() {
+async fn name_with_public_addresses_may_be_called() {
     for public in [vec![ip("9.9.9.9")], vec![ip("2620:fe::fe")], vec![ip("9.9.9.9"), ip("2620:fe::fe")]] {
         let names = NameServer::start(vec![public.clone()]).await;
         let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();
@@ -194,7 +194,7 @@ async fn public_names_may_be_called() {
 }
 
 #[tokio::test]
-async fn a_name_without_address_is_unresolvable_and_a_silent_server_runs_into_the_deadline() {
+async fn unknown_name_is_unresolvable_and_silent_server_times_out() {
     let names = NameServer::start(vec![vec![]]).await;
     let sender = names.sender();
     let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();

@@ -1,4 +1,4 @@
-//! HTTP/1.1 without TLS: answers, silence, drips, floods and resets.
+//! HTTP/1.1 without TLS: responses, silence, slow bytes, floods and resets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn a_request_is_a_post_of_the_body_with_the_headers_as_given() {
+async fn request_is_a_post_with_the_given_headers_and_body() {
     let (see, seen) = tokio::sync::oneshot::channel();
     let see = std::sync::Mutex::new(Some(see));
     let receiver = Receiver::start(move |mut socket| {
@@ -36,7 +36,7 @@ async fn a_request_is_a_post_of_the_body_with_the_headers_as_given() {
 }
 
 #[tokio::test]
-async fn any_2xx_acknowledges_and_other_answers_do_not() {
+async fn only_a_2xx_response_acknowledges() {
     let table: [(&'static [u8], _); 9] = [
         (OK, acknowledged(200)),
         (b"HTTP/1.1 204 No Content\r\n\r\n", acknowledged(204)),
@@ -55,7 +55,7 @@ async fn any_2xx_acknowledges_and_other_answers_do_not() {
 }
 
 #[tokio::test]
-async fn a_redirect_inward_is_a_failure_and_is_not_followed() {
+async fn redirect_to_a_private_address_is_not_followed() {
     let inside = Receiver::answering(OK).await;
     for status in [301_u16, 302, 303, 307, 308] {
         let location = inside.url();
@@ -73,7 +73,7 @@ async fn a_redirect_inward_is_a_failure_and_is_not_followed() {
 }
 
 #[tokio::test]
-async fn silence_ends_at_the_deadline() {
+async fn silent_receiver_times_out_at_the_deadline() {
     let silent = Receiver::start(|mut socket| async move {
         request(&mut socket).await;
         std::future::pending::<()>().await;
@@ -85,12 +85,12 @@ async fn silence_ends_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_closed_port_is_no_connection() {
+async fn closed_port_fails_to_connect() {
     let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     assert_eq!(attempt(format!("http://{address}/"), AMPLE).await, failed(0, Connect));
 }
 
-/// Sends a start, then a part for ever, a little pause between each, until the sender closes.
+/// Sends a start, then one part after the other with a pause in between, until the sender closes.
 async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], pause: Duration) {
     request(&mut socket).await;
     if socket.write_all(start).await.is_ok() {
@@ -103,7 +103,7 @@ async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], 
 }
 
 #[tokio::test]
-async fn what_never_ends_ends_all_the_same_and_the_connection_is_closed() {
+async fn endless_response_is_cut_off_and_its_connection_closed() {
     const ANSWERED: &[u8] = b"HTTP/1.1 200 OK\r\n";
     let (at_once, slowly) = (Duration::ZERO, Duration::from_millis(10));
     let many: &'static [u8] =
@@ -157,7 +157,7 @@ async fn what_never_ends_ends_all_the_same_and_the_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn a_connection_that_ends_early_is_a_failure_until_the_status_is_known() {
+async fn connection_closed_before_the_status_is_a_failure() {
     let table: [(&str, Option<&'static [u8]>, _); 6] = [
         ("after accept", None, failed(0, Closed)),
         ("after the request", Some(b""), failed(0, Closed)),
@@ -178,7 +178,7 @@ async fn a_connection_that_ends_early_is_a_failure_until_the_status_is_known() {
                         socket.write_all(answer).await.unwrap();
                     }
                     if crash {
-                        // A reset can overtake what was sent before it, which matters once that has a status.
+                        // A reset can overtake earlier data, which must not happen to a complete status.
                         if wanted.0 > 0 {
                             judged.notified().await;
                         }
@@ -197,7 +197,7 @@ async fn a_connection_that_ends_early_is_a_failure_until_the_status_is_known() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_malformed() {
+async fn response_that_is_not_http_is_malformed() {
     let table: [&'static [u8]; 4] = [
         b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
         b"HTTP/1.1 abc OK\r\n\r\n",
@@ -211,11 +211,11 @@ async fn what_is_not_http_is_malformed() {
 }
 
 #[tokio::test]
-async fn proxies_of_the_environment_are_not_used() {
+async fn proxy_variables_of_the_environment_are_ignored() {
     let proxy = Receiver::answering(b"HTTP/1.1 502 Proxy\r\ncontent-length: 0\r\n\r\n").await;
     let itself = std::env::current_exe().unwrap();
     let mut again = tokio::process::Command::new(itself);
-    again.args(["--exact", "plain::a_request_is_a_post_of_the_body_with_the_headers_as_given"]);
+    again.args(["--exact", "plain::request_is_a_post_with_the_given_headers_and_body"]);
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
         again.env(name, format!("http://{}", proxy.address));
     }

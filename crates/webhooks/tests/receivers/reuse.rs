@@ -1,4 +1,4 @@
-//! Connections that are kept, shared, or found closed.
+//! Connections that are kept, shared or closed by the receiver.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::support::{AMPLE, BODY, OK, Receiver, SHORT, acknowledged, failed, post, request, sender, told, until};
 use crate::tls::Authority;
 
-/// Attempts until so many went over one connection; keeping it is work that another task does.
+/// Makes attempts until `wanted` went over one connection, because another task returns connections to the pool.
 async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
     let sender = sender();
     for _ in 0..wanted {
@@ -30,14 +30,14 @@ async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
 }
 
 #[tokio::test]
-async fn a_connection_is_kept_after_a_short_answer() {
+async fn connection_is_kept_after_a_short_response() {
     attempts_over_one_connection(&Receiver::answering(OK).await, 5).await;
     let with_body = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
     attempts_over_one_connection(&Receiver::answering(with_body).await, 5).await;
 }
 
 #[tokio::test]
-async fn a_connection_is_not_kept_after_a_long_answer() {
+async fn connection_is_closed_after_a_long_response() {
     let long = format!("HTTP/1.1 200 OK\r\ncontent-length: 4097\r\n\r\n{}", "x".repeat(4097));
     let receiver = Receiver::answering(Box::leak(long.into_bytes().into_boxed_slice())).await;
     let sender = sender();
@@ -49,7 +49,7 @@ async fn a_connection_is_not_kept_after_a_long_answer() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_was_closed_meanwhile_is_no_failure() {
+async fn attempt_on_a_closed_idle_connection_succeeds() {
     let receiver = Receiver::start(|mut socket| async move {
         request(&mut socket).await;
         socket.write_all(OK).await.unwrap();
@@ -68,7 +68,7 @@ async fn a_kept_connection_that_was_closed_meanwhile_is_no_failure() {
 }
 
 #[tokio::test]
-async fn what_was_read_and_not_answered_is_not_sent_again_within_the_attempt() {
+async fn request_that_was_read_is_not_sent_again_in_an_attempt() {
     let (read, connections) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (reading, served) = (Arc::clone(&read), Arc::clone(&connections));
     let receiver = Receiver::start(move |mut socket| {
@@ -90,11 +90,15 @@ async fn what_was_read_and_not_answered_is_not_sent_again_within_the_attempt() {
     assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
     until("kept", || sender.kept_connections() == 1).await;
     assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, failed(0, Closed));
-    assert_eq!((receiver.connections(), read.load(Ordering::SeqCst)), (1, 2), "it is not sent again");
-    assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200), "the next attempt is on its own");
+    assert_eq!((receiver.connections(), read.load(Ordering::SeqCst)), (1, 2), "the request is not sent again");
+    assert_eq!(
+        told(&sender, post(receiver.url(), AMPLE)).await,
+        acknowledged(200),
+        "the next attempt opens a connection"
+    );
 }
 
-/// HTTP/2 that echoes what it is sent; a request to `/hang` is never answered.
+/// Serves HTTP/2 and acknowledges every request, except that `/hang` gets no response.
 async fn http2(socket: TcpStream, acceptor: TlsAcceptor) {
     let Ok(stream) = acceptor.accept(socket).await else { return };
     let service = service_fn(|request: Request<Incoming>| async move {
@@ -113,7 +117,7 @@ async fn http2(socket: TcpStream, acceptor: TlsAcceptor) {
 }
 
 #[tokio::test]
-async fn many_attempts_share_one_connection_over_http2() {
+async fn concurrent_attempts_share_one_http2_connection() {
     let authority = Authority::new();
     let acceptor = authority.acceptor("127.0.0.1", &[b"h2", b"http/1.1"]);
     let receiver = Receiver::start(move |socket| http2(socket, acceptor.clone())).await;
@@ -134,7 +138,7 @@ async fn many_attempts_share_one_connection_over_http2() {
 }
 
 #[tokio::test]
-async fn a_shared_connection_that_does_not_answer_is_not_used_again() {
+async fn unresponsive_shared_connection_is_not_reused() {
     let authority = Authority::new();
     let acceptor = authority.acceptor("127.0.0.1", &[b"h2"]);
     let receiver = Receiver::start(move |socket| http2(socket, acceptor.clone())).await;

@@ -1,4 +1,4 @@
-//! Receivers written as scripts over a socket, on loopback, and a sender that trusts it.
+//! Scripted receivers on loopback sockets, and a sender that trusts loopback.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// More than any attempt here needs that is not to run into it.
+/// Deadline for attempts that must not time out.
 pub(crate) const AMPLE: Duration = Duration::from_secs(20);
-/// For attempts that are to run into it.
+/// Deadline for attempts that must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(300);
-/// What a short deadline may take on a busy machine; a receiver that got its way would take for ever.
+/// Longest duration of an attempt with a short deadline, on a busy machine.
 pub(crate) const SLACK: Duration = Duration::from_secs(10);
 
 pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 pub(crate) const BODY: &str = r#"{"id":"evt_00000000000000000000000001"}"#;
 
-/// A receiver that does the same with every connection.
+/// A receiver that runs the same script on every connection.
 pub(crate) struct Receiver {
     pub(crate) address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -62,7 +62,7 @@ impl Receiver {
         Self { address, connections, ended, task }
     }
 
-    /// Answers every request on a connection like this.
+    /// Starts a receiver that sends this response to every request.
     pub(crate) async fn answering(answer: &'static [u8]) -> Self {
         Self::start(move |socket| serve(socket, answer)).await
     }
@@ -71,7 +71,7 @@ impl Receiver {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// How many of them have ended.
+    /// Returns the number of connections that have ended.
     pub(crate) fn ended(&self) -> usize {
         self.ended.load(Ordering::SeqCst)
     }
@@ -87,20 +87,20 @@ impl Drop for Receiver {
     }
 }
 
-/// Reads requests and answers each, until the sender closes.
+/// Sends a response to every request until the sender closes.
 pub(crate) async fn serve(mut socket: TcpStream, answer: &'static [u8]) {
     while request(&mut socket).await.is_some() {
         socket.write_all(answer).await.unwrap();
     }
 }
 
-/// Reads one request: its head, and a body of the length that it states.
+/// Reads one request with the body length that its head states.
 pub(crate) async fn request<S: AsyncRead + Unpin>(socket: &mut S) -> Option<String> {
     let mut read = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&read).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let stated = head.lines().find_map(|it| it.strip_prefix("Content-Length: ")).unwrap_or("0");
+            let stated = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or("0");
             if body.len() >= stated.parse().unwrap() {
                 return Some(text);
             }
@@ -126,7 +126,7 @@ pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> WebhookRequest
     WebhookRequest { url: url.into(), headers, body: Bytes::from_static(BODY.as_bytes()), deadline }
 }
 
-/// One attempt by a new sender; it has to end in time whatever the receiver does.
+/// Makes one attempt with a new sender and checks that it ends in time.
 pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16, AttemptOutcome) {
     told(&sender(), post(url, deadline)).await
 }
@@ -134,7 +134,7 @@ pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16,
 pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, AttemptOutcome) {
     let limit = request.deadline + SLACK;
     let Attempt { response_status, duration, outcome } = sender.send(request).await;
-    assert!(duration < limit, "it took {duration:?}");
+    assert!(duration < limit, "the attempt took {duration:?}");
     (response_status, outcome)
 }
 
@@ -146,17 +146,17 @@ pub(crate) const fn failed(status: u16, reason: FailureReason) -> (u16, AttemptO
     (status, AttemptOutcome::Failed(reason))
 }
 
-/// Waits for a condition, but not for ever.
+/// Waits for a condition and fails after [`AMPLE`].
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let wait = async {
         while !condition() {
             tokio::task::yield_now().await;
         }
     };
-    assert!(tokio::time::timeout(AMPLE, wait).await.is_ok(), "it never came about: {what}");
+    assert!(tokio::time::timeout(AMPLE, wait).await.is_ok(), "not reached in time: {what}");
 }
 
-/// Ends a connection as a crashed process does, with a reset.
+/// Resets a connection, as a crashed process does.
 pub(crate) fn reset(socket: &TcpStream) {
     socket.set_zero_linger().unwrap();
 }

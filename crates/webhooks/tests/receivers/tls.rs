@@ -1,4 +1,4 @@
-//! HTTPS: certificates that are good or not, handshakes that are slow, cut or not TLS at all.
+//! HTTPS: valid and invalid certificates, and handshakes that are slow, aborted or not TLS.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, failed, loopback, post, request, reset, told};
 
-/// An authority that only these tests know.
+/// A certificate authority for these tests only.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -24,13 +24,13 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    /// A sender that knows it.
+    /// Creates a sender that trusts this authority.
     pub(crate) fn sender(&self) -> Sender {
         let authorities = vec![self.0.der().clone()];
         Sender::new(SenderSettings { authorities, ..loopback() }).unwrap()
     }
 
-    /// The server side with a certificate for this name.
+    /// Creates a TLS acceptor with a certificate for this name.
     pub(crate) fn acceptor(&self, name: &str, protocols: &[&[u8]]) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
         let certificate = params(name).signed_by(&key, &self.0).unwrap();
@@ -63,11 +63,11 @@ fn acceptor(certificate: CertificateDer<'static>, key: &KeyPair, protocols: &[&[
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .unwrap();
-    config.alpn_protocols = protocols.iter().map(|it| it.to_vec()).collect();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Accepts TLS and answers every request.
+/// Accepts TLS and responds to every request.
 async fn serve(socket: TcpStream, acceptor: TlsAcceptor) {
     let Ok(mut stream) = acceptor.accept(socket).await else { return };
     while request(&mut stream).await.is_some() {
@@ -81,7 +81,7 @@ fn secure(receiver: &Receiver) -> String {
 }
 
 #[tokio::test]
-async fn only_a_certificate_for_the_host_by_a_known_authority_and_in_time_is_good() {
+async fn only_a_valid_certificate_for_the_host_is_accepted() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let sender = authority.sender();
     let table = [
@@ -100,7 +100,7 @@ async fn only_a_certificate_for_the_host_by_a_known_authority_and_in_time_is_goo
 }
 
 #[tokio::test]
-async fn a_handshake_that_does_not_come_about_is_a_failure_of_tls() {
+async fn failed_handshake_is_a_tls_failure() {
     let sender = Authority::new().sender();
     let closing = Receiver::start(|mut socket| async move {
         socket.read_u8().await.ok();
@@ -124,10 +124,10 @@ async fn a_handshake_that_does_not_come_about_is_a_failure_of_tls() {
 }
 
 #[tokio::test]
-async fn a_slow_or_endless_handshake_is_bounded() {
+async fn slow_or_endless_handshake_is_bounded() {
     let sender = Authority::new().sender();
     let silent = Receiver::start(|_socket| std::future::pending()).await;
-    // A socket that is dropped closes; this one is kept by the future that never ends.
+    // The future that never ends keeps the socket open.
     let holding = Receiver::start(|socket| async move {
         let _kept = socket;
         std::future::pending::<()>().await;
@@ -136,7 +136,7 @@ async fn a_slow_or_endless_handshake_is_bounded() {
     assert_eq!(told(&sender, post(secure(&holding), SHORT)).await, failed(0, Timeout), "silent");
     drop(silent);
     let dripping = Receiver::start(|mut socket| async move {
-        // A record of a handshake, which it announces as long and sends byte by byte.
+        // Sends a handshake record byte by byte that its header declares as long.
         let start = [22, 3, 3, 0x40, 0];
         if socket.write_all(&start).await.is_ok() {
             while socket.write_all(b"\x02").await.is_ok() {
@@ -147,7 +147,7 @@ async fn a_slow_or_endless_handshake_is_bounded() {
     .await;
     assert_eq!(told(&sender, post(secure(&dripping), SHORT)).await, failed(0, Timeout), "byte by byte");
     let endless = Receiver::start(|mut socket| async move {
-        // Records of alerts that mean nothing and never end.
+        // Sends an endless sequence of meaningless alert records.
         while socket.write_all(&[22, 3, 3, 0, 4, 0, 0, 0, 0].repeat(1000)).await.is_ok() {}
     })
     .await;
