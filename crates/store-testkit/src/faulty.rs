@@ -1,4 +1,4 @@
-//! A store that fails when it is told to, for tests of retries and lost answers.
+//! A store that fails on request, for tests of retries and lost responses.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -26,45 +26,45 @@ use candor_tables::read::{Found, RowKind};
 mod upkeep;
 mod webhooks;
 
-/// What is asked of a store.
+/// The kinds of calls to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultyCall {
-    /// A change set.
+    /// A commit of a change set.
     Commit,
-    /// One resource, or a fact about it.
+    /// A read of one resource or one fact.
     Get,
-    /// Several resources by their ids, as an expansion needs them.
+    /// A read of several resources by id, as expansion needs them.
     Batch,
-    /// A page of a list.
+    /// A read of a page of a list.
     List,
-    /// The key behind a secret.
+    /// A lookup of the key for a secret.
     Authenticate,
-    /// The answer kept for an idempotency key.
+    /// A lookup of the response stored for an idempotency key.
     IdempotencyRecord,
-    /// A piece of the event feed.
+    /// A read of the event feed.
     Feed,
-    /// Deliveries to be leased.
+    /// A claim of due deliveries.
     Claim,
-    /// What has become of leased deliveries.
+    /// A record of the results of leased deliveries.
     Record,
-    /// Notes and clearing: touched keys, the sweep, and the looks after queue and log.
+    /// Background work: touched keys, the sweep, and checks of queue and log.
     Upkeep,
-    /// What concerns the store itself: its master keys, its time, a write that proves that it can be written.
+    /// A call about the store itself: its master keys, its time, the write probe.
     Itself,
 }
 
-/// How a call fails. Who is answered is told the same in both cases.
+/// The way in which a call fails. [`Fault::Before`] and [`Fault::After`] return the same error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It was not carried out.
+    /// The call is not carried out.
     Before,
-    /// It was carried out and the answer was lost.
+    /// The call is carried out, and its response is lost.
     After,
-    /// It was not carried out, and nobody answers.
+    /// The call is not carried out and never returns.
     Hang,
 }
 
-/// A store whose calls fail as arranged, and are counted.
+/// A store that fails on request and counts its calls.
 #[derive(Debug)]
 pub struct Faulty<S: ?Sized> {
     plan: Mutex<Plan>,
@@ -83,7 +83,7 @@ struct Plan {
 }
 
 impl<S: Storage> Faulty<S> {
-    /// A store that works until something else is arranged.
+    /// Creates a store that works until a fault is requested.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self::over(Arc::new(store))
@@ -91,30 +91,30 @@ impl<S: Storage> Faulty<S> {
 }
 
 impl<S: Storage + ?Sized> Faulty<S> {
-    /// The same over a store that others use as well; they meet no faults.
+    /// Creates a store on top of a shared one. Other users of the shared store see no faults.
     #[must_use]
     pub fn over(store: Arc<S>) -> Self {
         Self { plan: Mutex::default(), store }
     }
 
-    /// Lets the `n`-th call from now fail with [`StorageError::Unavailable`]; 1 is the next one.
+    /// Makes the `n`-th call from now fail with [`StorageError::Unavailable`]; 1 is the next call.
     pub fn fail(&self, call: FaultyCall, n: usize, fault: Fault) {
         let mut plan = self.plan();
         let at = plan.calls.get(&call).copied().unwrap_or_default() + n;
         plan.faults.insert((call, at), fault);
     }
 
-    /// Lets every call fail, or none but those arranged.
+    /// Makes every call fail, or only the requested ones.
     pub fn set_down(&self, down: bool) {
         self.plan().down = down;
     }
 
-    /// Lets every commit end as if another change had come first, or none.
+    /// Makes every commit fail as stale, or none.
     pub fn set_outrun(&self, outrun: bool) {
         self.plan().outrun = outrun;
     }
 
-    /// How many calls of a kind there were.
+    /// Returns the number of calls of a kind.
     pub fn calls(&self, call: FaultyCall) -> usize {
         self.plan().calls.get(&call).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Resources, ids and times for tests: plausible, distinct, and the same on every run.
+//! Resources, ids and times for tests: plausible, distinct, and equal on every run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,54 +24,55 @@ use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
 use candor_port_storage::queue::WorkerId;
 use candor_port_storage::{ChangeSet, Lines, Row, Write};
 
-/// When tests begin: 2026-03-02T09:00:00.000Z.
+/// Start time of the clock in tests: 2026-03-02T09:00:00.000Z.
 const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
 
-/// Makes resources. Each has an id of its own, made a millisecond after the one before, and a number in its texts.
+/// A factory of resources. Each resource has its own id, a millisecond after the previous one, and a number in its
+/// texts.
 #[derive(Debug)]
 pub struct Fixtures {
-    /// The time, which moves a millisecond with every id and otherwise only when it is told to.
+    /// The clock, which advances by a millisecond per id and otherwise on request.
     pub clock: Arc<ManualClock>,
-    /// Ids and secrets.
+    /// The source of ids and secrets.
     pub ids: Arc<SeededIds>,
     made: AtomicU64,
 }
 
 impl Fixtures {
-    /// Starts from a number; other numbers give other ids.
+    /// Creates the factory for a seed; other seeds give other ids.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(seed)));
         Self { clock, ids, made: AtomicU64::new(0) }
     }
 
-    /// A number that was not given before.
+    /// Returns the next number.
     pub fn number(&self) -> u64 {
         self.made.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A millisecond later.
+    /// Advances the clock by a millisecond and returns its time.
     pub fn tick(&self) -> Timestamp {
         self.clock.advance_millis(1);
         self.clock.now()
     }
 
-    /// A new id.
+    /// Creates a new id.
     pub fn id<K: Kind>(&self) -> Id<K> {
         new_id(&*self.ids, self.tick())
     }
 
-    /// Bytes that nothing else has.
+    /// Returns 32 unique bytes.
     pub fn bytes32(&self) -> [u8; 32] {
         random32(&*self.ids).unwrap_or_default()
     }
 
-    /// The live data set of a new organization.
+    /// Creates the live data set of a new organization.
     pub fn tenant(&self) -> Tenant {
         Tenant::live(self.id())
     }
 
-    /// An active person without manager or department.
+    /// Creates an active employee without manager or department.
     pub fn employee(&self) -> Employee {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -96,7 +97,7 @@ impl Fixtures {
         }
     }
 
-    /// A strength of a person.
+    /// Creates an observation of a strength.
     pub fn observation(&self, employee_id: EmployeeId) -> Observation {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -118,7 +119,7 @@ impl Fixtures {
         }
     }
 
-    /// A proposed goal of a person for the day.
+    /// Creates a proposed objective with a period of one day.
     pub fn objective(&self, owner_id: EmployeeId) -> Objective {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -142,7 +143,7 @@ impl Fixtures {
         }
     }
 
-    /// A conversation of these people, without messages.
+    /// Creates a conversation of these people, without messages.
     pub fn conversation(&self, participant_ids: Vec<EmployeeId>) -> Conversation {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -158,7 +159,7 @@ impl Fixtures {
         }
     }
 
-    /// Feedback about a person that is wanted of all of these.
+    /// Creates a request for feedback about a person by these reviewers.
     pub fn assignment(&self, employee_id: EmployeeId, reviewer_ids: Vec<EmployeeId>) -> Assignment {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -179,13 +180,13 @@ impl Fixtures {
         }
     }
 
-    /// A message of a person in a conversation.
+    /// Creates a message of a person in a conversation.
     pub fn message(&self, conversation_id: ConversationId, author_id: EmployeeId) -> Message {
         let (id, number) = (self.id(), self.number());
         Message { id, conversation_id, author_id, body: format!("Message {number}"), created_at: self.clock.now() }
     }
 
-    /// A draft about a person, whom nobody in particular wrote about.
+    /// Creates a draft of a summary without an author.
     pub fn summary(&self, employee_id: EmployeeId) -> Summary {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -211,7 +212,7 @@ impl Fixtures {
         }
     }
 
-    /// A notification to a person, not read.
+    /// Creates an unread notification to a person.
     pub fn notification(&self, recipient_id: EmployeeId) -> Notification {
         let (id, number) = (self.id(), self.number());
         Notification {
@@ -226,14 +227,14 @@ impl Fixtures {
         }
     }
 
-    /// A department in use.
+    /// Creates a department that is not archived.
     pub fn department(&self) -> Department {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
         Department { id, name: format!("Department {number}"), created_at: at, updated_at: at, archived_at: None }
     }
 
-    /// An attribute in use.
+    /// Creates an attribute that is not archived.
     pub fn attribute(&self) -> Attribute {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -248,12 +249,12 @@ impl Fixtures {
         }
     }
 
-    /// An organization of this id.
+    /// Creates an organization with this id.
     pub fn organization(&self, id: OrganizationId) -> Organization {
         Organization::new(id, format!("Organization {}", self.number()), self.tick())
     }
 
-    /// A live key with every scope.
+    /// Creates a live key with every scope.
     pub fn api_key(&self) -> ApiKey {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -278,7 +279,7 @@ impl Fixtures {
         }
     }
 
-    /// A connector that owns no custom keys.
+    /// Creates a connector that manages no custom fields.
     pub fn connector(&self) -> Connector {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -293,14 +294,14 @@ impl Fixtures {
         }
     }
 
-    /// A person's invitation.
+    /// Creates an invitation of a person.
     pub fn invitation(&self, employee_id: EmployeeId) -> Invitation {
         let (id, token_hash) = (self.id(), self.bytes32());
         let created_at = self.clock.now();
         Invitation { id, employee_id, token_hash, created_at, accepted_at: None, revoked_at: None, mail: None }
     }
 
-    /// An active subscription to everything, which nothing was sent to.
+    /// Creates an active subscription to all events, without deliveries so far.
     pub fn subscription(&self) -> Subscription {
         let (id, number) = (self.id(), self.number());
         let at = self.clock.now();
@@ -319,17 +320,17 @@ impl Fixtures {
         }
     }
 
-    /// An active subscription to events of these types.
+    /// Creates an active subscription to events of these types.
     pub fn subscription_to(&self, kinds: &[EventType]) -> Subscription {
         Subscription { event_types: Topics::new(kinds.iter().copied().map(Topic::Of)), ..self.subscription() }
     }
 
-    /// A worker on the queue.
+    /// Creates the id of a worker.
     pub fn worker(&self) -> WorkerId {
         WorkerId(self.id::<DeliveryKind>().to_bytes())
     }
 
-    /// What the audit log says of something done now.
+    /// Creates an audit entry at the current time.
     pub fn audit(&self, action: &str, target: &str) -> AuditEntry {
         AuditEntry {
             id: self.id(),
@@ -344,16 +345,16 @@ impl Fixtures {
         }
     }
 
-    /// Something that happened now.
+    /// Creates an event at the current time.
     pub fn event(&self, kind: EventType) -> Event {
         let id = self.id();
         Event { id, kind, created_at: self.clock.now(), data: format!(r#"{{"number":{}}}"#, self.number()) }
     }
 
-    /// An answer given now, for retries with a key.
+    /// Creates a response at the current time, stored for retries with `key`.
     ///
     /// # Panics
-    /// When the text cannot be a key.
+    /// When the text is not a valid key.
     #[expect(clippy::expect_used, reason = "a test that asks for an impossible key is wrong")]
     pub fn replay(&self, key: &str) -> IdempotencyRecord {
         IdempotencyRecord {
@@ -365,13 +366,13 @@ impl Fixtures {
         }
     }
 
-    /// A change set of these writes, with an audit entry and nothing else.
+    /// Creates a change set of these writes with an audit entry.
     pub fn change(&self, writes: Vec<Write>) -> ChangeSet {
         ChangeSet { writes, ..ChangeSet::new(self.audit("test.change", "none")) }
     }
 }
 
-/// The write of a new person, with their line if they have a manager.
+/// Returns the write of a new employee, with a reporting line if there is a manager.
 #[must_use]
 pub fn joins(employee: Employee) -> Write {
     let lines = employee.manager_id.map(|_| Lines { seen: None });

@@ -1,7 +1,7 @@
-//! The conformance suite that every store passes, and fixtures for whoever tests on top of a store.
+//! The conformance suite that every store must pass, and fixtures for tests on top of a store.
 //!
-//! A store runs the suite from one file, `tests/conformance.rs`, as a test with a harness of its own, so that every
-//! case is a test by its name for `cargo test` and `cargo nextest` alike:
+//! A store runs the suite from the file `tests/conformance.rs`, a test target without the default harness. Every case is
+//! then a named test for `cargo test` and `cargo nextest`:
 //!
 //! ```toml
 //! [[test]]
@@ -16,13 +16,13 @@
 //!     run(fresh)
 //! }
 //!
-//! /// An empty, migrated store with these limits that nobody else uses; `None`, after saying why, where there cannot be one.
+//! /// Creates an empty, migrated store with these limits, or prints the reason and returns `None`.
 //! async fn fresh(limits: SlowReads) -> Option<Fresh> {
 //!     let folder = tempfile::tempdir().expect("a folder");
 //!     let path = folder.path().join("candor.db");
 //!     Some(Fresh {
 //!         store: Arc::new(open_store(&path, limits).expect("a store")),
-//!         // Runs one statement on the same database, not through the store: it spoils rows.
+//!         // Runs one statement on the same database, bypassing the store, to corrupt rows.
 //!         sql: Arc::new(move |statement| Box::pin(execute(path.clone(), statement))),
 //!         // Dropped last, after the store and the runtime it ran on.
 //!         keep: Box::new(folder),
@@ -30,14 +30,15 @@
 //! }
 //! ```
 //!
-//! Each case gets a store of its own on a runtime of its own with several threads. What the cases take for granted
-//! beyond the port's words: an answered idempotency key is told (`Replayed`) whatever else is in the way of the change,
-//! the id of a new row that exists is `Taken(Id)`, a change of a row that does not exist is `Stale`, and the lines of
-//! one change set all name the version that the reporting tree had before it, and are written from the top down.
-//! What is claimed as the oldest comes in the order in which it became due; a record is saved whole or not at all, with
-//! every delta in it, also two of one subscription.
+//! Each case gets its own store and a runtime with several threads. Beyond the documentation of the port, the cases require:
 //!
-//! [`Fixtures`] makes resources, ids and times for any test; [`Faulty`] makes a store fail when it is told to.
+//! - A used idempotency key returns `Replayed`, even if the change set has other problems.
+//! - A new row with an existing id returns `Taken(Id)`, and the update of a missing row returns `Stale`.
+//! - All reporting lines of a change set name the version of the reporting tree before it, in order from the top down.
+//! - A claim of the oldest deliveries returns them in the order in which they became due.
+//! - A record is saved as a whole or not at all, with every health delta, even two of one subscription.
+//!
+//! [`Fixtures`] creates resources, ids and times for any test; [`Faulty`] makes a store fail on request.
 
 #[expect(clippy::unwrap_used, clippy::panic, reason = "a case ends where its rule does not hold")]
 mod cases;

@@ -1,19 +1,19 @@
-//! Choices that are the same on every run.
+//! Reproducible random choices.
 
 use candor_port_clock::{Ids, SeededIds};
 
-/// A sequence of choices that its seed determines.
+/// A sequence of choices that depends only on its seed.
 #[derive(Debug)]
 pub struct Random(SeededIds);
 
 impl Random {
-    /// Starts from a number.
+    /// Creates the sequence for a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(SeededIds::new(seed))
     }
 
-    /// A number from 0 to `end`, which is not among them.
+    /// Returns a number from 0 to `end`, exclusive.
     pub fn below(&self, end: usize) -> usize {
         let mut bytes = [0; 8];
         // Seeded bytes never fail.
@@ -22,17 +22,17 @@ impl Random {
         usize::try_from(u64::from_le_bytes(bytes) % end).unwrap_or_default()
     }
 
-    /// Yes, so many times out of a hundred.
+    /// Returns `true` with this probability in percent.
     pub fn chance(&self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// Returns one of several values.
     pub fn pick<'a, T>(&self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// One of several, or none of them, so many times out of a hundred.
+    /// Returns one of several values with this probability in percent, otherwise `None`.
     pub fn maybe<T: Clone>(&self, percent: usize, from: &[T]) -> Option<T> {
         (!from.is_empty() && self.chance(percent)).then(|| self.pick(from).clone())
     }

@@ -1,4 +1,4 @@
-//! Runs the cases, each by its name, on a fresh store.
+//! Runs each case by name on a fresh store.
 
 use std::any::Any;
 use std::future::Future;
@@ -13,33 +13,33 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::world::World;
 
-/// Something that is going on, and ends.
+/// A boxed future of a running case.
 pub(crate) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Runs one statement on a store's database, past the store.
+/// A function that runs one statement on a store's database, bypassing the store.
 pub type Sql = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// An empty store that nobody else uses.
+/// An empty store for one case.
 pub struct Fresh {
-    /// The store.
+    /// The store under test.
     pub store: Arc<dyn Storage>,
-    /// A way past it.
+    /// Runs a statement on the database, bypassing the store.
     pub sql: Sql,
-    /// What has to outlive it: dropped after the store and the runtime it ran on.
+    /// Resources of the store, dropped after the store and its runtime.
     pub keep: Box<dyn Any + Send>,
 }
 
-/// One rule of the port.
+/// One rule of the storage port, and its test.
 pub struct Case {
-    /// The rule, as `area::rule`.
+    /// Name of the rule, as `area::rule`.
     pub name: &'static str,
-    /// What the store may spend on slow reads.
+    /// Limits for slow reads of the store.
     pub limits: SlowReads,
     check: Box<dyn Fn(World) -> Running + Send + Sync>,
 }
 
 impl Case {
-    /// A rule named as the function that proves it.
+    /// Creates a case with the name of its function.
     pub(crate) fn new<C, F>(check: C) -> Self
     where
         C: Fn(World) -> F + Send + Sync + 'static,
@@ -51,30 +51,30 @@ impl Case {
         Self { name, limits, check: Box::new(move |world| Box::pin(check(world))) }
     }
 
-    /// The same rule, of a store with other limits for slow reads.
+    /// Sets other limits for slow reads.
     pub(crate) fn within(self, limits: SlowReads) -> Self {
         Self { limits, ..self }
     }
 
-    /// Proves the rule on a fresh store; panics where it does not hold.
+    /// Tests the rule on a fresh store.
     pub async fn check(&self, fresh: &Fresh) {
         (self.check)(World::new(fresh)).await;
     }
 }
 
-/// Every rule.
+/// Returns every case.
 #[must_use]
 pub fn suite() -> Vec<Case> {
     crate::cases::all()
 }
 
-/// Places for slow reads, unless a case is about them.
+/// Number of concurrent slow reads, unless a case sets other limits.
 const PLACES: usize = 2;
-/// Threads of a case's runtime: enough that what can happen at once does.
+/// Threads of a case's runtime, so that concurrent steps overlap.
 const THREADS: usize = 4;
 
-/// Runs the suite as a test program: each case is a test. `fresh` makes a store with the limits that are given, or says why
-/// it cannot and gives none.
+/// Runs the suite as a test program, one test per case. `fresh` creates a store with the given limits, or prints
+/// the reason and returns `None`.
 pub fn run<M, F>(fresh: M) -> ExitCode
 where
     M: Fn(SlowReads) -> F + Send + Sync + 'static,

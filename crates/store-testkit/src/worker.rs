@@ -1,4 +1,4 @@
-//! Somebody who works on the queue of deliveries, and the steps by which cases fill it and look through it.
+//! A worker on the delivery queue, and steps with which cases fill and inspect the queue.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use candor_port_storage::{ChangeSet, Row, Write};
 
 use crate::world::World;
 
-/// How long a worker has what it claims.
+/// Lease duration of claimed deliveries, in seconds.
 pub(crate) const LEASE_SECONDS: i64 = 30;
-/// Later than anything is due: 2100-01-01.
+/// A time after all due times: 2100-01-01.
 pub(crate) const END: Timestamp = Timestamp::from_millis(4_102_444_800_000);
-/// More than any case queues.
+/// A number of deliveries that no case reaches.
 pub(crate) const MANY: u16 = 10_000;
 
-/// An answer that acknowledges.
+/// A response that acknowledges.
 pub(crate) const GOOD: Answered = Answered { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged };
-/// One that does not.
+/// A response that does not acknowledge.
 pub(crate) const BAD: Answered =
     Answered { status: 500, duration_ms: 34, outcome: AttemptOutcome::Failed(FailureReason::Status) };
 
-/// A worker with a name of its own.
+/// A worker with its own id.
 #[derive(Clone)]
 pub(crate) struct Worker {
     world: World,
@@ -47,19 +47,19 @@ impl Worker {
         self.world.store.claim(self.lease(now), now, &claim).await.expect("an answer")
     }
 
-    /// What has been due for the longest time.
+    /// Claims the deliveries that have been due for the longest time.
     pub(crate) async fn oldest(&self, now: Timestamp, most: u16) -> Vec<Job> {
         let Claimed { jobs, next } = self.claims(now, Claim::Oldest { most }).await;
         assert_eq!(next, None, "only a walk goes on");
         jobs
     }
 
-    /// Everything that is due, in the order of tenant, subscription and event.
+    /// Claims all due deliveries and returns them ordered by tenant, subscription and event.
     pub(crate) async fn all(&self, now: Timestamp) -> Vec<Job> {
         in_order(self.oldest(now, MANY).await)
     }
 
-    /// Everything that is parked and may be taken, in the same order.
+    /// Claims all parked deliveries that are available, in the same order.
     pub(crate) async fn all_parked(&self, now: Timestamp) -> Vec<Job> {
         in_order(self.claims(now, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })).await.jobs)
     }
@@ -68,30 +68,30 @@ impl Worker {
         self.world.store.record(self.id, results, vec![]).await.expect("recorded")
     }
 
-    /// Records what nothing stands against.
+    /// Records results under a valid lease.
     pub(crate) async fn keeps(&self, results: Vec<(Job, AttemptResult)>) {
         assert_eq!(self.records(results).await, Recorded::default(), "nothing is lost");
     }
 
-    /// Empties the queue.
+    /// Empties the delivery queue.
     pub(crate) async fn clears(&self) {
         let jobs = [self.all(END).await, self.all_parked(END).await].concat();
-        self.keeps(jobs.into_iter().map(|it| (it, AttemptResult::Gone)).collect()).await;
+        self.keeps(jobs.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     }
 }
 
-/// A walk from the start along few subscriptions.
+/// Returns a walk from the start over at most two subscriptions.
 pub(crate) const fn walk(each: u16) -> Walk {
     Walk { after: None, queues: 2, each, busy: vec![] }
 }
 
-/// The jobs in the order of tenant, subscription and event.
+/// Sorts jobs by tenant, subscription and event.
 pub(crate) fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
-    jobs.sort_by_key(|it| (it.tenant.to_bytes(), it.webhook_id, it.event_id));
+    jobs.sort_by_key(|job| (job.tenant.to_bytes(), job.webhook_id, job.event_id));
     jobs
 }
 
-/// An attempt that was answered so, and what follows.
+/// Returns the result of an attempt with this response and retry.
 pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: Option<Timestamp>) -> Settled {
     let status = match (answered.outcome, retry_at) {
         (AttemptOutcome::Acknowledged, _) => Status::Success,
@@ -121,35 +121,35 @@ pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: O
 }
 
 impl World {
-    /// This subscription, new.
-    pub(crate) async fn subscribed(&self, it: Subscription) -> Subscription {
-        self.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        it
+    /// Adds this subscription.
+    pub(crate) async fn subscribed(&self, subscription: Subscription) -> Subscription {
+        self.save(vec![Write::put(&Row::new(subscription.clone()))]).await;
+        subscription
     }
 
-    /// A new subscription to everything.
+    /// Adds a subscription to all events.
     pub(crate) async fn subscriber(&self) -> Subscription {
         self.subscribed(self.make.subscription()).await
     }
 
-    pub(crate) const fn queue(&self, of: &Subscription) -> QueueKey {
-        (self.tenant, of.id)
+    pub(crate) const fn queue(&self, subscription: &Subscription) -> QueueKey {
+        (self.tenant, subscription.id)
     }
 
-    /// Something of each of these types happens, in one change.
+    /// Commits one event of each of these types in one change set.
     pub(crate) async fn happened(&self, kinds: &[EventType]) -> Vec<Event> {
-        let events: Vec<_> = kinds.iter().map(|it| self.make.event(*it)).collect();
+        let events: Vec<_> = kinds.iter().map(|kind| self.make.event(*kind)).collect();
         let change = ChangeSet { events: events.clone(), ..self.make.change(vec![]) };
         self.commit(change).await.expect("saved");
         events
     }
 
-    /// The first delivery of an event.
+    /// Returns the job for the first delivery of an event.
     pub(crate) fn delivery_of(&self, event: &Event, to: &Subscription) -> Job {
         Job::new(self.tenant, to.id, (event.id, event.kind), event.created_at, DeliveryOrigin::Event)
     }
 
-    /// A delivery of some event that is not stored, due at this time.
+    /// Returns the job for a delivery, due at this time, of an event that is not stored.
     pub(crate) fn delivery_at(&self, due: Timestamp, to: &Subscription) -> Job {
         let kind = *self.random.pick(&[EventType::EmployeeCreated, EventType::ObservationCreated]);
         Job::new(self.tenant, to.id, (self.make.id(), kind), due, DeliveryOrigin::Replay)
@@ -159,7 +159,7 @@ impl World {
         self.save(vec![Write::Enqueue(jobs.to_vec())]).await;
     }
 
-    /// The id of an attempt that was begun at this time.
+    /// Returns the id of an attempt that began at this time.
     pub(crate) fn attempt_at(&self, at: Timestamp) -> DeliveryId {
         new_id(&*self.make.ids, at)
     }
@@ -168,16 +168,16 @@ impl World {
         self.make.clock.now()
     }
 
-    /// Writes entries into the log of a subscription, the way a worker does.
+    /// Adds entries to the log of a subscription through the queue, as a worker does.
     pub(crate) async fn logged(&self, to: &Subscription, entries: &[Delivery]) {
         let worker = Worker::new(self);
         let mut rest: Vec<_> = entries.to_vec();
         while !rest.is_empty() {
-            // An event is queued once at a time, so several attempts of it take several rounds.
+            // The queue has an event at most once at a time, so several attempts of one event need several rounds.
             let mut seen: BTreeSet<EventId> = BTreeSet::new();
-            let (round, later) = rest.into_iter().partition(|it| seen.insert(it.event_id));
+            let (round, later) = rest.into_iter().partition(|entry| seen.insert(entry.event_id));
             rest = later;
-            let results: Vec<_> = round.into_iter().map(|it| self.fate_of(it, to)).collect();
+            let results: Vec<_> = round.into_iter().map(|entry| self.result_of(entry, to)).collect();
             let jobs = results.iter().map(|(job, _)| *job).collect();
             let lease = Some(worker.lease(self.now()));
             let change = ChangeSet { lease, ..self.make.change(vec![Write::Enqueue(jobs)]) };
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    fn fate_of(&self, entry: Delivery, to: &Subscription) -> (Job, AttemptResult) {
+    fn result_of(&self, entry: Delivery, to: &Subscription) -> (Job, AttemptResult) {
         let event = (entry.event_id, entry.event_type);
         let job =
             Job { attempt: entry.attempt, ..Job::new(self.tenant, to.id, event, self.now(), DeliveryOrigin::Event) };

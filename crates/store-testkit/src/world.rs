@@ -1,4 +1,4 @@
-//! A fresh store with fixtures, and the few steps that most cases take.
+//! A fresh store with fixtures, and steps that most cases need.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::fixtures::joins;
 use crate::run::{Fresh, Sql};
 use crate::{Fixtures, Random};
 
-/// How long a condition may take to come true.
+/// Longest wait for a condition.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How long to wait before looking again.
+/// Pause between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Earlier than anything.
+/// A time before all others.
 pub(crate) const EVER: Timestamp = Timestamp::from_millis(0);
 
-/// What a case works with.
+/// The context of a case: a store, fixtures and a tenant.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) store: Arc<dyn Storage>,
@@ -51,12 +51,12 @@ impl World {
         }
     }
 
-    /// The same store, as the live data set of another organization sees it.
+    /// Returns the world of another organization's live data on the same store.
     pub(crate) fn elsewhere(&self) -> Self {
         Self { tenant: self.make.tenant(), ..self.clone() }
     }
 
-    /// The same store, as the test data set of the same organization sees it.
+    /// Returns the world of the same organization's test data on the same store.
     pub(crate) fn test_environment(&self) -> Self {
         Self { tenant: Tenant { environment: Environment::Test, ..self.tenant }, ..self.clone() }
     }
@@ -65,54 +65,54 @@ impl World {
         self.committed(change).await.map(drop)
     }
 
-    /// Saves a change set, and says what else came of it.
+    /// Commits a change set and returns the side results of the commit.
     pub(crate) async fn committed(&self, change: ChangeSet) -> Result<Committed, CommitError> {
         self.store.commit(self.tenant, change).await
     }
 
-    /// Saves writes that nothing stands against.
+    /// Commits writes that must not be refused.
     pub(crate) async fn save(&self, writes: Vec<Write>) {
         self.commit(self.make.change(writes)).await.expect("saved");
     }
 
-    /// Saves one write, which may be refused.
+    /// Commits one write, which may be refused.
     pub(crate) async fn try_save(&self, write: Write) -> Result<(), CommitError> {
         self.commit(self.make.change(vec![write])).await
     }
 
-    /// Somebody new.
+    /// Adds an employee without a manager.
     pub(crate) async fn hired(&self) -> Employee {
         self.joined(self.make.employee()).await
     }
 
-    /// Somebody new, below somebody.
+    /// Adds an employee with a manager.
     pub(crate) async fn hired_below(&self, manager: EmployeeId) -> Employee {
         self.joined(Employee { manager_id: Some(manager), ..self.make.employee() }).await
     }
 
-    /// This person, new.
+    /// Adds this employee.
     pub(crate) async fn joined(&self, employee: Employee) -> Employee {
         self.save(vec![joins(employee.clone())]).await;
         employee
     }
 
-    /// Something new about somebody.
+    /// Adds an observation about an employee.
     pub(crate) async fn observed(&self, about: EmployeeId) -> Observation {
-        let it = self.make.observation(about);
-        self.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        it
+        let observation = self.make.observation(about);
+        self.save(vec![Write::put(&Row::new(observation.clone()))]).await;
+        observation
     }
 
     pub(crate) async fn employee(&self, id: EmployeeId) -> Versioned<Employee> {
         self.store.row::<Employee>(self.tenant, id).await.expect("an answer").expect("an employee")
     }
 
-    /// Gives somebody another manager, or none, as the service does: look, decide, commit, and again when another
-    /// change came first. Answers whether the move was made; one that would close a cycle is not.
+    /// Changes the manager of an employee as the service does: reads, decides, commits, and retries when the state
+    /// was stale. Returns `false` if the change would close a cycle.
     pub(crate) async fn moves(&self, id: EmployeeId, manager: Option<EmployeeId>) -> bool {
         for _ in 0..1000 {
             let seen = self.employee(id).await;
-            // Who loses a manager closes no cycle, so nothing has to be looked at.
+            // Removing a manager cannot close a cycle, so the tree needs no check.
             let mut lines = Lines { seen: None };
             if let Some(manager) = manager {
                 let looked = self.store.reporting(self.tenant, id, manager).await.expect("an answer");
@@ -128,17 +128,17 @@ impl World {
                 Err(other) => panic!("{other}"),
             }
         }
-        panic!("the move of {id} was always overtaken");
+        panic!("every attempt to move {id} was stale");
     }
 
-    /// The version of the tenant's reporting tree.
+    /// Returns the version of the tenant's reporting tree.
     pub(crate) async fn tree(&self) -> Version {
         let anyone = self.make.id();
         self.store.reporting(self.tenant, anyone, anyone).await.expect("an answer").tree
     }
 
-    /// Every event of the tenant, in commit order. An event that is announced now marks the end: whatever was
-    /// committed before stands before it.
+    /// Returns every event of the tenant in commit order. A marker event, committed now, shows where the earlier
+    /// ones end.
     pub(crate) async fn events(&self) -> Vec<Event> {
         let mark = self.make.event(EventType::TestPing);
         let change = ChangeSet { events: vec![mark.clone()], ..self.make.change(vec![]) };
@@ -149,13 +149,13 @@ impl World {
         poller.events
     }
 
-    /// Runs one statement on the database, past the store.
+    /// Runs one statement on the database, bypassing the store.
     pub(crate) async fn spoil(&self, statement: &str) {
         (self.sql)(statement.to_owned()).await;
     }
 }
 
-/// Somebody who follows the feed.
+/// A client that follows the event feed.
 pub(crate) struct Poller {
     world: World,
     at: Option<Position>,
@@ -167,12 +167,12 @@ impl Poller {
         Self::at(world, None)
     }
 
-    /// Starts behind a position.
+    /// Creates a poller that starts behind a position.
     pub(crate) const fn at(world: World, at: Option<Position>) -> Self {
         Self { world, at, events: vec![] }
     }
 
-    /// Reads on until that holds of all that was read.
+    /// Reads the feed until `holds` returns `true` for all events read.
     pub(crate) async fn until(&mut self, holds: impl Fn(&[Event]) -> bool) {
         let begun = Instant::now();
         while !holds(&self.events) {
@@ -181,7 +181,7 @@ impl Poller {
             let start = self.at.clone().into();
             let page = store.feed(*tenant, &FeedFilter::default(), EVER, &start, 7).await.expect("a page");
             if page.events.is_empty() {
-                assert!(!page.more, "more to come, and yet nothing came");
+                assert!(!page.more, "an empty page promises more events");
                 sleep(PAUSE).await;
             }
             self.events.extend(page.events);
@@ -190,10 +190,10 @@ impl Poller {
     }
 }
 
-/// Waits until that holds, for as long as a test may take.
+/// Waits until `holds` returns `true`.
 ///
 /// # Panics
-/// Where it does not hold in time.
+/// When the condition does not hold within the deadline.
 pub async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
     let begun = Instant::now();
     while !holds().await {
@@ -202,7 +202,7 @@ pub async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -
     }
 }
 
-/// Runs everything at once, and gives the results in the order of the tasks.
+/// Runs tasks concurrently and returns their results in the order of the tasks.
 pub(crate) async fn at_once<T, F>(tasks: impl IntoIterator<Item = F>) -> Vec<T>
 where
     T: Send + 'static,

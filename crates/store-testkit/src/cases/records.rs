@@ -1,4 +1,4 @@
-//! What becomes of a leased delivery is recorded by whoever has the lease, and by nobody else.
+//! Results of leased deliveries: only the worker that holds the lease can record them.
 
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
@@ -14,19 +14,19 @@ use crate::world::World;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(what_is_done_leaves_the_queue_and_is_logged),
-        Case::new(what_failed_is_due_again_with_the_next_number),
-        Case::new(what_was_not_attempted_goes_back_is_parked_or_gone),
-        Case::new(what_is_released_is_as_due_as_it_was),
-        Case::new(a_lost_lease_records_nothing),
-        Case::new(a_lease_that_has_ended_holds_until_somebody_else_has_it),
-        Case::new(a_record_that_fails_leaves_nothing),
-        Case::new(nothing_is_recorded_twice),
-        Case::new(a_batch_of_many_is_recorded_at_once),
+        Case::new(finished_delivery_leaves_the_queue_and_is_logged),
+        Case::new(failed_delivery_is_due_again_with_the_next_number),
+        Case::new(unattempted_delivery_is_requeued_parked_or_removed),
+        Case::new(released_delivery_keeps_its_due_time),
+        Case::new(lost_lease_records_nothing),
+        Case::new(expired_lease_is_valid_until_the_next_claim),
+        Case::new(failed_record_saves_nothing),
+        Case::new(repeated_record_saves_nothing),
+        Case::new(large_batch_is_recorded_at_once),
     ]
 }
 
-/// Events for one subscription, and what a worker has claimed of them.
+/// Claimed deliveries of one subscription, with their worker.
 struct Claimed {
     to: Subscription,
     worker: Worker,
@@ -47,7 +47,7 @@ fn attempt(world: &World, job: &Job, answered: Answered, retry_at: Option<Timest
     (settled.entry.clone(), AttemptResult::Settled(Box::new(settled)))
 }
 
-async fn what_is_done_leaves_the_queue_and_is_logged(world: World) {
+async fn finished_delivery_leaves_the_queue_and_is_logged(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 2).await;
     let (good, delivered) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, dropped) = attempt(&world, &jobs[1], BAD, None);
@@ -57,7 +57,7 @@ async fn what_is_done_leaves_the_queue_and_is_logged(world: World) {
     assert_eq!(worker.all_parked(END).await, []);
 }
 
-async fn what_failed_is_due_again_with_the_next_number(world: World) {
+async fn failed_delivery_is_due_again_with_the_next_number(world: World) {
     let to = world.subscriber().await;
     let job = world.delivery_at(world.now(), &to).promised(world.make.id());
     world.enqueue(&[job]).await;
@@ -69,9 +69,9 @@ async fn what_failed_is_due_again_with_the_next_number(world: World) {
         let (entry, result) = attempt(&world, &wanted, BAD, Some(retry_at));
         worker.keeps(vec![(wanted, result)]).await;
         log.push(entry);
-        // What was promised held for one attempt; when the first one was due never changes.
+        // A promised id is valid for one attempt; the first due time never changes.
         wanted = Job { attempt: number + 1, delivery_id: None, ..job };
-        assert_eq!(worker.records(vec![(wanted, AttemptResult::Gone)]).await.lost, 1, "nobody has it now");
+        assert_eq!(worker.records(vec![(wanted, AttemptResult::Gone)]).await.lost, 1, "no worker has a lease");
         assert_eq!(worker.all(just_before(retry_at)).await, []);
         world.make.clock.advance_seconds(1_000);
     }
@@ -79,7 +79,7 @@ async fn what_failed_is_due_again_with_the_next_number(world: World) {
     assert_eq!(Worker::new(&world).all(world.now()).await, [wanted]);
 }
 
-async fn what_was_not_attempted_goes_back_is_parked_or_gone(world: World) {
+async fn unattempted_delivery_is_requeued_parked_or_removed(world: World) {
     let to = world.subscriber().await;
     let now = world.now();
     let jobs = in_order((0..3).map(|_| world.delivery_at(now, &to).promised(world.make.id())).collect());
@@ -96,13 +96,13 @@ async fn what_was_not_attempted_goes_back_is_parked_or_gone(world: World) {
         .await;
     let other = Worker::new(&world);
     assert_eq!(other.all(just_before(later)).await, []);
-    assert_eq!(other.all(later).await, [jobs[0]], "as it was, number and promise included");
+    assert_eq!(other.all(later).await, [jobs[0]], "attempt number and promised id are kept");
     assert_eq!(other.all_parked(later).await, [jobs[1]]);
     assert_eq!(other.all(END).await, in_order(vec![jobs[0], jobs[1]]));
-    assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
+    assert_eq!(entries(&world, &to).await, [], "no attempt was made");
 }
 
-async fn what_is_released_is_as_due_as_it_was(world: World) {
+async fn released_delivery_keeps_its_due_time(world: World) {
     let to = world.subscriber().await;
     let due = world.now();
     let jobs = in_order((0..2).map(|_| world.delivery_at(due, &to).promised(world.make.id())).collect());
@@ -111,17 +111,17 @@ async fn what_is_released_is_as_due_as_it_was(world: World) {
     assert_eq!(worker.all(due).await, jobs);
     worker.keeps(vec![(jobs[0], AttemptResult::Released), (jobs[1], AttemptResult::Parked)]).await;
     let other = Worker::new(&world);
-    assert_eq!(other.all(due).await, [jobs[0]], "as it was, due time, number and promise included");
+    assert_eq!(other.all(due).await, [jobs[0]], "due time, attempt number and promised id are kept");
     assert_eq!(other.all_parked(due).await, [jobs[1]]);
-    other.keeps(jobs.iter().map(|it| (*it, AttemptResult::Released)).collect()).await;
+    other.keeps(jobs.iter().map(|job| (*job, AttemptResult::Released)).collect()).await;
     let over = due.plus_seconds(LEASE_SECONDS);
     assert_eq!(worker.all(just_before(over)).await, [jobs[0]]);
     worker.keeps(vec![(jobs[0], AttemptResult::Released)]).await;
-    assert_eq!(worker.all(over).await, jobs, "what was parked is due when the lease under which it was taken is over");
-    assert_eq!(entries(&world, &to).await, [], "nothing was attempted");
+    assert_eq!(worker.all(over).await, jobs, "a parked delivery is due when the lease of its claim ends");
+    assert_eq!(entries(&world, &to).await, [], "no attempt was made");
 }
 
-/// Every result there is.
+/// Returns one result of each kind.
 fn results(world: &World, job: &Job) -> Vec<AttemptResult> {
     let later = Some(world.now().plus_seconds(9));
     vec![
@@ -134,13 +134,14 @@ fn results(world: &World, job: &Job) -> Vec<AttemptResult> {
     ]
 }
 
-async fn a_lost_lease_records_nothing(world: World) {
+async fn lost_lease_records_nothing(world: World) {
     let Claimed { to, worker: slow, jobs } = claimed(&world, 4).await;
     let until = world.now().plus_seconds(LEASE_SECONDS);
     let next = Worker::new(&world);
     assert_eq!(next.all(until).await, jobs);
     let never = Worker::new(&world);
-    // One is done, one is at its second attempt and leased again, one is back, and one is still the next worker's.
+    // One is done, one is leased again for its second attempt, one is requeued, and the next worker still holds
+    // one.
     let (done, result) = attempt(&world, &jobs[0], GOOD, None);
     let (failed, again) = attempt(&world, &jobs[1], BAD, Some(until));
     next.keeps(vec![(jobs[0], result), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
@@ -153,7 +154,7 @@ async fn a_lost_lease_records_nothing(world: World) {
             assert_eq!(never.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
         }
     }
-    // Of a batch, what is held is recorded.
+    // Of a batch, only the results with a valid lease are recorded.
     let (kept, result) = attempt(&world, &second, GOOD, None);
     let batch = vec![(jobs[3], AttemptResult::Gone), (second, result), (jobs[0], AttemptResult::Parked)];
     assert_eq!(slow.records(batch).await.lost, 2);
@@ -163,7 +164,7 @@ async fn a_lost_lease_records_nothing(world: World) {
     assert_eq!(next.all(END).await, in_order(vec![jobs[2], jobs[3]]));
 }
 
-async fn a_lease_that_has_ended_holds_until_somebody_else_has_it(world: World) {
+async fn expired_lease_is_valid_until_the_next_claim(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 1).await;
     world.make.clock.advance_seconds(LEASE_SECONDS * 2);
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
@@ -171,12 +172,12 @@ async fn a_lease_that_has_ended_holds_until_somebody_else_has_it(world: World) {
     assert_eq!(entries(&world, &to).await, [entry]);
 }
 
-async fn a_record_that_fails_leaves_nothing(world: World) {
+async fn failed_record_saves_nothing(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 3).await;
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.keeps(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
-    // The id of an attempt is there already.
+    // The second entry repeats the id of a logged attempt, so the record fails.
     let twice = settled(&jobs[2], entry.id, GOOD, None);
     let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(twice)))];
     let queue = world.queue(&to);
@@ -188,8 +189,8 @@ async fn a_record_that_fails_leaves_nothing(world: World) {
     assert_eq!(worker.all(END).await, [jobs[2]]);
 }
 
-/// A worker that was not told whether its record was saved sends it once more.
-async fn nothing_is_recorded_twice(world: World) {
+/// A worker repeats a record when it did not learn whether the first one was saved.
+async fn repeated_record_saves_nothing(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 4).await;
     let later = world.now().plus_seconds(60);
     let (good, done) = attempt(&world, &jobs[0], GOOD, None);
@@ -207,7 +208,7 @@ async fn nothing_is_recorded_twice(world: World) {
     assert_eq!(worker.all(later).await, in_order(vec![second, jobs[2]]));
 }
 
-async fn a_batch_of_many_is_recorded_at_once(world: World) {
+async fn large_batch_is_recorded_at_once(world: World) {
     let (here, there) = (world.clone(), world.elsewhere());
     let (one, other) = (here.subscriber().await, there.subscriber().await);
     here.happened(&[EventType::EmployeeCreated; 300]).await;
@@ -222,9 +223,9 @@ async fn a_batch_of_many_is_recorded_at_once(world: World) {
         results.push((*job, result));
     }
     worker.keeps(results).await;
-    for (it, to) in [(&here, &one), (&there, &other)] {
-        let wanted = log.iter().filter(|(tenant, _)| *tenant == it.tenant).map(|(_, entry)| entry.clone());
-        assert_eq!(entries(it, to).await, wanted.collect::<Vec<_>>());
+    for (owner, to) in [(&here, &one), (&there, &other)] {
+        let wanted = log.iter().filter(|(tenant, _)| *tenant == owner.tenant).map(|(_, entry)| entry.clone());
+        assert_eq!(entries(owner, to).await, wanted.collect::<Vec<_>>());
     }
     assert_eq!(worker.all(END).await.len(), 200);
 }

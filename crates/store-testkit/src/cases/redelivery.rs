@@ -1,4 +1,4 @@
-//! Events that can be delivered again, and events behind deliveries.
+//! Events for a replay, and the events of deliveries.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ use crate::world::{EVER, World};
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(events_are_read_by_tenant_and_id),
-        Case::new(a_window_begins_at_its_start_and_ends_before_its_end),
-        Case::new(what_is_queued_is_not_delivered_again),
-        Case::new(what_has_failed_and_waits_is_among_them),
-        Case::new(only_what_never_arrived_counts_as_failed),
-        Case::new(any_history_is_told_apart),
+        Case::new(replay_window_includes_its_start_and_excludes_its_end),
+        Case::new(queued_event_is_not_replayed),
+        Case::new(event_that_waits_for_a_retry_is_replayed),
+        Case::new(only_events_never_acknowledged_count_as_failed),
+        Case::new(replay_of_random_histories_matches_a_model),
     ]
 }
 
@@ -32,8 +32,9 @@ const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::EmployeeUp
 async fn events_are_read_by_tenant_and_id(world: World) {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut all = vec![];
-    for it in &worlds {
-        all.extend(it.happened(&[EventType::EmployeeCreated; 90]).await.into_iter().map(|event| (it.tenant, event)));
+    for owner in &worlds {
+        let events = owner.happened(&[EventType::EmployeeCreated; 90]).await;
+        all.extend(events.into_iter().map(|event| (owner.tenant, event)));
     }
     let in_order = |mut some: Vec<(_, Event)>| {
         some.sort_by_key(|(_, event)| event.id);
@@ -42,7 +43,7 @@ async fn events_are_read_by_tenant_and_id(world: World) {
     for count in [0, 1, 2, 100, all.len()] {
         let some: Vec<_> = all.iter().rev().take(count).cloned().collect();
         let mut wanted: Vec<_> = some.iter().map(|(tenant, event)| (*tenant, event.id)).collect();
-        // Those of somebody else, those of nobody, and one twice.
+        // An event of another tenant, one that does not exist, and one id twice.
         wanted.extend(all.first().map(|(_, event)| (worlds[1].tenant, event.id)));
         wanted.push((world.tenant, world.make.id()));
         wanted.extend(wanted.first().copied().filter(|_| count > 0));
@@ -52,13 +53,13 @@ async fn events_are_read_by_tenant_and_id(world: World) {
     assert_eq!(world.store.events_by_id(&[]).await.unwrap(), []);
 }
 
-/// Everything, of every type.
+/// Returns the filter for all events of every type.
 fn any() -> Again {
     let types = EventType::ALL.to_vec();
     Again { since: EVER, until: END, types, only_failed: false, now: END }
 }
 
-/// Everything that is to be delivered again, page by page.
+/// Returns the events to replay, read in pages of at most `most`.
 async fn again(world: &World, to: &Subscription, which: &Again, most: u16) -> Vec<EventId> {
     let (mut found, mut after) = (vec![], None);
     loop {
@@ -66,18 +67,18 @@ async fn again(world: &World, to: &Subscription, which: &Again, most: u16) -> Ve
         assert!(page.len() <= usize::from(most), "{} instead of {most}", page.len());
         let Some(last) = page.last() else { return found };
         after = Some(last.event_id);
-        found.extend(page.into_iter().map(|it| {
-            assert!(which.types.contains(&it.event_type), "{it:?}");
-            it.event_id
+        found.extend(page.into_iter().map(|resend| {
+            assert!(which.types.contains(&resend.event_type), "{resend:?}");
+            resend.event_id
         }));
     }
 }
 
 fn ids<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<EventId> {
-    events.into_iter().map(|it| it.id).collect()
+    events.into_iter().map(|event| event.id).collect()
 }
 
-async fn a_window_begins_at_its_start_and_ends_before_its_end(world: World) {
+async fn replay_window_includes_its_start_and_excludes_its_end(world: World) {
     let mut events = vec![];
     for number in 0..20 {
         events.extend(world.happened(&[KINDS[number % 3]]).await);
@@ -85,7 +86,7 @@ async fn a_window_begins_at_its_start_and_ends_before_its_end(world: World) {
     }
     world.elsewhere().happened(&KINDS).await;
     world.test_environment().happened(&KINDS).await;
-    // It was made later than they happened, and wants nothing of them: that is not the store's to say.
+    // Neither the creation time nor the topics of the subscription restrict the store's answer.
     let to = world.subscribed(world.make.subscription_to(&[EventType::SummaryShared])).await;
     for most in [1, 3, 100] {
         assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
@@ -96,31 +97,35 @@ async fn a_window_begins_at_its_start_and_ends_before_its_end(world: World) {
         assert_eq!(again(&world, &to, &wider, most).await, ids(&events[4..13]));
         let types = vec![KINDS[0], KINDS[2]];
         let some = Again { types: types.clone(), ..within.clone() };
-        let wanted = events[4..12].iter().filter(|it| types.contains(&it.kind));
+        let wanted = events[4..12].iter().filter(|event| types.contains(&event.kind));
         assert_eq!(again(&world, &to, &some, most).await, ids(wanted));
         assert_eq!(again(&world, &to, &Again { until: since, ..within.clone() }, most).await, []);
         assert_eq!(again(&world, &to, &Again { types: vec![], ..within }, most).await, []);
     }
     let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
     let wanted = [&events[4], &events[5]];
-    let wanted = wanted.map(|it| Resend { event_id: it.id, event_type: it.kind, is_queued: false });
+    let wanted = wanted.map(|event| Resend { event_id: event.id, event_type: event.kind, is_queued: false });
     assert_eq!(page, wanted);
 }
 
-async fn what_is_queued_is_not_delivered_again(world: World) {
+async fn queued_event_is_not_replayed(world: World) {
     let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&KINDS[..1])).await);
     let events = world.happened(&KINDS).await;
     assert_eq!(again(&world, &to, &any(), 9).await, []);
-    assert_eq!(again(&world, &other, &any(), 9).await, ids(&events[1..]), "it is not queued for this one");
+    assert_eq!(
+        again(&world, &other, &any(), 9).await,
+        ids(&events[1..]),
+        "the event is not queued for this subscription"
+    );
     let worker = Worker::new(&world);
-    let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|it| it.webhook_id == to.id).collect();
+    let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|job| job.webhook_id == to.id).collect();
     worker.keeps(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
-    // The second is parked and the third is leased.
+    // The second delivery is parked, and the third is leased.
     assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
     assert_eq!(again(&world, &to, &Again { only_failed: true, ..any() }, 9).await, []);
 }
 
-async fn what_has_failed_and_waits_is_among_them(world: World) {
+async fn event_that_waits_for_a_retry_is_replayed(world: World) {
     let to = world.subscriber().await;
     let events = world.happened(&[KINDS[0]; 7]).await;
     let worker = Worker::new(&world);
@@ -129,11 +134,12 @@ async fn what_has_failed_and_waits_is_among_them(world: World) {
     let fails = |job: &Job, retry_at| {
         (*job, AttemptResult::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))))
     };
-    worker.keeps(jobs[..5].iter().map(|it| fails(it, later)).collect()).await;
-    // The second is parked after its failure, the third leased, the fourth due, and the last two were never attempted.
+    worker.keeps(jobs[..5].iter().map(|job| fails(job, later)).collect()).await;
+    // The second is parked after its failure, the third is leased, the fourth is due, and the last two had no
+    // attempt.
     world.make.clock.advance_seconds(3_601);
     let again = worker.all(world.now()).await;
-    let retried = |at: usize| *again.iter().find(|it| it.event_id == events[at].id).unwrap();
+    let retried = |at: usize| *again.iter().find(|job| job.event_id == events[at].id).unwrap();
     let now = world.now();
     let back = |at: usize, until| (retried(at), AttemptResult::Back(until));
     worker.keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), AttemptResult::Parked), back(3, now)]).await;
@@ -152,17 +158,17 @@ async fn what_has_failed_and_waits_is_among_them(world: World) {
         let much_later = Again { now: END, ..which };
         assert_eq!(world.store.to_deliver_again(world.tenant, to.id, &much_later, None, 9).await.unwrap(), []);
     }
-    // A lease that has ended is nobody's.
+    // An expired lease does not exclude a delivery.
     let which = Again { now: now.plus_seconds(LEASE_SECONDS), ..any() };
     assert_eq!(ids_of(&world, &to, &which).await, [0, 4].map(|at| events[at].id), "the third is due by then");
 }
 
 async fn ids_of(world: &World, to: &Subscription, which: &Again) -> Vec<EventId> {
     let found = world.store.to_deliver_again(world.tenant, to.id, which, None, 9).await.unwrap();
-    found.into_iter().map(|it| it.event_id).collect()
+    found.into_iter().map(|resend| resend.event_id).collect()
 }
 
-/// What was logged of one event for one subscription.
+/// Logs attempts with these statuses for one event and subscription.
 async fn attempts(world: &World, to: &Subscription, event: &Event, statuses: &[Status]) {
     let some: Vec<_> = statuses
         .iter()
@@ -176,7 +182,7 @@ async fn attempts(world: &World, to: &Subscription, event: &Event, statuses: &[S
     world.logged(to, &some).await;
 }
 
-async fn only_what_never_arrived_counts_as_failed(world: World) {
+async fn only_events_never_acknowledged_count_as_failed(world: World) {
     use Status::{Dropped, Failed, Success};
     let events = world.happened(&[KINDS[0]; 10]).await;
     let (to, other) = (world.subscriber().await, world.subscriber().await);
@@ -188,19 +194,20 @@ async fn only_what_never_arrived_counts_as_failed(world: World) {
         (&[Failed, Failed, Failed, Dropped], true),
         (&[Failed, Success], false),
         (&[Dropped, Success], false),
-        // It was replayed after it had arrived, and then it did not.
+        // The event was acknowledged, and its replay failed.
         (&[Success, Failed, Dropped], false),
     ];
     for ((statuses, _), event) in table.iter().zip(&events) {
         attempts(&world, &to, event, statuses).await;
     }
-    // Of another subscription, with an attempt to come, and of an event that is not stored.
+    // Attempts of another subscription, of an event that is queued again, and of an event that is not stored.
     attempts(&world, &other, &events[8], &[Failed]).await;
     attempts(&world, &to, &events[9], &[Failed]).await;
     world.enqueue(&[Job { origin: DeliveryOrigin::Event, ..world.delivery_of(&events[9], &to) }]).await;
     attempts(&world, &to, &world.make.event(EventType::TestPing), &[Failed]).await;
     let failed = Again { only_failed: true, ..any() };
-    let wanted: Vec<_> = table.iter().zip(&events).filter(|((_, it), _)| *it).map(|(_, event)| event.id).collect();
+    let failures = table.iter().zip(&events).filter(|((_, is_failed), _)| *is_failed);
+    let wanted: Vec<_> = failures.map(|(_, event)| event.id).collect();
     for most in [1, 2, 100] {
         assert_eq!(again(&world, &to, &failed, most).await, wanted);
     }
@@ -208,7 +215,7 @@ async fn only_what_never_arrived_counts_as_failed(world: World) {
     assert_eq!(again(&world.test_environment(), &to, &failed, 9).await, []);
 }
 
-async fn any_history_is_told_apart(world: World) {
+async fn replay_of_random_histories_matches_a_model(world: World) {
     let to = world.subscriber().await;
     let (mut events, mut log, mut queued) = (vec![], vec![], BTreeSet::new());
     for number in 0..150 {
@@ -222,7 +229,7 @@ async fn any_history_is_told_apart(world: World) {
         events.push(event);
         world.make.clock.advance_seconds(if number % 10 == 0 { 100_000 } else { 7 });
     }
-    // They happen while it is not active, so that nothing is queued yet.
+    // The subscription is paused while the events happen, so that they are not queued.
     let paused = Subscription { active: false, ..to.clone() };
     world.save(vec![Write::put(&Row::seen(paused, Version::FIRST))]).await;
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();
@@ -235,12 +242,12 @@ async fn any_history_is_told_apart(world: World) {
         let [a, b] = [(); 2].map(|()| world.random.pick(&events).created_at);
         let types = KINDS.into_iter().filter(|_| world.random.chance(70)).collect();
         let which = Again { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0, now: END };
-        let of = |event: &Event, status| log.iter().any(|it| it.event_id == event.id && it.status == status);
-        let wanted = events.iter().filter(|it| {
-            let failed = (of(it, Status::Failed) || of(it, Status::Dropped)) && !of(it, Status::Success);
-            (which.since..which.until).contains(&it.created_at)
-                && which.types.contains(&it.kind)
-                && !queued.contains(&it.id)
+        let has = |event: &Event, status| log.iter().any(|entry| entry.event_id == event.id && entry.status == status);
+        let wanted = events.iter().filter(|event| {
+            let failed = (has(event, Status::Failed) || has(event, Status::Dropped)) && !has(event, Status::Success);
+            (which.since..which.until).contains(&event.created_at)
+                && which.types.contains(&event.kind)
+                && !queued.contains(&event.id)
                 && (failed || !which.only_failed)
         });
         let most = *world.random.pick(&[1, 5, 1_000]);

@@ -1,4 +1,4 @@
-//! Reporting lines: no cycle, whatever happens at once, and a closure that says what the lines say (decisions D1, D5).
+//! Reporting lines: no cycles under concurrency, and a closure that matches the lines (decisions D1, D5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,28 +17,28 @@ use crate::world::{World, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(two_who_become_each_others_manager_at_once_do_not_both_succeed),
+        Case::new(concurrent_swap_of_managers_succeeds_only_once),
         Case::new(concurrent_moves_never_make_a_cycle),
-        Case::new(the_closure_follows_moves_of_whole_subtrees),
-        Case::new(a_move_decided_on_an_older_tree_is_stale),
-        Case::new(people_hired_during_moves_stand_below_everyone_above_them),
-        Case::new(one_change_set_may_turn_several_lines),
-        Case::new(who_has_left_still_connects_those_below),
-        Case::new(changes_besides_the_line_leave_the_tree_alone),
+        Case::new(closure_follows_moves_of_subtrees),
+        Case::new(move_decided_on_an_older_tree_is_stale),
+        Case::new(people_hired_during_moves_are_in_the_closure),
+        Case::new(one_change_set_may_change_several_lines),
+        Case::new(deactivated_manager_still_connects_their_reports),
+        Case::new(other_changes_leave_the_tree_unchanged),
         Case::new(reports_are_listed_in_order_and_bounded),
     ]
 }
 
-/// Who reports to whom, as it should be.
+/// The expected manager of each person.
 #[derive(Default)]
 struct Model(BTreeMap<EmployeeId, Option<EmployeeId>>);
 
 impl Model {
-    /// Everyone above a person, nearest first; ends where a cycle closes.
+    /// Returns all managers above a person, nearest first. Stops where a cycle closes.
     fn above(&self, id: EmployeeId) -> Vec<EmployeeId> {
         let mut above = Vec::new();
         let mut next = self.0.get(&id).copied().flatten();
-        while let Some(manager) = next.filter(|it| !above.contains(it)) {
+        while let Some(manager) = next.filter(|manager| !above.contains(manager)) {
             above.push(manager);
             next = self.0.get(&manager).copied().flatten();
         }
@@ -49,17 +49,17 @@ impl Model {
         id == manager || self.above(id).contains(&manager)
     }
 
-    /// The lines as they are stored.
+    /// Reads the stored lines of these people.
     async fn stored(world: &World, ids: &[EmployeeId]) -> Self {
         let found = world.store.rows::<Employee>(world.tenant, ids).await.unwrap();
-        Self(found.into_iter().map(|it| (it.value.id, it.value.manager_id)).collect())
+        Self(found.into_iter().map(|row| (row.value.id, row.value.manager_id)).collect())
     }
 
     fn has_cycle(&self) -> bool {
         self.0.keys().any(|id| self.above(*id).contains(id))
     }
 
-    /// Compares the answer for every pair of people.
+    /// Compares the store's closure with the model for every pair of people.
     async fn must_be_the_closure(&self, world: &World, when: &str) {
         let ids: Vec<_> = self.0.keys().copied().collect();
         let tasks = ids.clone().into_iter().map(|manager| {
@@ -67,7 +67,7 @@ impl Model {
             async move {
                 let mut below = BTreeSet::new();
                 for id in ids {
-                    // Could this person's manager become `id`? Not if `id` is below them.
+                    // `id` cannot become the manager of somebody above them, so this reads the closure.
                     if world.store.reporting(world.tenant, manager, id).await.unwrap().is_below {
                         below.insert(id);
                     }
@@ -77,7 +77,7 @@ impl Model {
             }
         });
         for (manager, below) in ids.iter().zip(at_once(tasks).await) {
-            let wanted: BTreeSet<_> = ids.iter().copied().filter(|it| self.is_below(*it, *manager)).collect();
+            let wanted: BTreeSet<_> = ids.iter().copied().filter(|id| self.is_below(*id, *manager)).collect();
             assert_eq!(below, (wanted.clone(), wanted), "{when}: below {manager}");
         }
     }
@@ -86,10 +86,10 @@ impl Model {
 async fn people(world: &World, count: usize) -> Vec<EmployeeId> {
     let people: Vec<_> = (0..count).map(|_| world.make.employee()).collect();
     world.save(people.iter().cloned().map(joins).collect()).await;
-    people.into_iter().map(|it| it.id).collect()
+    people.into_iter().map(|person| person.id).collect()
 }
 
-async fn two_who_become_each_others_manager_at_once_do_not_both_succeed(world: World) {
+async fn concurrent_swap_of_managers_succeeds_only_once(world: World) {
     let mut ids = Vec::new();
     for round in 0..15 {
         let pair = people(&world, 2).await;
@@ -98,7 +98,7 @@ async fn two_who_become_each_others_manager_at_once_do_not_both_succeed(world: W
             async move { world.moves(id, Some(manager)).await }
         });
         let results = at_once(turns).await;
-        assert_eq!(results.iter().filter(|it| **it).count(), 1, "round {round}: {results:?}");
+        assert_eq!(results.iter().filter(|is_moved| **is_moved).count(), 1, "round {round}: {results:?}");
         ids.extend(pair);
     }
     let model = Model::stored(&world, &ids).await;
@@ -121,10 +121,10 @@ async fn concurrent_moves_never_make_a_cycle(world: World) {
     }
 }
 
-async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
+async fn closure_follows_moves_of_subtrees(world: World) {
     let ids = people(&world, 24).await;
     let mut model = Model(ids.iter().map(|id| (*id, None)).collect());
-    // First a chain, which is as deep as a tree can be, then moves from anywhere to anywhere.
+    // First a chain, the deepest possible tree, then random moves.
     for pair in ids.windows(2) {
         assert!(world.moves(pair[1], Some(pair[0])).await);
         model.0.insert(pair[1], Some(pair[0]));
@@ -132,7 +132,7 @@ async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
     model.must_be_the_closure(&world, "a chain").await;
     for number in 0..90 {
         let (id, manager) = (*world.random.pick(&ids), world.random.maybe(85, &ids));
-        let allowed = manager.is_none_or(|it| !model.is_below(it, id));
+        let allowed = manager.is_none_or(|manager_id| !model.is_below(manager_id, id));
         assert_eq!(world.moves(id, manager).await, allowed, "move {number}: {id} below {manager:?}");
         if allowed {
             model.0.insert(id, manager);
@@ -150,7 +150,7 @@ async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
         let found = walk(
             sort,
             10,
-            |it: &observation::Observation| it.id.to_bytes(),
+            |observation: &observation::Observation| observation.id.to_bytes(),
             |page| {
                 let (world, filter) = (world.clone(), filter.clone());
                 async move {
@@ -162,13 +162,13 @@ async fn the_closure_follows_moves_of_whole_subtrees(world: World) {
             },
         )
         .await;
-        let found: BTreeSet<_> = found.iter().map(|it| it.employee_id).collect();
-        let wanted = ids.iter().copied().filter(|it| it != manager && model.is_below(*it, *manager)).collect();
+        let found: BTreeSet<_> = found.iter().map(|observation| observation.employee_id).collect();
+        let wanted = ids.iter().copied().filter(|id| id != manager && model.is_below(*id, *manager)).collect();
         assert_eq!(found, wanted, "below {manager}");
     }
 }
 
-async fn a_move_decided_on_an_older_tree_is_stale(world: World) {
+async fn move_decided_on_an_older_tree_is_stale(world: World) {
     let ids = people(&world, 4).await;
     let tree = world.tree().await;
     let below = |id: EmployeeId, manager: EmployeeId, seen: Version| {
@@ -181,27 +181,27 @@ async fn a_move_decided_on_an_older_tree_is_stale(world: World) {
     };
     below(ids[0], ids[1], tree).await.unwrap();
     let later = world.tree().await;
-    assert!(later > tree, "a move counts the tree's version up");
-    // The other rows are as they were; only the tree has changed since the look.
+    assert!(later > tree, "a move increments the version of the tree");
+    // The other rows are unchanged; only the tree has a newer version.
     let result = below(ids[1], ids[0], tree).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(world.employee(ids[1]).await.value.manager_id, None);
-    assert_eq!(world.tree().await, later, "a refused move does not count");
+    assert_eq!(world.tree().await, later, "a refused move does not increment the version");
     below(ids[2], ids[3], later).await.unwrap();
     let now = world.tree().await;
     assert!(now > later);
-    // Neither a new person nor a lost manager can close a cycle, so neither is in the way of those who look.
+    // A new person or a removed manager cannot close a cycle, so neither makes later moves stale.
     world.hired_below(ids[3]).await;
     assert!(world.moves(ids[0], None).await);
-    assert_eq!(world.tree().await, now, "only moves count");
+    assert_eq!(world.tree().await, now, "only moves increment the version");
     below(ids[0], ids[2], now).await.unwrap();
     let elsewhere = world.elsewhere();
     let before = elsewhere.tree().await;
     assert!(world.moves(ids[1], Some(ids[0])).await);
-    assert_eq!(elsewhere.tree().await, before, "each tenant has a tree of its own");
+    assert_eq!(elsewhere.tree().await, before, "each tenant has its own tree");
 }
 
-async fn people_hired_during_moves_stand_below_everyone_above_them(world: World) {
+async fn people_hired_during_moves_are_in_the_closure(world: World) {
     let ids = people(&world, 8).await;
     let moves = (0..24).map(|number| {
         let (world, ids) = (world.clone(), ids.clone());
@@ -221,13 +221,13 @@ async fn people_hired_during_moves_stand_below_everyone_above_them(world: World)
     model.must_be_the_closure(&world, "after hiring during moves").await;
 }
 
-/// An import turns many lines at once, which it checked against the tree as a whole.
-async fn one_change_set_may_turn_several_lines(world: World) {
+/// An import changes many lines at once, which it checked against one version of the tree.
+async fn one_change_set_may_change_several_lines(world: World) {
     let ids = people(&world, 5).await;
     for pair in ids.windows(2) {
         assert!(world.moves(pair[1], Some(pair[0])).await);
     }
-    // The chain the other way round, written from its new top. All of it was decided on one look at the tree.
+    // Reverses the chain, written from its new top. All lines name the same version of the tree.
     let (tree, mut writes, mut manager_id) = (world.tree().await, Vec::new(), None);
     for id in ids.iter().rev() {
         let person = world.employee(*id).await;
@@ -240,11 +240,11 @@ async fn one_change_set_may_turn_several_lines(world: World) {
     world.save(writes).await;
     let everyone: Vec<_> = ids.iter().copied().chain([newcomer.id]).collect();
     let model = Model::stored(&world, &everyone).await;
-    assert_eq!(model.above(newcomer.id), ids, "the chain the other way round");
+    assert_eq!(model.above(newcomer.id), ids, "the reversed chain");
     model.must_be_the_closure(&world, "turned").await;
 }
 
-async fn who_has_left_still_connects_those_below(world: World) {
+async fn deactivated_manager_still_connects_their_reports(world: World) {
     let top = world.hired().await;
     let middle = world.hired_below(top.id).await;
     let bottom = world.hired_below(middle.id).await;
@@ -262,7 +262,7 @@ async fn who_has_left_still_connects_those_below(world: World) {
     assert_eq!(found.items, [seen]);
 }
 
-async fn changes_besides_the_line_leave_the_tree_alone(world: World) {
+async fn other_changes_leave_the_tree_unchanged(world: World) {
     let ids = people(&world, 3).await;
     world.moves(ids[1], Some(ids[0])).await;
     world.moves(ids[2], Some(ids[1])).await;
@@ -296,17 +296,17 @@ async fn reports_are_listed_in_order_and_bounded(world: World) {
         });
     }
     world.save(everyone.iter().cloned().map(joins).collect()).await;
-    let place = |it: &Employee| (it.last_name.to_lowercase(), it.first_name.to_lowercase(), it.id);
+    let place = |person: &Employee| (person.last_name.to_lowercase(), person.first_name.to_lowercase(), person.id);
     for most in [1_u16, 7, 100] {
         let mut found: BTreeMap<EmployeeId, Vec<Employee>> = BTreeMap::new();
-        for it in store.direct_reports(*tenant, &managers, most).await.unwrap() {
-            found.entry(it.manager_id.unwrap()).or_default().push(it);
+        for person in store.direct_reports(*tenant, &managers, most).await.unwrap() {
+            found.entry(person.manager_id.unwrap()).or_default().push(person);
         }
         assert!(!found.contains_key(&managers[2]));
         for manager in &managers[..2] {
             let mut wanted: Vec<_> = everyone
                 .iter()
-                .filter(|it| it.manager_id == Some(*manager) && it.status != Status::Deactivated)
+                .filter(|person| person.manager_id == Some(*manager) && person.status != Status::Deactivated)
                 .cloned()
                 .collect();
             wanted.sort_by_key(place);

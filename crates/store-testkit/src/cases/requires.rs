@@ -1,4 +1,4 @@
-//! What a decision relied upon holds at the moment of the commit, also when its opposite is decided at the same time.
+//! Requirements of a decision hold at commit time, even when a concurrent commit breaks them.
 
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
@@ -15,25 +15,25 @@ use crate::world::{World, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_department_is_open_unless_archived_or_absent),
-        Case::new(an_attribute_is_open_unless_archived_or_absent),
-        Case::new(a_department_is_vacant_when_all_have_left),
-        Case::new(a_person_is_unchanged_until_the_next_write),
-        Case::new(tree_version_counts_moves_and_not_hires),
-        Case::new(hire_and_move_of_one_change_set_count_the_tree_once),
-        Case::new(there_is_room_for_subscriptions_below_the_limit),
-        Case::new(of_many_who_make_the_last_subscription_one_wins),
-        Case::new(nobody_joins_a_department_while_it_is_archived),
-        Case::new(no_attribute_is_used_anew_once_it_is_archived),
-        Case::new(no_decision_stands_on_a_person_who_changes_meanwhile),
-        Case::new(a_broken_requirement_leaves_nothing),
+        Case::new(department_is_open_unless_archived_or_absent),
+        Case::new(attribute_is_open_unless_archived_or_absent),
+        Case::new(department_is_vacant_when_all_members_left),
+        Case::new(employee_is_unchanged_until_the_next_write),
+        Case::new(tree_version_counts_moves_but_not_hires),
+        Case::new(hire_and_move_in_one_change_set_count_once),
+        Case::new(subscription_is_allowed_below_the_limit),
+        Case::new(concurrent_creation_of_the_last_subscription_succeeds_once),
+        Case::new(department_being_archived_gets_no_members),
+        Case::new(archived_attribute_cannot_be_used),
+        Case::new(decision_based_on_a_changed_person_is_refused),
+        Case::new(broken_requirement_saves_nothing),
     ]
 }
 
-/// How often two opposites are decided at once.
+/// Number of rounds in which two opposites are decided concurrently.
 const ROUNDS: usize = 25;
 
-/// A change set that writes something harmless and relies on something.
+/// Returns a change set with a harmless write and this requirement.
 fn relying(world: &World, require: Require) -> ChangeSet {
     let write = Write::put(&Row::new(world.make.department()));
     ChangeSet { requires: vec![require], ..world.make.change(vec![write]) }
@@ -43,20 +43,20 @@ async fn holds(world: &World, require: Require) -> bool {
     match world.commit(relying(world, require)).await {
         Ok(()) => true,
         Err(CommitError::Broken(broken)) => {
-            assert_eq!(broken, require, "what is named is what was required");
+            assert_eq!(broken, require, "the error names the requirement");
             false
         }
         other => panic!("{other:?}"),
     }
 }
 
-fn archived(it: &Department, world: &World) -> Department {
-    Department { archived_at: Some(world.make.tick()), ..it.clone() }
+fn archived(department: &Department, world: &World) -> Department {
+    Department { archived_at: Some(world.make.tick()), ..department.clone() }
 }
 
-async fn a_department_is_open_unless_archived_or_absent(world: World) {
+async fn department_is_open_unless_archived_or_absent(world: World) {
     let (open, gone) = (world.make.department(), world.make.department());
-    let writes = [open.clone(), archived(&gone, &world)].map(|it| Write::put(&Row::new(it)));
+    let writes = [open.clone(), archived(&gone, &world)].map(|department| Write::put(&Row::new(department)));
     world.save(writes.to_vec()).await;
     assert!(holds(&world, Require::open::<Department>(open.id)).await);
     assert!(!holds(&world, Require::open::<Department>(gone.id)).await, "archived");
@@ -66,10 +66,10 @@ async fn a_department_is_open_unless_archived_or_absent(world: World) {
     }
 }
 
-async fn an_attribute_is_open_unless_archived_or_absent(world: World) {
+async fn attribute_is_open_unless_archived_or_absent(world: World) {
     let (open, gone) = (world.make.attribute(), world.make.attribute());
     let gone = Attribute { archived_at: Some(world.make.tick()), ..gone };
-    world.save([open.clone(), gone.clone()].map(|it| Write::put(&Row::new(it))).to_vec()).await;
+    world.save([open.clone(), gone.clone()].map(|attribute| Write::put(&Row::new(attribute))).to_vec()).await;
     assert!(holds(&world, Require::open::<Attribute>(open.id)).await);
     assert!(!holds(&world, Require::open::<Attribute>(gone.id)).await, "archived");
     assert!(!holds(&world, Require::open::<Attribute>(AttributeId::from_bytes([7; 16]))).await, "absent");
@@ -82,12 +82,12 @@ async fn has_members(world: &World, department: &Department) -> bool {
     world.store.first(world.tenant, rows::employees::members_of(department.id, 1)).await.unwrap().is_some()
 }
 
-async fn a_department_is_vacant_when_all_have_left(world: World) {
+async fn department_is_vacant_when_all_members_left(world: World) {
     let World { make, .. } = &world;
     let department = make.department();
     world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let vacant = Require::DepartmentVacant(department.id);
-    assert!(holds(&world, vacant).await, "nobody ever joined");
+    assert!(holds(&world, vacant).await, "no member ever joined");
     assert!(!has_members(&world, &department).await);
     let member = world.joined(Employee { department_id: Some(department.id), ..make.employee() }).await;
     for (version, status) in (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active]) {
@@ -99,26 +99,26 @@ async fn a_department_is_vacant_when_all_have_left(world: World) {
     }
     let moved = Employee { department_id: None, ..member };
     world.save(vec![Write::employee(&Row::seen(moved, Version(5)), None)]).await;
-    assert!(holds(&world, vacant).await, "the only member went elsewhere");
+    assert!(holds(&world, vacant).await, "the only member left the department");
 }
 
-async fn a_person_is_unchanged_until_the_next_write(world: World) {
-    let it = world.hired().await;
-    let seen = Require::EmployeeUnchanged(it.id, Version::FIRST);
+async fn employee_is_unchanged_until_the_next_write(world: World) {
+    let person = world.hired().await;
+    let seen = Require::EmployeeUnchanged(person.id, Version::FIRST);
     assert!(holds(&world, seen).await);
-    assert!(!holds(&world, Require::EmployeeUnchanged(it.id, Version(2))).await, "a version to come");
-    world.save(vec![Write::employee(&Row::seen(it.clone(), Version::FIRST), None)]).await;
+    assert!(!holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await, "a version to come");
+    world.save(vec![Write::employee(&Row::seen(person.clone(), Version::FIRST), None)]).await;
     assert!(!holds(&world, seen).await);
-    assert!(holds(&world, Require::EmployeeUnchanged(it.id, Version(2))).await);
+    assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
-    assert!(!holds(&world.elsewhere(), Require::EmployeeUnchanged(it.id, Version(2))).await, "of another tenant");
+    assert!(!holds(&world.elsewhere(), Require::EmployeeUnchanged(person.id, Version(2))).await, "of another tenant");
 }
 
-async fn tree_version_counts_moves_and_not_hires(world: World) {
+async fn tree_version_counts_moves_but_not_hires(world: World) {
     let seen = world.tree().await;
     let (one, two) = (world.hired().await, world.hired().await);
     let third = world.hired_below(two.id).await;
-    assert_eq!(world.tree().await, seen, "a new person moves nobody");
+    assert_eq!(world.tree().await, seen, "a new person changes no line");
     assert!(world.moves(one.id, Some(third.id)).await);
     assert_eq!(world.tree().await, seen.next());
     for other in [world.elsewhere(), world.test_environment()] {
@@ -126,7 +126,7 @@ async fn tree_version_counts_moves_and_not_hires(world: World) {
     }
 }
 
-async fn hire_and_move_of_one_change_set_count_the_tree_once(world: World) {
+async fn hire_and_move_in_one_change_set_count_once(world: World) {
     let (boss, one) = (world.hired().await, world.hired().await);
     let tree = world.tree().await;
     let change = |seen| {
@@ -137,39 +137,40 @@ async fn hire_and_move_of_one_change_set_count_the_tree_once(world: World) {
     };
     let stale = world.commit(change(tree.next())).await;
     assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
-    assert_eq!(world.tree().await, tree, "nothing of it is saved");
+    assert_eq!(world.tree().await, tree, "nothing of the change set is saved");
     world.commit(change(tree)).await.unwrap();
     assert_eq!(world.tree().await, tree.next());
 }
 
-/// The data set with its organization, at which those who make subscriptions wait for each other.
+/// Adds the organization, whose row serializes the creation of subscriptions.
 async fn founded(world: World) -> World {
     let organization = world.make.organization(world.tenant.organization);
     world.save(vec![Write::put(&Row::new(organization))]).await;
     world
 }
 
-async fn there_is_room_for_subscriptions_below_the_limit(world: World) {
-    assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "there is no such organization");
+async fn subscription_is_allowed_below_the_limit(world: World) {
+    assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "the organization does not exist");
     let worlds = [founded(world.clone()).await, founded(world.test_environment()).await];
     let other = founded(world.elsewhere()).await;
-    for it in [&worlds[0], &worlds[1]] {
+    for data_set in [&worlds[0], &worlds[1]] {
         for count in 0..3 {
-            let subscribers = it.store.subscribers(it.tenant).await.unwrap();
+            let subscribers = data_set.store.subscribers(data_set.tenant).await.unwrap();
             assert_eq!(subscribers.count(), count, "each data set counts its own");
-            assert!(holds(it, Require::SubscriptionsBelow(count as u32 + 1)).await, "{count}");
-            assert!(!holds(it, Require::SubscriptionsBelow(count as u32)).await, "{count}");
+            assert!(holds(data_set, Require::SubscriptionsBelow(count as u32 + 1)).await, "{count}");
+            assert!(!holds(data_set, Require::SubscriptionsBelow(count as u32)).await, "{count}");
             let active = count != 1;
-            it.subscribed(Subscription { active, ..it.make.subscription_to(&[EventType::EmployeeCreated]) }).await;
+            let one_type = data_set.make.subscription_to(&[EventType::EmployeeCreated]);
+            data_set.subscribed(Subscription { active, ..one_type }).await;
         }
-        let subscribers = it.store.subscribers(it.tenant).await.unwrap();
+        let subscribers = data_set.store.subscribers(data_set.tenant).await.unwrap();
         let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated];
         assert_eq!(kinds.map(|kind| subscribers.deliveries_of([kind])), [2, 0], "one of the three is not active");
     }
     assert!(holds(&other, Require::SubscriptionsBelow(1)).await);
 }
 
-async fn of_many_who_make_the_last_subscription_one_wins(world: World) {
+async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: World) {
     let world = founded(world).await;
     for most in 1..=8 {
         let change = || {
@@ -181,14 +182,14 @@ async fn of_many_who_make_the_last_subscription_one_wins(world: World) {
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
-        let broken = |it: &Result<(), CommitError>| matches!(it, Err(CommitError::Broken(_)));
-        assert_eq!(results.iter().filter(|it| it.is_ok()).count(), 1, "{results:?}");
-        assert_eq!(results.iter().filter(|it| broken(it)).count(), 2, "{results:?}");
+        let is_broken = |result: &&Result<(), CommitError>| matches!(result, Err(CommitError::Broken(_)));
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+        assert_eq!(results.iter().filter(is_broken).count(), 2, "{results:?}");
         assert_eq!(world.store.subscribers(world.tenant).await.unwrap().count(), most as usize);
     }
 }
 
-/// Tasks of one round, in changing order.
+/// Returns the change sets of one round in random order.
 fn shuffled(world: &World, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> {
     for at in (1..changes.len()).rev() {
         changes.swap(at, world.random.below(at + 1));
@@ -207,7 +208,7 @@ async fn commits(world: &World, changes: Vec<ChangeSet>) {
     }
 }
 
-async fn nobody_joins_a_department_while_it_is_archived(world: World) {
+async fn department_being_archived_gets_no_members(world: World) {
     let World { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
         let department = make.department();
@@ -229,11 +230,11 @@ async fn nobody_joins_a_department_while_it_is_archived(world: World) {
         let now = store.row::<Department>(*tenant, department.id).await.unwrap().unwrap();
         let members = has_members(&world, &department).await;
         assert!(now.value.archived_at.is_none() || !members, "round {round}: an archived department has members");
-        assert!(now.value.archived_at.is_some() || members, "round {round}: nobody got through");
+        assert!(now.value.archived_at.is_some() || members, "round {round}: the department is open and has no members");
     }
 }
 
-async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
+async fn archived_attribute_cannot_be_used(world: World) {
     let World { make, store, tenant, .. } = &world;
     let subject = world.hired().await;
     for round in 0..ROUNDS {
@@ -249,9 +250,9 @@ async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
             },
         ];
         commits(&world, changes).await;
-        // Both may get through: then it was open when the observation's commit looked.
+        // Both commits may succeed: then the attribute was open when the observation was committed.
         let now = store.row::<Attribute>(*tenant, attribute.id).await.unwrap().unwrap();
-        assert!(now.value.archived_at.is_some(), "round {round}: nothing stands against archiving");
+        assert!(now.value.archived_at.is_some(), "round {round}: archiving always succeeds");
         let late = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let change = ChangeSet {
             requires: vec![Require::open::<Attribute>(attribute.id)],
@@ -261,13 +262,13 @@ async fn no_attribute_is_used_anew_once_it_is_archived(world: World) {
     }
 }
 
-async fn no_decision_stands_on_a_person_who_changes_meanwhile(world: World) {
+async fn decision_based_on_a_changed_person_is_refused(world: World) {
     let World { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
         let (one, two) = (world.hired().await, world.hired().await);
-        // Each decision relies on the other person as it was: at most one of them can stand.
-        let change = |it: &Employee, other: &Employee| {
-            let value = Employee { first_name: "Changed".to_owned(), ..it.clone() };
+        // Each decision requires that the other person is unchanged, so at most one of them can succeed.
+        let change = |person: &Employee, other: &Employee| {
+            let value = Employee { first_name: "Changed".to_owned(), ..person.clone() };
             ChangeSet {
                 requires: vec![Require::EmployeeUnchanged(other.id, Version::FIRST)],
                 ..make.change(vec![Write::employee(&Row::seen(value, Version::FIRST), None)])
@@ -278,20 +279,21 @@ async fn no_decision_stands_on_a_person_who_changes_meanwhile(world: World) {
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
-        let fine =
-            |it: &Result<(), CommitError>| matches!(it, Ok(()) | Err(CommitError::Broken(_) | CommitError::Storage(_)));
+        let fine = |result: &Result<(), CommitError>| {
+            matches!(result, Ok(()) | Err(CommitError::Broken(_) | CommitError::Storage(_)))
+        };
         assert!(results.iter().all(fine), "round {round}: {results:?}");
         let mut changed = 0;
         for id in [one.id, two.id] {
             let now = store.row::<Employee>(*tenant, id).await.unwrap().unwrap();
             changed += usize::from(now.value.first_name == "Changed");
         }
-        assert_eq!(changed, results.iter().filter(|it| it.is_ok()).count(), "round {round}");
-        assert!(changed <= 1, "round {round}: each relied on the other being unchanged");
+        assert_eq!(changed, results.iter().filter(|result| result.is_ok()).count(), "round {round}");
+        assert!(changed <= 1, "round {round}: each decision requires the other person unchanged");
     }
 }
 
-async fn a_broken_requirement_leaves_nothing(world: World) {
+async fn broken_requirement_saves_nothing(world: World) {
     let change = relying(&world, Require::open::<Department>(world.make.id()));
     let Some(Write::Put(row)) = change.writes.first().cloned() else { panic!("{change:?}") };
     let id = row.id_of::<Department>().unwrap();

@@ -1,4 +1,4 @@
-//! Lists that no index answers: apart from all others, with places and a deadline of their own (decision A17).
+//! Unindexed lists: they use separate slots and have a deadline (decision A17).
 
 use std::time::Duration;
 
@@ -24,20 +24,20 @@ use crate::world::{EVER, World};
 pub(crate) fn cases() -> Vec<Case> {
     let usual = SlowReads::with_places(2);
     vec![
-        Case::new(only_what_no_index_answers_needs_a_place).within(SlowReads { places: 0, ..usual }),
-        Case::new(a_slow_read_ends_at_its_deadline).within(SlowReads { deadline: Duration::ZERO, ..usual }),
-        Case::new(slow_reads_are_answered_while_there_is_time),
+        Case::new(only_unindexed_lists_need_a_slot).within(SlowReads { places: 0, ..usual }),
+        Case::new(slow_read_ends_at_its_deadline).within(SlowReads { deadline: Duration::ZERO, ..usual }),
+        Case::new(slow_read_succeeds_within_its_deadline),
     ]
 }
 
 const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 const CHANGED: Bounds<Timestamp> = Bounds { gte: Some(EVER), lte: None };
 
-/// What was asked, what came of it, and the conditions that no index answers.
-type Asked = (&'static str, Result<(), StorageError>, &'static [&'static str]);
+/// The name of a list, its result, and the conditions that no index covers.
+type ListResult = (&'static str, Result<(), StorageError>, &'static [&'static str]);
 
-/// Lists that no index answers, of every kind.
-async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
+/// Reads unindexed lists of every kind.
+async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<ListResult> {
     let (tenant, by_time) = (*tenant, Sort::down(SortBy::CreatedAt));
     let typed = observation::Filter { kind: Some(Type::Strength), ..Default::default() };
     let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
@@ -94,8 +94,8 @@ async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
     ]
 }
 
-/// The same lists by what an index has.
-async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
+/// Reads similar lists that an index covers.
+async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<ListResult> {
     let tenant = *tenant;
     let of_one = observation::Filter { employee_id: Some(make.id()), ..Default::default() };
     let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
@@ -128,31 +128,31 @@ async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<Asked> {
     ]
 }
 
-fn all_given_up(asked: Vec<Asked>, cause: SlowCause) {
-    for (what, found, conditions) in asked {
+fn assert_all_given_up(results: Vec<ListResult>, cause: SlowCause) {
+    for (what, found, conditions) in results {
         let Err(StorageError::TooSlow(found)) = found else { panic!("{what}: {found:?}") };
-        let conditions = conditions.iter().map(|it| (*it).to_owned()).collect();
+        let conditions = conditions.iter().map(|condition| (*condition).to_owned()).collect();
         assert_eq!(found, TooSlow { cause, conditions }, "{what}");
     }
 }
 
-fn all_answered(asked: Vec<Asked>) {
-    for (what, found, _) in asked {
+fn assert_all_read(results: Vec<ListResult>) {
+    for (what, found, _) in results {
         assert!(found.is_ok(), "{what}: {found:?}");
     }
 }
 
-async fn only_what_no_index_answers_needs_a_place(world: World) {
-    all_given_up(slow_lists(&world).await, SlowCause::NoPlace);
-    all_answered(quick_lists(&world).await);
+async fn only_unindexed_lists_need_a_slot(world: World) {
+    assert_all_given_up(slow_lists(&world).await, SlowCause::NoPlace);
+    assert_all_read(quick_lists(&world).await);
 }
 
-async fn a_slow_read_ends_at_its_deadline(world: World) {
-    all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
-    all_answered(quick_lists(&world).await);
-    all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
+async fn slow_read_ends_at_its_deadline(world: World) {
+    assert_all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
+    assert_all_read(quick_lists(&world).await);
+    assert_all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
 }
 
-async fn slow_reads_are_answered_while_there_is_time(world: World) {
-    all_answered(slow_lists(&world).await);
+async fn slow_read_succeeds_within_its_deadline(world: World) {
+    assert_all_read(slow_lists(&world).await);
 }

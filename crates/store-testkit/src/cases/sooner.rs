@@ -1,4 +1,4 @@
-//! Queued deliveries that are wanted sooner: never two attempts at once, and none that the schedule does not have.
+//! Queued deliveries that are brought forward: never two concurrent attempts, and no attempts beyond the schedule.
 
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId};
@@ -13,16 +13,16 @@ use crate::world::World;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(what_is_brought_forward_is_due_then_and_keeps_its_attempts),
-        Case::new(what_is_due_leased_or_parked_stays_as_it_is),
-        Case::new(a_promise_holds_only_for_the_attempt_that_was_seen),
-        Case::new(what_is_asked_for_during_an_attempt_follows_its_failure_at_once),
-        Case::new(an_attempt_that_succeeds_ends_what_was_asked_for_meanwhile),
-        Case::new(only_ones_own_is_brought_forward),
+        Case::new(expedited_delivery_keeps_its_attempt_number),
+        Case::new(due_leased_or_parked_delivery_is_not_expedited),
+        Case::new(promised_id_is_refused_for_another_attempt_number),
+        Case::new(retry_requested_during_an_attempt_follows_its_failure),
+        Case::new(retry_requested_during_a_successful_attempt_is_dropped),
+        Case::new(delivery_of_another_owner_is_not_expedited),
     ]
 }
 
-/// What one of the events is to come to.
+/// Returns the request to bring a delivery forward, with the promised attempt and id.
 fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryId)>) -> Sooner {
     Sooner { webhook_id: to.id, event_id, promised }
 }
@@ -36,18 +36,18 @@ fn fails(job: &Job, world: &World, retry_at: Timestamp) -> (Job, AttemptResult) 
     (*job, AttemptResult::Settled(Box::new(settled(job, id, BAD, Some(retry_at)))))
 }
 
-/// A subscription for which some events have failed once, and their next attempts, a day ahead.
+/// Creates a subscription with failed events, whose next attempts are due in a day.
 async fn failed(world: &World, count: usize) -> (Subscription, Vec<Job>) {
     let to = world.subscriber().await;
     world.happened(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
     let jobs = worker.all(world.now()).await;
     let tomorrow = world.now().plus_seconds(86_400);
-    worker.keeps(jobs.iter().map(|it| fails(it, world, tomorrow)).collect()).await;
-    (to, jobs.into_iter().map(|it| Job { attempt: 2, ..it }).collect())
+    worker.keeps(jobs.iter().map(|job| fails(job, world, tomorrow)).collect()).await;
+    (to, jobs.into_iter().map(|job| Job { attempt: 2, ..job }).collect())
 }
 
-async fn what_is_brought_forward_is_due_then_and_keeps_its_attempts(world: World) {
+async fn expedited_delivery_keeps_its_attempt_number(world: World) {
     let (to, jobs) = failed(&world, 3).await;
     let worker = Worker::new(&world);
     let id: DeliveryId = world.make.id();
@@ -63,25 +63,25 @@ async fn what_is_brought_forward_is_due_then_and_keeps_its_attempts(world: World
     assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(next));
 }
 
-async fn what_is_due_leased_or_parked_stays_as_it_is(world: World) {
+async fn due_leased_or_parked_delivery_is_not_expedited(world: World) {
     let (to, jobs) = failed(&world, 3).await;
     let tomorrow = world.now().plus_seconds(86_400);
     let worker = Worker::new(&world);
     worker.all(tomorrow).await;
-    // The first is due, the second parked and the third leased.
+    // The first is due, the second is parked, and the third is leased.
     let earlier = world.now().plus_seconds(-60);
     worker.keeps(vec![(jobs[0], AttemptResult::Back(earlier)), (jobs[1], AttemptResult::Parked)]).await;
-    let all = jobs.iter().map(|it| sooner(&to, it.event_id, None)).collect();
+    let all = jobs.iter().map(|job| sooner(&to, job.event_id, None)).collect();
     world.save(vec![Write::BringForward(all, tomorrow)]).await;
     let other = Worker::new(&world);
-    assert_eq!(other.all(earlier).await, [jobs[0]], "it is not put off");
+    assert_eq!(other.all(earlier).await, [jobs[0]], "the due delivery is not delayed");
     other.keeps(vec![(jobs[0], AttemptResult::Gone)]).await;
-    assert_eq!(other.all(tomorrow).await, [], "two would be made at once, or one without its subscription");
+    assert_eq!(other.all(tomorrow).await, [], "neither a leased nor a parked delivery is claimed");
     worker.keeps(vec![(jobs[2], AttemptResult::Back(END))]).await;
     assert_eq!(other.all_parked(tomorrow).await, [jobs[1]]);
 }
 
-async fn a_promise_holds_only_for_the_attempt_that_was_seen(world: World) {
+async fn promised_id_is_refused_for_another_attempt_number(world: World) {
     let (to, jobs) = failed(&world, 1).await;
     let (event, id): (_, DeliveryId) = (jobs[0].event_id, world.make.id());
     let promise = |attempt, id| Write::BringForward(vec![sooner(&to, event, Some((attempt, id)))], END);
@@ -97,23 +97,23 @@ async fn a_promise_holds_only_for_the_attempt_that_was_seen(world: World) {
     assert_eq!(queued(&world, &to, event).await, Some(Job { delivery_id: Some(id), ..jobs[0] }));
 }
 
-async fn what_is_asked_for_during_an_attempt_follows_its_failure_at_once(world: World) {
+async fn retry_requested_during_an_attempt_follows_its_failure(world: World) {
     let (to, jobs) = failed(&world, 2).await;
     let tomorrow = world.now().plus_seconds(86_400);
     let (worker, other) = (Worker::new(&world), Worker::new(&world));
     assert_eq!(worker.all(tomorrow).await, jobs);
     let id: DeliveryId = world.make.id();
     world.save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, Some((2, id)))], tomorrow)]).await;
-    assert_eq!(other.all(tomorrow).await, [], "an attempt of it is under way");
-    worker.keeps(jobs.iter().map(|it| fails(it, &world, END)).collect()).await;
+    assert_eq!(other.all(tomorrow).await, [], "an attempt is in flight");
+    worker.keeps(jobs.iter().map(|job| fails(job, &world, END)).collect()).await;
     let next = Job { attempt: 3, delivery_id: Some(id), ..jobs[0] };
     assert_eq!(other.all(tomorrow).await, [next]);
     other.keeps(vec![fails(&next, &world, END)]).await;
-    assert_eq!(worker.all(tomorrow.plus_seconds(LEASE_SECONDS)).await, [], "and that one ends it");
+    assert_eq!(worker.all(tomorrow.plus_seconds(LEASE_SECONDS)).await, [], "the request covers one attempt only");
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, Some(Job { attempt: 4, delivery_id: None, ..next }));
 }
 
-async fn an_attempt_that_succeeds_ends_what_was_asked_for_meanwhile(world: World) {
+async fn retry_requested_during_a_successful_attempt_is_dropped(world: World) {
     let (to, jobs) = failed(&world, 1).await;
     let worker = Worker::new(&world);
     let leased = worker.all(world.now().plus_seconds(86_400)).await;
@@ -125,7 +125,7 @@ async fn an_attempt_that_succeeds_ends_what_was_asked_for_meanwhile(world: World
     assert_eq!(worker.all(END).await, []);
 }
 
-async fn only_ones_own_is_brought_forward(world: World) {
+async fn delivery_of_another_owner_is_not_expedited(world: World) {
     let (to, jobs) = failed(&world, 1).await;
     let other = world.subscriber().await;
     let (event, now) = (jobs[0].event_id, world.now());

@@ -1,4 +1,4 @@
-//! The store itself, which fails as arranged, and whose clock may be set.
+//! Upkeep and search index of a store that fails on request, with an adjustable clock.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -17,17 +17,17 @@ use candor_tables::sizes::TablePiece;
 use super::{Faulty, FaultyCall};
 
 impl<S: Storage + ?Sized> Faulty<S> {
-    /// From now on the store has a clock of its own, which stands at this time.
+    /// Makes the store report this time.
     pub fn set_time(&self, time: Timestamp) {
         self.plan().time = Some(time);
     }
 
-    /// From now on so many rows that are not there wait to be put into the index of words as well.
+    /// Makes the store report this many additional pending rows of the index of words.
     pub fn set_waiting(&self, rows: u16) {
         self.plan().waiting = Some(rows);
     }
 
-    /// From now on this table of a tenant is not all in the index of words; or it is as the store says.
+    /// Makes the store report an index backlog for this table of a tenant; `None` reports the real backlog.
     pub fn set_backlog(&self, table: Option<(Tenant, &str)>) {
         self.plan().backlog = table.map(|(tenant, table)| Backlog { tenant, table: table.to_owned(), after: [0; 16] });
     }
@@ -61,7 +61,8 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
     }
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
         let set = self.plan().backlog.clone();
-        let of_tenant = set.iter().filter(|it| tenant.is_none_or(|tenant| it.tenant == tenant)).cloned().collect();
+        let of_tenant =
+            set.iter().filter(|backlog| tenant.is_none_or(|tenant| backlog.tenant == tenant)).cloned().collect();
         let answer = async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
         self.through(FaultyCall::Upkeep, answer).await
     }

@@ -1,4 +1,4 @@
-//! Subscriptions, their log and the queue, which fail as arranged.
+//! Subscriptions, delivery log and queues of a store that fails on request.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
