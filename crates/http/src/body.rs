@@ -4,11 +4,13 @@
 //! in memory twice for as long as its client takes to read it.
 
 use std::convert::Infallible;
+use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
+use tokio::task::yield_now;
 
 use crate::answer_budget::AnswerPermit;
 
@@ -20,8 +22,8 @@ struct Pieces {
     rest: Bytes,
     /// Dropped with the body, when the last piece is written or the connection ends.
     _permit: Option<AnswerPermit>,
-    /// Whether the thread is to turn to other requests before the next piece.
-    lets_others_go_first: bool,
+    /// Completes when the thread has turned to other requests, which it does before each further piece.
+    pause: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
 /// Creates the body of an answer, which keeps the permit for its memory.
@@ -29,7 +31,7 @@ pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody
     if bytes.len() <= PIECE_BYTES {
         BoxBody::new(bytes)
     } else {
-        BoxBody::new(Pieces { rest: bytes, _permit: permit, lets_others_go_first: false })
+        BoxBody::new(Pieces { rest: bytes, _permit: permit, pause: None })
     }
 }
 
@@ -44,13 +46,12 @@ impl MessageBody for Pieces {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
-        if self.lets_others_go_first {
-            // A client that reads as fast as this is written would keep the thread until its end.
-            self.lets_others_go_first = false;
-            context.waker().wake_by_ref();
-            return Poll::Pending;
+        // A client that reads as fast as this is written would keep the thread until its end. Waking the task here would
+        // not do: the runtime looks for new requests only after 61 tasks that are ready.
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(context));
         }
-        self.lets_others_go_first = true;
+        self.pause = Some(Box::pin(yield_now()));
         let next = self.rest.len().min(PIECE_BYTES);
         Poll::Ready(Some(Ok(self.rest.split_to(next))))
     }

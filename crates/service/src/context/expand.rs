@@ -79,7 +79,7 @@ pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
     context.authorize()?;
     let mut page = services.store.page(context.caller.tenant, listing).await?;
     visible::narrow(services, context, &mut page.items).await?;
-    list::page(services, context, request, &page, |it| it).await
+    list::page(services, context, request, page, |entry, out| list::write(out, entry)).await
 }
 
 /// Answers a page of a list.
@@ -98,15 +98,15 @@ pub(crate) async fn page<T: Expandable, F>(
     visible::narrow(services, context, &mut page.items).await?;
     let paths = &*request.expand;
     if paths.is_empty() {
-        return list::page(services, context, request, &page, |it| it).await;
+        return list::page(services, context, request, page, |entry, out| list::write(out, entry)).await;
     }
     let at_a_time = T::at_a_time(paths).min(page.items.len());
     list::page_inlined(
         (services, context),
         request,
-        &page,
+        page,
         at_a_time,
-        |part| T::find(services, context, paths, part),
+        async |part: &[T]| T::find(services, context, paths, part).await,
         show,
     )
     .await

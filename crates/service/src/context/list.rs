@@ -1,7 +1,5 @@
 //! Renders pages: the list envelope of §1, and what a list inlines.
 
-use std::future::Future;
-
 use candor_domain::access::{Permission, Tenant};
 use candor_domain::decision::Resource;
 use candor_domain::page::{Listed, Page, Position, Sort, cursor};
@@ -64,76 +62,75 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Err
     serde_json::to_writer(out, value).map_err(|it| Error::Bug(it.to_string()))
 }
 
-/// Answers a page: `view` is what is shown of each entry.
+/// Answers a page of resources; `show` writes one of them.
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
-pub async fn page<'a, T, F, E, V>(
-    services: &'a Services,
+pub async fn page<T, F, E>(
+    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, E>,
-    page: &'a Page<T>,
-    view: impl Fn(&'a T) -> V,
+    page: Page<T>,
+    show: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
     T: Listed + Resource,
-    V: Serialize,
 {
-    page_by(services, context, request, page, |it| it.id().to_bytes(), view).await
+    page_by(services, context, request, page, |entry| entry.id().to_bytes(), show).await
 }
 
-/// Answers a page whose entries `show` writes with what `load` reads for so many of them at a time, so that no more is
-/// read than has room in a page by far.
+/// Answers a page whose entries `show` writes with the data that `load` reads for `at_a_time` of them, so that `load`
+/// reads little more than the page has room for.
 ///
 /// # Errors
 /// Those of `load` and `show`.
-pub(crate) async fn page_inlined<'a, T, F, E, I, Loaded>(
-    (services, context): (&'a Services, &RequestContext),
+pub(crate) async fn page_inlined<T, F, E, I>(
+    (services, context): (&Services, &RequestContext),
     request: &ListRequest<F, E>,
-    page: &'a Page<T>,
+    page: Page<T>,
     at_a_time: usize,
-    load: impl Fn(&'a [T]) -> Loaded,
-    show: impl Fn(&I, &'a T, &mut Vec<u8>) -> Result<(), Error>,
+    load: impl AsyncFn(&[T]) -> Result<I, Error>,
+    show: impl Fn(&I, &T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
     T: Listed + Resource,
-    Loaded: Future<Output = Result<I, Error>>,
 {
-    let mut envelope = Envelope::begin(services, context, page);
-    for part in page.items.chunks(at_a_time.max(1)) {
-        // Others go first while the store is asked.
-        envelope.turn = None;
-        let inlined = load(part).await?;
-        for it in part {
-            envelope.add(|out| show(&inlined, it, out))?;
-            envelope.let_others_go_first().await?;
-        }
-        if envelope.is_full {
+    let mut envelope = Envelope::new(services, context, &page);
+    let mut entries = page.items.into_iter();
+    while !envelope.is_full {
+        let part: Vec<T> = entries.by_ref().take(at_a_time.max(1)).collect();
+        if part.is_empty() {
             break;
         }
+        // Other requests of the tenant use the turn while the store is asked.
+        envelope.turn = None;
+        let inlined = load(&part).await?;
+        for entry in part {
+            envelope.add(entry, |entry, out| show(&inlined, entry, out))?;
+            envelope.let_others_go_first().await?;
+        }
     }
-    envelope.end(request, |it| it.id().to_bytes())
+    envelope.end(request, |entry| entry.id().to_bytes())
 }
 
-/// Answers a page of what is no resource with an age of its own, such as the entries of a log; `id` breaks ties.
+/// Answers a page of entries that are no resources, such as those of a log; `id` breaks ties.
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
-pub async fn page_by<'a, T, F, E, V>(
-    services: &'a Services,
+pub async fn page_by<T, F, E>(
+    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, E>,
-    page: &'a Page<T>,
+    page: Page<T>,
     id: impl Fn(&T) -> [u8; 16],
-    view: impl Fn(&'a T) -> V,
+    show: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
     T: Listed,
-    V: Serialize,
 {
-    let mut envelope = Envelope::begin(services, context, page);
-    for it in &page.items {
-        envelope.add(|out| write(out, &view(it)))?;
+    let mut envelope = Envelope::new(services, context, &page);
+    for entry in page.items {
+        envelope.add(entry, &show)?;
         envelope.let_others_go_first().await?;
     }
     envelope.end(request, id)
@@ -143,9 +140,15 @@ where
 struct Envelope<'a, T> {
     large_work: &'a LargeWork,
     tenant: Tenant,
-    page: &'a Page<T>,
+    /// Entries that the page would have without a limit of bytes.
+    available: usize,
+    /// Whether the list goes on behind these entries.
+    more: bool,
     body: Vec<u8>,
     entries: usize,
+    /// The entry written last. Each one is dropped when the next one is written: thousands of strings of a large page,
+    /// freed at once, would keep the thread for some milliseconds.
+    last: Option<T>,
     is_full: bool,
     /// Length of the body when the thread last turned to other requests.
     piece_begins: usize,
@@ -154,15 +157,25 @@ struct Envelope<'a, T> {
 }
 
 impl<'a, T: Listed> Envelope<'a, T> {
-    fn begin(services: &'a Services, context: &RequestContext, page: &'a Page<T>) -> Self {
+    fn new(services: &'a Services, context: &RequestContext, page: &Page<T>) -> Self {
         let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
         body.extend_from_slice(b"{\"data\":[");
-        let (large_work, tenant) = (&services.large_work, context.caller.tenant);
-        Self { large_work, tenant, page, body, entries: 0, is_full: false, piece_begins: 0, turn: None }
+        Self {
+            large_work: &services.large_work,
+            tenant: context.caller.tenant,
+            available: page.items.len(),
+            more: page.more,
+            body,
+            entries: 0,
+            last: None,
+            is_full: false,
+            piece_begins: 0,
+            turn: None,
+        }
     }
 
-    /// Writes the next entry, unless it has no room any more. There is always room for one.
-    fn add(&mut self, show: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
+    /// Writes the next entry if the page has room for it. The first entry always has room.
+    fn add(&mut self, entry: T, show: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
         if self.is_full {
             return Ok(());
         }
@@ -170,12 +183,13 @@ impl<'a, T: Listed> Envelope<'a, T> {
         if self.entries > 0 {
             self.body.push(b',');
         }
-        show(&mut self.body)?;
+        show(&entry, &mut self.body)?;
         self.is_full = self.body.len() > MAX_PAGE_BYTES;
         if self.is_full && self.entries > 0 {
             self.body.truncate(before);
         } else {
             self.entries += 1;
+            self.last = Some(entry);
         }
         Ok(())
     }
@@ -193,12 +207,12 @@ impl<'a, T: Listed> Envelope<'a, T> {
         Ok(())
     }
 
-    /// Closes it behind the last entry that was written; `id` breaks ties.
+    /// Closes the envelope behind the last entry that was written; `id` breaks ties.
     fn end<F, E>(mut self, request: &ListRequest<F, E>, id: impl Fn(&T) -> [u8; 16]) -> Result<Reply, Error> {
-        let more = self.page.more || self.entries < self.page.items.len();
-        let last = self.page.items[..self.entries].last().filter(|_| more);
-        let place = last.map(|it| place(it, request.sort, id(it))).transpose()?;
-        let next_cursor = place.map(|it| cursor(request.digest, &it));
+        let more = self.more || self.entries < self.available;
+        let last = self.last.as_ref().filter(|_| more);
+        let position = last.map(|entry| place(entry, request.sort, id(entry))).transpose()?;
+        let next_cursor = position.map(|position| cursor(request.digest, &position));
         self.body.extend_from_slice(b"],\"next_cursor\":");
         write(&mut self.body, &next_cursor)?;
         self.body.extend_from_slice(b",\"has_more\":");

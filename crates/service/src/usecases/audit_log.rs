@@ -20,7 +20,8 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     context.authorize()?;
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
     let page = services.store.replica().page(context.caller.tenant, list).await?;
-    list::page_by(services, context, &request, &page, |it| it.id.to_bytes(), |it| it).await
+    list::page_by(services, context, &request, page, |entry| entry.id.to_bytes(), |entry, out| list::write(out, entry))
+        .await
 }
 
 /// A page of the history of a resource that the caller sees.
@@ -33,5 +34,13 @@ pub(crate) async fn history(
         .store
         .page(context.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page))
         .await?;
-    list::page_by(services, context, request, &page, |it| it.id.to_bytes(), |it| it.in_history()).await
+    list::page_by(
+        services,
+        context,
+        request,
+        page,
+        |entry| entry.id.to_bytes(),
+        |entry, out| list::write(out, &entry.in_history()),
+    )
+    .await
 }

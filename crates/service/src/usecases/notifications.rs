@@ -33,7 +33,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         }
         None => Page { items: vec![], more: false },
     };
-    list::page(services, context, &request, &page, |it| it).await
+    list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
 }
 
 /// `POST /notifications/{id}/read`

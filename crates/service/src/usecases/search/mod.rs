@@ -46,8 +46,15 @@ pub async fn search(services: &Services, context: &RequestContext, params: Param
         timeout(services.settings.search_deadline, Search { services, context, request: &request, query }.hits())
             .await
             .map_err(|_| too_slow())??;
-    list::page_by(services, context, &request.list, &Page::of(hits, request.list.page.limit), |it| it.place, |it| it)
-        .await
+    list::page_by(
+        services,
+        context,
+        &request.list,
+        Page::of(hits, request.list.page.limit),
+        |hit| hit.place,
+        |hit, out| list::write(out, hit),
+    )
+    .await
 }
 
 fn too_slow() -> Error {

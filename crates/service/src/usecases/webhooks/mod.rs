@@ -157,5 +157,6 @@ pub async fn deliveries(
     let request = DeliveryFilter::parse(id, params)?;
     let page =
         services.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;
-    list::page_by(services, context, &request, &page, |it| it.id.to_bytes(), |it| it).await
+    list::page_by(services, context, &request, page, |entry| entry.id.to_bytes(), |entry, out| list::write(out, entry))
+        .await
 }
