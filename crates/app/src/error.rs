@@ -174,10 +174,10 @@ pub(crate) enum Error {
     )]
     NoDatabase(PathBuf),
     /// The doctor found something broken.
-    #[error("something is broken: {0}; what to do about it is said there")]
+    #[error("problems found: {0}; the output above names the remedies")]
     Unwell(String),
     /// The service that `candor healthcheck` asked does not answer, or is not ready.
-    #[error("the service at {address} is not well: {reason}; see its log, or run `candor doctor`")]
+    #[error("the service at {address} is not healthy: {reason}; see its log, or run `candor doctor`")]
     Unhealthy {
         /// Where it was asked.
         address: std::net::SocketAddr,
@@ -308,7 +308,7 @@ impl Error {
             let (reason, remedy) = match error {
                 Service::Refused(refusal) => (explained(refusal), "correct the arguments and try again"),
                 Service::Unavailable(cause) | Service::TooSlow(cause) => (cause, "check the database and try again"),
-                Service::Contended => ("others keep changing the same thing".to_owned(), "try again"),
+                Service::Contended => ("too many concurrent changes to this resource".to_owned(), "try again"),
                 other @ (Service::Bug(_)
                 | Service::NotIndexed
                 | Service::Malformed(_)

@@ -109,9 +109,7 @@ impl Running {
         let text = telemetry::metrics_text(metrics.clone(), Arc::clone(&running.services));
         let own_listener = admin.is_some();
         if api.is_none() && !own_listener {
-            tracing::warn!(
-                "this worker shows neither health nor metrics: CANDOR_ADMIN_LISTEN gives it an address for them"
-            );
+            tracing::warn!("no health or metrics endpoint: set CANDOR_ADMIN_LISTEN");
         }
         if let Some((listener, _)) = admin {
             running.serve_admin(listener, Arc::clone(&text))?;
@@ -189,7 +187,8 @@ impl Running {
         let engine = Engine::new(&services, settings);
         self.deliveries.spawn(async move {
             if let Err(error) = sweep::prune_log(&services).await {
-                tracing::warn!(%error, "could not make room in the log of deliveries; tried again with the next sweep");
+                tracing::warn!(%error, "cannot create or drop partitions of the delivery log; the next sweep \
+                                        retries");
             }
             engine.run(async move { drop(stop.wait_for(|it| *it).await) }, DELIVERIES_GRACE).await;
         });
@@ -203,10 +202,7 @@ impl Running {
         let Some((transport, smtp)) = transport.zip(config.smtp.as_ref()) else { return };
         if config.public_url.is_none() {
             let base = &self.services.settings.public_url;
-            tracing::warn!(
-                base,
-                "the links in mails lead to this machine: set CANDOR_PUBLIC_URL to what people can open"
-            );
+            tracing::warn!(base, "invitation links use a local address; set CANDOR_PUBLIC_URL");
         }
         let mut stop = self.stop.subscribe();
         let mailer = Mailer::new(&self.services, Arc::new(transport), smtp.server.timeout);
@@ -221,7 +217,7 @@ impl Running {
     pub(crate) async fn until_told_to_stop(mut self) -> Result<(), Error> {
         let ended_early = tokio::select! {
             name = self.signals.next() => {
-                tracing::info!(signal = name, "stopping: requests and deliveries that are under way finish first");
+                tracing::info!(signal = name, "stopping: requests and deliveries in progress finish first");
                 None
             }
             Some(ended) = self.servers.join_next() => Some(ended),
@@ -244,7 +240,7 @@ impl Running {
             tracing::warn!("some requests did not finish in time");
         }
         if delivered.is_err() {
-            tracing::warn!("what became of some deliveries was not recorded in time; they are attempted again");
+            tracing::warn!("some delivery results were not recorded in time; these deliveries are repeated");
         }
         let (loops, services) = (&mut self.loops, &self.services);
         let quiet = timeout(LOOPS_GRACE, async {
@@ -252,7 +248,7 @@ impl Running {
             flush(services).await;
         });
         if quiet.await.is_err() {
-            tracing::warn!("some work that was due did not finish in time; it is taken up at the next start");
+            tracing::warn!("some background work did not finish in time; the next start continues it");
         }
         tracing::info!("stopped");
         match ended_early {
@@ -275,7 +271,7 @@ impl Running {
             Some(ended) = self.servers.join_next() => return Some(ended),
         }
         if let Err(error) = refuse_connections(&listener) {
-            tracing::debug!(%error, "connections that are being made may be reset");
+            tracing::debug!(%error, "new connections may be reset");
         }
         // The socket stays open for as long as this handle is there.
         drop(listener);
@@ -287,7 +283,7 @@ impl Running {
 fn failed(ended: Result<Ended, JoinError>) -> Error {
     let source = match ended {
         Ok(Err(error)) => error,
-        Ok(Ok(())) => io::Error::other("it ended without a reason"),
+        Ok(Ok(())) => io::Error::other("it ended without an error"),
         Err(error) => io::Error::other(error),
     };
     Error::io("keep", "serving")(source)
@@ -327,48 +323,49 @@ async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool)
     if sweeps {
         fill_search_index(services, &goes_on).await;
         match objective_autostart::due_objectives(services, &goes_on).await {
-            Ok(0) => tracing::trace!("no objective had to be started"),
-            Ok(started) => tracing::info!(started, "started objectives whose period has begun"),
-            Err(error) => tracing::warn!(%error, "could not start objectives; tried again at the next interval"),
+            Ok(0) => tracing::trace!("no objectives to start"),
+            Ok(started) => tracing::info!(started, "started objectives at the beginning of their period"),
+            Err(error) => tracing::warn!(%error, "cannot start objectives; the next sweep retries"),
         }
         match reminders::due_reminders(services, &goes_on).await {
-            Ok(0) => tracing::trace!("no key ends soon"),
-            Ok(told) => tracing::info!(told, "told org admins of API keys that end soon"),
+            Ok(0) => tracing::trace!("no API key expires soon"),
+            Ok(told) => tracing::info!(told, "notified org admins of API keys that expire soon"),
             Err(error) => {
-                tracing::warn!(%error, "could not tell of API keys that end soon; tried again at the next interval")
+                tracing::warn!(%error, "cannot notify of API keys that expire soon; the next sweep retries")
             }
         }
         match mail::give_up_expired(services).await {
-            Ok(0) => tracing::trace!("no mail had to be given up"),
-            Ok(given_up) => tracing::info!(given_up, "gave up mails with invitations that have expired"),
-            Err(error) => tracing::warn!(%error, "could not give up mails; tried again at the next interval"),
+            Ok(0) => tracing::trace!("no mails to cancel"),
+            Ok(given_up) => tracing::info!(given_up, "canceled mails of expired invitations"),
+            Err(error) => tracing::warn!(%error, "cannot cancel mails of expired invitations; the next sweep \
+                                                  retries"),
         }
         match sweep::run_once(services).await {
-            Ok(0) => tracing::trace!("nothing had expired"),
-            Ok(removed) => tracing::debug!(removed, "swept what had expired"),
-            Err(error) => tracing::warn!(%error, "could not sweep; tried again at the next interval"),
+            Ok(0) => tracing::trace!("no expired data"),
+            Ok(removed) => tracing::debug!(removed, "deleted expired data"),
+            Err(error) => tracing::warn!(%error, "cannot delete expired data; the next sweep retries"),
         }
     }
 }
 
 async fn fill_search_index(services: &Services, goes_on: impl Fn() -> bool) {
     match search_index::fill(services, goes_on).await {
-        Ok(0) => tracing::trace!("everything was indexed for the search"),
-        Ok(indexed) => tracing::info!(indexed, "indexed what was there before the search"),
-        Err(error) => tracing::warn!(%error, "could not index for the search; tried again at the next interval"),
+        Ok(0) => tracing::trace!("no unindexed data"),
+        Ok(indexed) => tracing::info!(indexed, "indexed old data for the search"),
+        Err(error) => tracing::warn!(%error, "cannot index old data for the search; the next sweep retries"),
     }
 }
 
 async fn index_pending_rows(services: &Services, goes_on: impl Fn() -> bool) {
     match search_index::index_pending(services, goes_on).await {
-        Ok(indexed) => tracing::trace!(indexed, "indexed what was written for the search"),
-        Err(error) => tracing::warn!(%error, "could not index what was written for the search; tried again soon"),
+        Ok(indexed) => tracing::trace!(indexed, "indexed new data for the search"),
+        Err(error) => tracing::warn!(%error, "cannot index new data for the search; retrying soon"),
     }
 }
 
 async fn flush(services: &Services) {
     if let Err(error) = services.auth.flush_uses().await {
-        tracing::warn!(%error, "could not note when keys were last used");
+        tracing::warn!(%error, "cannot record the last use of API keys");
     }
 }
 

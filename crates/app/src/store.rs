@@ -157,7 +157,7 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
 /// [`Error::Database`], also for an embedded database, which is on one machine.
 pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, Error> {
     match &config.database {
-        DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database is on one machine")),
+        DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
         DatabaseUrl::Postgres(_) => {
             let done = candor_store_postgres::distribute(&postgres(config), shards).await;
             done.map_err(|it| unusable(config, &it))

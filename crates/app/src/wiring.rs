@@ -59,12 +59,12 @@ pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> 
     for folder in open_folders(config) {
         tracing::warn!(
             folder = %folder.display(),
-            "other users can look into the folder of the database or of the master key: take that from them with `chmod 700`"
+            "other users can read the folder of the database or of the master key: run `chmod 700` on it"
         );
     }
     for file in open_files(config) {
         let (path, remedy) = (file.path.display(), file.remedy);
-        tracing::warn!(file = %path, "other users can read this file, which holds secrets: run `{remedy}`");
+        tracing::warn!(file = %path, "other users can read this file, which contains secrets: run `{remedy}`");
     }
     Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
 }

@@ -59,7 +59,7 @@ fn an_installation_that_is_well_has_nothing_wrong_on_sqlite() {
     assert_eq!(without_disk(found), states(&[&WELL[..], &[("folder", "ok")]].concat()), "{object}");
     assert_eq!(code, Some(0), "{object}");
     let people = candor(&place, &["doctor"]).succeeded().stdout;
-    assert!(people.contains("takes writes"), "{people}");
+    assert!(people.contains("accepts writes"), "{people}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn an_address_may_be_taken_by_a_candor_and_by_nobody_else() {
     let (code, found, object) = examined(&place, &["--listen", &listen, "--admin-listen", &admin]);
     let states = (found["listener"].as_str(), found["admin listener"].as_str());
     assert_eq!((code, states), (Some(0), ("ok", "ok")), "{object}");
-    assert!(object["checks"].to_string().contains("a candor listens on"), "{object}");
+    assert!(object["checks"].to_string().contains("a Candor service listens on"), "{object}");
     service.stop();
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = stranger.local_addr().unwrap().to_string();

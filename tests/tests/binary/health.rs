@@ -52,7 +52,7 @@ fn a_worker_tells_its_health_where_its_metrics_are() {
     assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
     let options = worker.admin().unwrap().request("OPTIONS", "/livez", &[], None).unwrap();
     assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
-    assert!(!worker.log().contains("neither health nor metrics"), "{}", worker.log());
+    assert!(!worker.log().contains("no health or metrics endpoint"), "{}", worker.log());
     let address = worker.said["metrics_url"].as_str().unwrap().trim_start_matches("http://");
     let mut stream = TcpStream::connect(address.trim_end_matches("/metrics")).unwrap();
     stream.write_all(b"HEAD /livez HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
@@ -87,7 +87,7 @@ fn a_worker_without_a_listener_says_that_nobody_can_watch_it() {
     let place = Place::sqlite();
     let worker = Service::start(&place, &["serve", "--role", "worker"]);
     let log = worker.log();
-    assert!(log.contains("WARN") && log.contains("neither health nor metrics"), "{log}");
+    assert!(log.contains("WARN") && log.contains("no health or metrics endpoint"), "{log}");
     assert!(log.contains("CANDOR_ADMIN_LISTEN") && log.contains("role=\"worker\""), "{log}");
     worker.stop();
 }

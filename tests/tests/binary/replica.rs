@@ -231,7 +231,7 @@ fn only_a_standby_of_this_database_with_its_schema_is_read() {
         metric(&service, UP) == 1
     });
     assert!(up.is_some(), "{}", service.log());
-    assert!(candor(&place, &["doctor"]).stdout.contains("it is a standby of the database"));
+    assert!(candor(&place, &["doctor"]).stdout.contains("a standby of the database"));
 
     // From here on it has a history of its own.
     pair.promote();

@@ -14,7 +14,7 @@ pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
 /// The help of a list of scopes.
 pub(super) fn scopes_help() -> String {
     let names = Permission::words();
-    format!("What it may do: * for everything, or some of these with commas between them: {}", names.join(", "))
+    format!("Permissions of the key: * for all, or some of these, separated by commas: {}", names.join(", "))
 }
 
 #[cfg(test)]

@@ -23,20 +23,20 @@ A new installation:
   candor key create --org ORG --name 'HR sync' --scopes '*' --admin
   candor serve
 
-`candor COMMAND --help` has the settings of a command, `candor config` shows all that are in force, and `candor doctor`
-looks for what is wrong.";
+`candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor`
+checks settings, database and machine.";
 
 /// The position, in a command's help, of the options that every command has.
 const BEHIND: usize = 900;
 
-/// Performance feedback as a JSON HTTP service.
+/// JSON HTTP service for performance feedback.
 #[derive(Debug, Parser)]
 #[command(name = "candor", version, after_help = AFTER)]
 pub(crate) struct Cli {
-    /// A TOML file with settings [env: CANDOR_CONFIG]
+    /// TOML file with settings [env: CANDOR_CONFIG]
     #[arg(long, global = true, value_name = "FILE", display_order = BEHIND)]
     pub(crate) config: Option<PathBuf>,
-    /// Answer with one JSON object on standard output
+    /// Print one JSON object to standard output
     #[arg(long, global = true, display_order = BEHIND)]
     pub(crate) json: bool,
     /// What to do.
@@ -66,7 +66,7 @@ pub(crate) fn described() -> clap::Command {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start on the embedded database, with an organization, a key and sample data to try
+    /// Start the service on the embedded database with an organization, a key and sample data
     #[command(after_help = "Example:\n  candor dev --listen 127.0.0.1:9000 --data-dir /tmp/candor")]
     Dev,
     /// Start the service
@@ -76,110 +76,107 @@ The master key, which seals secrets at rest, has no flag: it is CANDOR_MASTER_KE
 Example:
   candor serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:9090 --public-url https://feedback.example.com")]
     Serve {
-        /// Which part of the work this process does
+        /// Part of the work that this process does
         #[arg(long, value_enum, default_value_t = Role::All)]
         role: Role,
     },
     /// Apply pending migrations
     #[command(after_help = "Example:\n  candor migrate --check || candor migrate")]
     Migrate {
-        /// Only report which are pending, and which tables are not distributed that should be; the exit status is 3 when
-        /// there are any
+        /// Only list pending migrations and undistributed tables; the exit status is 3 if there are any
         #[arg(long)]
         check: bool,
-        /// Spread the tables over the nodes of a Citus cluster as well; the service must not run meanwhile, and there is no
-        /// way back
+        /// Also distribute the tables over the nodes of a Citus cluster; stop the service first; this cannot be reverted
         #[arg(long, conflicts_with = "check")]
         distribute: bool,
-        /// Into so many parts, which are what can be moved from node to node later
+        /// Number of parts that can be moved between nodes later
         #[arg(long, requires = "distribute", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
         shards: u16,
-        /// Only print the statements that set a role of PostgreSQL up for a pooler in transaction mode
+        /// Only print the SQL statements that configure a PostgreSQL role for a pooler in transaction mode
         #[arg(long, conflicts_with_all = ["check", "distribute"])]
         role_settings: bool,
     },
-    /// Copy everything from one database to another, with the service stopped
+    /// Copy all data from one database to another while the service is stopped
     ///
-    /// SQLite to PostgreSQL or back; ids, times, keys, secrets and places in the event feed stay what they are. The target
-    /// must be empty: it is made, or migrated, as needed. At the end every table is compared on both sides. Until that is
-    /// done no service starts on the target; a copy that was interrupted goes on when it is run again.
+    /// SQLite to PostgreSQL or back. Ids, times, keys, secrets and positions in the event feed do not change. The target must be
+    /// empty: it is created or migrated as needed. At the end every table is compared on both sides. No service starts on an
+    /// incomplete target. An interrupted copy continues if the command is run again.
     #[command(after_help = "\
-Where --from or --to is not given, it is the configured database, whose URL then stands on no command line.
+--from and --to default to the configured database, so that its URL need not be on the command line.
 
 Example:
   candor copy --from sqlite://data/candor.db --to postgres://candor@db.example.com/candor")]
     Copy {
-        /// The database that is copied, which is only read [default: the configured one]
+        /// Source database, which is only read [default: the configured one]
         #[arg(long, value_name = "URL", required_unless_present = "to")]
         from: Option<String>,
-        /// The database that is filled [default: the configured one]
+        /// Target database [default: the configured one]
         #[arg(long, value_name = "URL")]
         to: Option<String>,
     },
-    /// Copy the embedded database into a new file, also while the service runs, and check the copy
+    /// Copy the embedded database into a new file and check the copy; the service may run
     ///
-    /// The file holds everything that is committed, and the master key is not in it: keep that apart. On PostgreSQL use
+    /// The file contains all committed data. It does not contain the master key: store that separately. On PostgreSQL, use
     /// pg_dump.
     #[command(after_help = "Example:\n  candor backup /var/backups/candor-$(date +%F).db")]
     Backup {
-        /// The new file; one that exists is never replaced
+        /// New file; an existing file is never replaced
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Put a backup in place of an embedded database that is not there
+    /// Check a backup and install it as the embedded database
     ///
-    /// The file is checked first, and stays. The service must not run, and a database that is there is never replaced. On
-    /// PostgreSQL use pg_restore.
+    /// The backup file stays. Stop the service first. An existing database is never replaced. On PostgreSQL, use pg_restore.
     #[command(after_help = "Example:\n  candor restore /var/backups/candor-2026-11-24.db")]
     Restore {
-        /// A file that `candor backup` made
+        /// File created by `candor backup`
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Organizations
+    /// Manage organizations
     #[command(subcommand)]
     Org(OrgCommand),
-    /// API keys
+    /// Manage API keys
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Seal the secrets of webhooks anew with the first key of CANDOR_MASTER_KEY
+    /// Encrypt the secrets of webhooks with the first key of CANDOR_MASTER_KEY
     ///
-    /// To replace the master key: put the new key in front of the ring, restart every instance, run this, and take the
-    /// old key away a day later. The answers that are kept for retries are left as they are: they expire within 24 hours.
-    /// It may be run again at any time, also while the service runs.
+    /// To replace the master key: put the new key at the front of the ring, restart every instance, run this command, and
+    /// remove the old key a day later. Stored responses for retries are not changed: they expire within 24 hours. The command
+    /// may be repeated at any time, also while the service runs.
     #[command(after_help = "Example:\n  CANDOR_MASTER_KEY=\"k2:$NEW,k1:$OLD\" candor rekey")]
     Rekey {
-        /// After a key was lost: give up the secrets that no key of the ring opens
+        /// After the loss of a key: drop the secrets that no key of the ring decrypts
         #[arg(long)]
         accept_loss: bool,
     },
-    /// Record and update the people of a CSV file through a running service; its key comes from CANDOR_API_KEY
+    /// Create and update people from a CSV file through a running service; CANDOR_API_KEY has the API key
     Import(Import),
-    /// Show the effective settings and where each came from
+    /// Show the effective settings and the source of each
     #[command(after_help = "Example:\n  candor config --json")]
     Config,
-    /// Look for what is wrong with the settings, the database and this machine, and say what to do
+    /// Check the settings, the database and this machine, and print remedies
     ///
-    /// It changes nothing, and may be run while the service runs. The exit status is 1 only where something is broken.
+    /// The command changes nothing and may run beside the service. The exit status is 1 only if a check fails.
     #[command(after_help = "Example:\n  candor doctor --json")]
     Doctor,
-    /// Ask the service that runs with the same settings whether it is ready, as a container's health check
+    /// Check whether the service with the same settings is ready, as a container health check
     ///
-    /// It asks CANDOR_ADMIN_LISTEN where that is set, else CANDOR_LISTEN. The exit status is 1 where it is not ready.
+    /// The check uses CANDOR_ADMIN_LISTEN if it is set, else CANDOR_LISTEN. The exit status is 1 if the service is not ready.
     #[command(after_help = "Example:\n  candor healthcheck --admin-listen 0.0.0.0:9090")]
     Healthcheck {
-        /// Only whether it lives, whatever the database does
+        /// Only check that the process responds, independent of the database
         #[arg(long)]
         live: bool,
     },
-    /// Print a script that completes commands and options in a shell
+    /// Print a shell completion script
     #[command(after_help = "\
 Examples:
   candor completions bash > ~/.local/share/bash-completion/completions/candor
   candor completions zsh > ~/.zfunc/_candor
   candor completions fish > ~/.config/fish/completions/candor.fish")]
     Completions {
-        /// The shell
+        /// Shell
         shell: Shell,
     },
     /// Print the manual page
@@ -190,7 +187,7 @@ Examples:
     Manual,
 }
 
-/// A file to be imported.
+/// Arguments of `candor import`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 CANDOR_API_KEY must hold a key with the scope employees:write.
@@ -202,31 +199,31 @@ Examples:
   candor import people.csv --url https://feedback.example.com --dry-run
   hr-export | candor import - --url https://feedback.example.com --json")]
 pub(crate) struct Import {
-    /// The file, or - for standard input; any size, it is sent in parts
+    /// CSV file, or - for standard input; large files are sent in parts
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: PathBuf,
-    /// Address of the service
+    /// URL of the service
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
-    /// Only say what would become of each row
+    /// Only show the effect of each row
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Empty cells remove what is stored
+    /// Empty cells clear stored values
     #[arg(long)]
     pub(crate) clear_empty: bool,
-    /// The connector on whose behalf to import
+    /// Connector on whose behalf the file is imported
     #[arg(long, value_name = "CONNECTOR_ID")]
     pub(crate) connector: Option<ConnectorId>,
 }
 
-/// Which part of the work a process does.
+/// Part of the work that a process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
-    /// Both of the others
+    /// Serve requests and run background work
     All,
-    /// Requests
+    /// Serve requests
     Api,
-    /// Work that falls due
+    /// Run background work
     Worker,
 }
 
@@ -241,83 +238,83 @@ impl Role {
     }
 }
 
-/// Organizations.
+/// Subcommands of `candor org`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrgCommand {
-    /// Make an organization
+    /// Create an organization
     #[command(after_help = "Example:\n  candor org create --name 'Example Ltd'")]
     Create {
-        /// Its name
+        /// Name
         #[arg(long)]
         name: String,
     },
-    /// All organizations, the oldest first
+    /// List all organizations, oldest first
     #[command(after_help = "Example:\n  candor org list")]
     List,
-    /// Give an organization another name
+    /// Rename an organization
     #[command(after_help = "Example:\n  candor org rename org_01J00000000000000000000000 --name 'Example Group'")]
     Rename {
-        /// The organization's id
+        /// Id of the organization
         #[arg(value_name = "ORG")]
         org: OrganizationId,
-        /// Its new name
+        /// New name
         #[arg(long)]
         name: String,
     },
 }
 
-/// API keys.
+/// Subcommands of `candor key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Make a key, and show it this once
+    /// Create a key and show it once
     Create(Box<NewKey>),
-    /// The keys of an organization, or of all
+    /// List the keys of one or all organizations
     #[command(after_help = "Examples:\n  candor key list\n  candor key list --org org_01J00000000000000000000000")]
     List {
-        /// Only those of this organization
+        /// Only keys of this organization
         #[arg(long)]
         org: Option<OrganizationId>,
     },
-    /// End a key for good
+    /// Revoke a key permanently
     #[command(after_help = "Example:\n  candor key revoke key_01J00000000000000000000000")]
     Revoke {
-        /// The key's id
+        /// Id of the key
         key_id: KeyId,
     },
 }
 
-/// A key to be made.
+/// Arguments of `candor key create`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   candor key create --org ORG --name 'First key' --scopes '*' --admin
   candor key create --org ORG --name 'HR sync' --scopes employees:read,employees:write --expires 2027-01-01")]
 pub(crate) struct NewKey {
-    /// The organization
+    /// Organization of the key
     #[arg(long)]
     pub(crate) org: OrganizationId,
-    /// Its name
+    /// Name
     #[arg(long)]
     pub(crate) name: String,
-    /// What it may do
+    /// Permissions of the key
     #[arg(long, value_name = "LIST", help = arguments::scopes_help())]
     pub(crate) scopes: String,
-    /// May also change what shapes the organization
+    /// Give the key the admin level, which opens keys and settings
     #[arg(long)]
     pub(crate) admin: bool,
-    /// For the organization's test data set
+    /// Create the key for the test data set
     #[arg(long)]
     pub(crate) test: bool,
-    /// The person it acts for
+    /// Person the key acts for
     #[arg(long, value_name = "EMPLOYEE_ID")]
     pub(crate) employee: Option<EmployeeId>,
-    /// When it ends: a datetime such as 2026-12-01T18:00:00Z, or a date, with whose first moment in UTC it ends
+    /// Expiry: a datetime such as 2026-12-01T18:00:00Z, or a date, which means its start in UTC
     #[arg(long, value_name = "DATETIME|DATE", value_parser = arguments::moment)]
     pub(crate) expires: Option<Timestamp>,
-    /// Reads per minute, when 600 are not right
+    /// Read quota per minute [default: 600]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) reads_per_minute: Option<u32>,
-    /// Writes per minute, when 100 are not right
+    /// Write quota per minute [default: 100]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) writes_per_minute: Option<u32>,
 }

@@ -18,7 +18,7 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
     let metrics = running.metrics_url.clone();
     let people = match &url {
         Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
-        None => "Candor works on what falls due".to_owned(),
+        None => "Candor runs background work".to_owned(),
     };
     // A collector of JSON lines often reads both streams, and the log says the same.
     if output.json || config.log_format == LogFormat::Text {

@@ -125,37 +125,39 @@ impl Setting {
     /// What it means.
     pub(crate) const fn about(self) -> &'static str {
         match self {
-            Self::Listen => "Address of the API",
-            Self::AdminListen => "Address of metrics and health, when they have one of their own",
-            Self::DatabaseUrl => "sqlite://PATH or postgres://…; a password is better given in the variable",
+            Self::Listen => "Listen address of the API",
+            Self::AdminListen => "Separate listen address of metrics and health checks",
+            Self::DatabaseUrl => {
+                "URL of the database: sqlite://PATH or postgres://…; give a password in the \
+                                  variable instead"
+            }
             Self::DatabaseReplicaUrl => {
-                "postgres://… of a standby, for reads that may lag; a password is better given in the variable"
+                "postgres://… of a standby, for reads that may be stale; give a password in the variable instead"
             }
-            Self::DatabasePool => "Connections to PostgreSQL",
+            Self::DatabasePool => "Number of connections to PostgreSQL",
             Self::DataDir => "Folder of the embedded database and of the generated master key",
-            Self::MasterKey => "Ring of keys for secrets at rest",
-            Self::PublicUrl => "Base of links, ending before /v1",
-            Self::WebhooksTrustedTargets => {
-                "Networks whose receivers of webhooks may be private, and called without TLS"
-            }
-            Self::WebhooksRetrySchedule => "When a failed delivery of a webhook is attempted again",
-            Self::WebhooksTimeout => "How long the receiver of a webhook may take to answer",
-            Self::WebhooksMaxSubscriptions => "How many webhook subscriptions a data set may have",
-            Self::NotificationsRetention => "How long a notification is kept that nobody has read, at least 1d",
+            Self::MasterKey => "Key ring that encrypts secrets at rest",
+            Self::PublicUrl => "Base URL of links, without /v1",
+            Self::WebhooksTrustedTargets => "Networks in which webhook receivers may have private addresses and no TLS",
+            Self::WebhooksRetrySchedule => "Delays before the retries of a webhook delivery",
+            Self::WebhooksTimeout => "Response timeout of a webhook receiver",
+            Self::WebhooksMaxSubscriptions => "Maximum number of webhook subscriptions of a data set",
+            Self::NotificationsRetention => "Retention of unread notifications, at least 1d",
             Self::SmtpUrl => {
-                "smtp://… or smtps://…, the mail server that invitations go out by; a password is better given in the variable"
+                "Mail server for invitations: smtp://… or smtps://…; give a password in the variable instead"
             }
-            Self::SmtpFrom => "Whom mails are from, such as Candor <no-reply@example.com>",
-            Self::SweepInterval => "How often due work is looked for",
-            Self::DrainDelay => "How long requests are still taken after SIGTERM, while /readyz says 503",
+            Self::SmtpFrom => "Sender of mails, such as Candor <no-reply@example.com>",
+            Self::SweepInterval => "Interval of the background sweep",
+            Self::DrainDelay => "Time after SIGTERM during which requests are accepted while /readyz answers 503",
             Self::RateLimiter => {
-                "Where quotas are counted: local, by each instance on its own, or redis://… or rediss://…, for all of them together; a password is better given in the variable"
+                "Place of quota counts: local for each instance separately, or redis://… or rediss://… for all \
+                 instances together; give a password in the variable instead"
             }
             Self::CorsOrigins => "Origins of web pages that may call the API",
-            Self::TrustedProxies => "Networks of proxies whose X-Forwarded-For counts",
-            Self::ConnectionsPerClient => "Connections that one client address may have",
-            Self::Log => "What is logged, such as info or warn,candor_http=debug",
-            Self::LogFormat => "text or json",
+            Self::TrustedProxies => "Networks of proxies whose X-Forwarded-For is trusted",
+            Self::ConnectionsPerClient => "Maximum number of connections from one client address",
+            Self::Log => "Log filter, such as info or warn,candor_http=debug",
+            Self::LogFormat => "Log format: text or json",
         }
     }
 

@@ -31,8 +31,8 @@ pub(super) async fn look(config: &Config, findings: &mut Vec<Finding>) {
             } else {
                 findings.push(Finding::warning(
                     "database",
-                    format!("there is none at {}", path.display()),
-                    "`candor serve` or `candor migrate` makes one; if there should be one, check CANDOR_DATA_DIR",
+                    format!("there is no database at {}", path.display()),
+                    "`candor serve` or `candor migrate` creates one; if one should exist, check CANDOR_DATA_DIR",
                 ));
                 findings.push(master_key(config).await);
             }
@@ -47,26 +47,26 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         Err(error) => {
             findings.push(Finding::failed("database", &error));
             let others = ["schema", "master key", "clock"];
-            findings.extend(others.map(|it| Finding::skipped(it, "the database does not answer")));
+            findings.extend(others.map(|it| Finding::skipped(it, "the database does not respond")));
             return;
         }
     };
     let name = config.database.masked();
     let key = master_key(config).await;
     if !pending.is_empty() {
-        findings.push(Finding::good("database", format!("{name} answers")));
+        findings.push(Finding::good("database", format!("{name} responds")));
         findings.push(schema(config, &pending));
         findings.push(key);
-        findings.push(Finding::skipped("clock", "the schema comes first"));
+        findings.push(Finding::skipped("clock", "the schema must be correct first"));
         return;
     }
     let (written, clock) = written_and_clock(config).await;
     findings.push(match written {
-        Ok(()) => Finding::good("database", format!("{name} answers and takes writes")),
+        Ok(()) => Finding::good("database", format!("{name} responds and accepts writes")),
         Err(reason) => Finding::broken(
             "database",
-            format!("{name} answers and takes no writes: {reason}"),
-            "check the room on its disk, the rights of this user, and that it is not a read-only copy",
+            format!("{name} responds and accepts no writes: {reason}"),
+            "check its disk space, the permissions of this user, and that it is not a read-only copy",
         ),
     });
     findings.push(Finding::good("schema", "up to date"));
@@ -79,28 +79,39 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
 async fn replica(config: &Config) -> Option<Finding> {
     let reason = match store::examine_replica(config).await {
         Ok(None) => return None,
-        Ok(Some(Ok(()))) => return Some(Finding::good("replica", "it is a standby of the database, with its schema")),
+        Ok(Some(Ok(()))) => {
+            return Some(Finding::good(
+                "replica",
+                "a standby of the database, with the current \
+             schema",
+            ));
+        }
         Ok(Some(Err(reason))) => reason,
         Err(error) => return Some(Finding::failed("replica", &error)),
     };
-    let says = format!("reads that could go there go to the database: {reason}");
-    Some(Finding::broken("replica", says, "let CANDOR_DATABASE_REPLICA_URL lead to the same database on its standby"))
+    let says = format!("the primary serves its reads: {reason}");
+    Some(Finding::broken("replica", says, "set CANDOR_DATABASE_REPLICA_URL to the same database on its standby"))
 }
 
 fn schema(config: &Config, pending: &[String]) -> Finding {
-    let says = format!("it lacks {}", pending.join(", "));
+    let says = format!("missing migrations: {}", pending.join(", "));
     match config.database {
-        DatabaseUrl::Sqlite(_) => Finding::warning("schema", says, "the next start applies it, or `candor migrate`"),
+        DatabaseUrl::Sqlite(_) => Finding::warning(
+            "schema",
+            says,
+            "start the service or run `candor migrate` \
+             to apply them",
+        ),
         DatabaseUrl::Postgres(_) => {
-            Finding::broken("schema", says, "run `candor migrate`; a service does not start before")
+            Finding::broken("schema", says, "run `candor migrate`; the service does not start before that")
         }
     }
 }
 
 async fn master_key(config: &Config) -> Finding {
     match wiring::examine_master_key(config).await {
-        Ok(true) => Finding::good("master key", "it fits the database"),
-        Ok(false) => Finding::good("master key", "there is none yet; the first start makes one"),
+        Ok(true) => Finding::good("master key", "matches the database"),
+        Ok(false) => Finding::good("master key", "no key exists yet; the first start creates one"),
         Err(error) => Finding::failed("master key", &error),
     }
 }
@@ -115,7 +126,7 @@ async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
     let now = candor_port_clock::Clock::now(&clock);
     let written = store.probe_write(now).await.map_err(|it| it.to_string());
     let clock = match clock_difference(&*store, &clock).await {
-        Ok(None) => Finding::good("clock", "the embedded database goes by this machine's"),
+        Ok(None) => Finding::good("clock", "the embedded database uses the clock of this machine"),
         Ok(Some(millis)) => judged(millis),
         Err(error) => Finding::skipped("clock", error.to_string()),
     };
@@ -124,12 +135,16 @@ async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
 
 fn judged(millis: i64) -> Finding {
     let (apart, way) = (millis.unsigned_abs(), if millis < 0 { "behind" } else { "ahead of" });
-    let says = format!("this machine's is {}.{:03} s {way} the database's", apart / 1_000, apart % 1_000);
-    let remedy = "let both machines take their time from the network, with chrony or systemd-timesyncd";
+    let says = format!(
+        "the clock of this machine is {}.{:03} s {way} the clock of the database",
+        apart / 1_000,
+        apart % 1_000
+    );
+    let remedy = "synchronize the clocks of both machines, with chrony or systemd-timesyncd";
     match apart {
         0..=CLOCK_MILLIS => Finding::good("clock", says),
         it if it <= CLOCK_BROKEN_MILLIS => Finding::warning("clock", says, remedy),
-        _ => Finding::broken("clock", format!("{says}; nothing that has expired is removed"), remedy),
+        _ => Finding::broken("clock", format!("{says}; retention is suspended"), remedy),
     }
 }
 
@@ -137,8 +152,8 @@ fn judged(millis: i64) -> Finding {
 fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     let beside = nearest(database);
     if let Some(folder) = database.parent().filter(|it| it.exists() && !it.is_dir()) {
-        let says = format!("{} is no folder", folder.display());
-        return vec![Finding::broken("folder", says, "move it away, or set CANDOR_DATA_DIR to another folder")];
+        let says = format!("{} is not a folder", folder.display());
+        return vec![Finding::broken("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
     }
     if let Err(error) = access(&beside, Access::WRITE_OK | Access::EXEC_OK) {
         return vec![Finding::broken(
@@ -149,10 +164,10 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     }
     let open = wiring::open_folders(config);
     if open.is_empty() {
-        return vec![Finding::good("folder", format!("{} can be written to", beside.display()))];
+        return vec![Finding::good("folder", format!("{} is writable", beside.display()))];
     }
     let warning = |folder: PathBuf| {
-        let says = format!("other users can look into {}", folder.display());
+        let says = format!("other users can read {}", folder.display());
         Finding::warning("folder", says, format!("chmod 700 {}", folder.display()))
     };
     open.into_iter().map(warning).collect()
@@ -165,8 +180,8 @@ fn room(database: &Path) -> Finding {
         Ok(it) => it.f_bavail.saturating_mul(it.f_frsize),
         Err(error) => return Finding::skipped("disk", format!("{}: {error}", folder.display())),
     };
-    let says = format!("{} MiB are free for {}", room / 1024 / 1024, folder.display());
-    let remedy = "make room there, or move the data folder to a larger disk";
+    let says = format!("{} MiB free for {}", room / 1024 / 1024, folder.display());
+    let remedy = "free disk space there, or move the data folder to a larger disk";
     match room {
         0..ROOM_NEEDED => Finding::broken("disk", says, remedy),
         ROOM_NEEDED..ROOM_WANTED => Finding::warning("disk", says, remedy),

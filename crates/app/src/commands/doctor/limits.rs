@@ -22,9 +22,9 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
         Err(error) => Err(error),
     };
     Some(match asked {
-        Ok(()) => Finding::good(CHECK, format!("{place} counts quotas for all instances together")),
+        Ok(()) => Finding::good(CHECK, format!("{place} counts quotas for all instances")),
         Err(error) => {
-            let says = format!("{place} does not count quotas, so each instance does alone: {error}");
+            let says = format!("{place} does not count quotas, so each instance counts alone: {error}");
             Finding::broken(CHECK, says, remedy(&error))
         }
     })
@@ -33,16 +33,16 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
 const fn remedy(error: &RateLimitStoreError) -> &'static str {
     match error {
         RateLimitStoreError::Unreachable(_) | RateLimitStoreError::TooSlow => {
-            "look at host and port in CANDOR_RATE_LIMITER, and at the firewall; rediss:// is for TLS"
+            "check host and port in CANDOR_RATE_LIMITER, and the firewall; rediss:// uses TLS"
         }
         RateLimitStoreError::Tls(_) => {
-            "look at its certificate and the host in CANDOR_RATE_LIMITER; rediss:// is for TLS, redis:// for none"
+            "check its certificate and the host in CANDOR_RATE_LIMITER; rediss:// uses TLS, redis:// does not"
         }
         RateLimitStoreError::Credentials(_) => {
-            "percent-encode what is special in user name and password in CANDOR_RATE_LIMITER"
+            "check user name and password in CANDOR_RATE_LIMITER, and percent-encode their special characters"
         }
         RateLimitStoreError::Refused(_) => {
-            "let its user run scripts on keys that begin with candor:limit, on a server that takes writes"
+            "allow its user to run scripts on keys that start with candor:limit, on a writable server"
         }
     }
 }

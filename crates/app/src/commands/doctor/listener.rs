@@ -17,23 +17,23 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
         Ok(_) => Finding::good(check, format!("{address} is free")),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
             match spawn_blocking(move || neighbour(address)).await.ok().flatten() {
-                Some(None) => Finding::good(check, format!("a candor listens on {address} and is ready")),
+                Some(None) => Finding::good(check, format!("a Candor service listens on {address} and is ready")),
                 Some(Some(reason)) => Finding::warning(
                     check,
-                    format!("a candor listens on {address} and is not ready: {reason}"),
-                    "wait a moment, and look into its log",
+                    format!("a Candor service listens on {address} and is not ready: {reason}"),
+                    "wait a moment, and check its log",
                 ),
                 None => Finding::broken(
                     check,
-                    format!("{address} is taken, and not by a candor"),
-                    format!("stop what listens there (`ss -ltnp` names it), or set {variable} to another address"),
+                    format!("another program uses {address}"),
+                    format!("stop that program (`ss -ltnp` names it), or set {variable} to another address"),
                 ),
             }
         }
         Err(error) => Finding::broken(
             check,
-            format!("{address} cannot be listened on: {error}"),
-            format!("set {variable} to an address of this machine that this user may listen on"),
+            format!("cannot listen on {address}: {error}"),
+            format!("set {variable} to an address of this machine that this user may use"),
         ),
     }
 }

@@ -16,10 +16,10 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
         Ok(transport) => match transport?.check().await {
             Ok(()) if config.public_url.is_none() => Finding::warning(
                 CHECK,
-                format!("{server} lets this machine in, but the links in mails lead to this machine"),
-                "set CANDOR_PUBLIC_URL to what people can open",
+                format!("{server} accepts this machine, but invitation links use a local address"),
+                "set CANDOR_PUBLIC_URL to the public URL of the service",
             ),
-            Ok(()) => Finding::good(CHECK, format!("{server} lets this machine in")),
+            Ok(()) => Finding::good(CHECK, format!("{server} accepts this machine")),
             Err(failure) => {
                 let (says, remedy) = told(failure);
                 Finding::broken(CHECK, format!("{server} {says}"), remedy)
@@ -33,13 +33,16 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
 const fn told(failure: MailFailure) -> (&'static str, &'static str) {
     match failure {
         MailFailure::Tls => (
-            "cannot be talked to over TLS",
-            "look at its certificate and the host in CANDOR_SMTP_URL; smtps:// is for TLS from the beginning, smtp:// for STARTTLS",
+            "fails the TLS handshake",
+            "check its certificate and the host in CANDOR_SMTP_URL; smtps:// uses TLS from the start, smtp:// \
+             uses STARTTLS",
         ),
-        MailFailure::Credentials => {
-            ("does not accept the user name and password", "percent-encode what is special in them in CANDOR_SMTP_URL")
-        }
-        MailFailure::Busy => ("refuses to talk to this machine", "look into its log"),
+        MailFailure::Credentials => (
+            "rejects the user name and password",
+            "check them in CANDOR_SMTP_URL, and percent-encode \
+                 their special characters",
+        ),
+        MailFailure::Busy => ("refuses this machine", "check its log"),
         MailFailure::Connect
         | MailFailure::Timeout
         | MailFailure::Closed
@@ -50,7 +53,7 @@ const fn told(failure: MailFailure) -> (&'static str, &'static str) {
         | MailFailure::Sealed
         | MailFailure::RecipientLimit
         | MailFailure::Expired => {
-            ("does not answer as a mail server does", "look at host and port in CANDOR_SMTP_URL, and at the firewall")
+            ("does not respond like a mail server", "check host and port in CANDOR_SMTP_URL, and the firewall")
         }
     }
 }

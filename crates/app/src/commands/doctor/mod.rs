@@ -19,7 +19,7 @@ use finding::{Finding, State};
 /// # Errors
 /// [`Error::Unwell`] if something is broken; [`Error::Io`] if nobody takes the answer.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
-    let mut findings = vec![Finding::good("settings", "all are understood; `candor config` shows them")];
+    let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
     data::look(config, &mut findings).await;
     findings.extend(mail::look(config).await);
@@ -45,7 +45,7 @@ fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
 /// As of [`run`].
 pub(crate) fn without_settings(problems: &[Error], output: Output) -> Result<(), Error> {
     let mut findings: Vec<Finding> = problems.iter().map(|it| Finding::failed("settings", it)).collect();
-    findings.push(Finding::skipped("everything else", "the settings come first"));
+    findings.push(Finding::skipped("everything else", "the settings must be correct first"));
     report(&findings, output)
 }
 
@@ -54,8 +54,8 @@ fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
     let (broken, warnings) = (count(State::Broken), count(State::Warning));
     let rows: Vec<Vec<String>> = findings.iter().flat_map(Finding::lines).collect();
     let sum = match (broken, warnings) {
-        (0, 0) => "Nothing is wrong.".to_owned(),
-        _ => format!("{broken} broken, {warnings} to be looked at."),
+        (0, 0) => "No problems found.".to_owned(),
+        _ => format!("{broken} problems, {warnings} warnings."),
     };
     let object = json!({
         "broken": broken, "warnings": warnings,
