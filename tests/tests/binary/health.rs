@@ -200,7 +200,11 @@ fn a_health_check_without_a_client_of_its_own_asks_the_service_beside_it() {
     let place = Place::sqlite();
     let alone = candor(&place, &["healthcheck", "--listen", "127.0.0.1:9"]);
     assert_eq!(alone.code, Some(1), "{}", alone.stdout);
-    assert!(alone.stderr.contains("127.0.0.1:9") && alone.stderr.contains("no candor answers"), "{}", alone.stderr);
+    assert!(
+        alone.stderr.contains("127.0.0.1:9") && alone.stderr.contains("no Candor service responds"),
+        "{}",
+        alone.stderr
+    );
 
     let service = Service::serve(&place);
     let listen = ["healthcheck", "--listen", &service.address.to_string()].map(str::to_owned);

@@ -85,7 +85,11 @@ fn an_import_says_what_it_lacks() {
     let service = Service::serve(&place);
     let refused = import(&place, &format!("http://{}/v1", service.address));
     assert_eq!((refused.code, refused.stderr.contains("401")), (Some(1), true), "{}", refused.stderr);
-    assert!(refused.stderr.contains("nothing went in") && !refused.stderr.contains("stays"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("no rows were imported") && !refused.stderr.contains("rows stay"),
+        "{}",
+        refused.stderr
+    );
     service.stop();
 }
 

@@ -29,7 +29,7 @@ fn import_trusts_a_private_authority_of_the_system() {
     let refused = import(&other.authority);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     assert!(refused.stderr.contains("SSL_CERT_FILE"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("nothing went in"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no rows were imported"), "{}", refused.stderr);
     assert_eq!(server.requests().len(), 1);
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Err
     let address = config.admin_listen.unwrap_or(config.listen);
     let (path, wanted) = if live { ("/livez", "alive") } else { ("/readyz", "ready") };
     let unhealthy = |reason: String| Error::Unhealthy { address, reason };
-    let answer = ask(address, path).ok_or_else(|| unhealthy("no candor answers there".to_owned()))?;
+    let answer = ask(address, path).ok_or_else(|| unhealthy("no Candor service responds there".to_owned()))?;
     if answer["status"] != wanted {
         return Err(unhealthy(reason(&answer)));
     }
@@ -39,7 +39,7 @@ pub(super) fn ask(address: SocketAddr, path: &str) -> Option<Value> {
 
 /// Why a service says that it is not ready.
 pub(super) fn reason(answer: &Value) -> String {
-    answer["error"]["message"].as_str().unwrap_or("it does not say why").to_owned()
+    answer["error"]["message"].as_str().unwrap_or("no reason given").to_owned()
 }
 
 /// The address at which this machine reaches a listener of its own: the loopback address, where it listens on all.

@@ -35,7 +35,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
     };
     let made = operator::create_key(&services, order).await;
     let (id, key) = made.map_err(Error::refused(format!("create a key of {}", new.org)))?;
-    let people = format!("Created {id}. The key, which is shown this once:\n{}", key.reveal());
+    let people = format!("Created {id}. The key is shown only once:\n{}", key.reveal());
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
 }
 
@@ -71,10 +71,8 @@ pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Resul
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let revoked = operator::revoke_key(&services, key).await;
     revoked.map_err(Error::refused(format!("revoke {key}")))?;
-    output.say(
-        &json!({"id": key, "revoked": true}),
-        &format!("Revoked {key}. Every instance refuses it within a second."),
-    )
+    output
+        .say(&json!({"id": key, "revoked": true}), &format!("Revoked {key}. All instances reject it within a second."))
 }
 
 fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {

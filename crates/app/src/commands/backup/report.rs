@@ -35,9 +35,12 @@ impl Report<'_> {
     pub(super) fn of_backup_for_people(&self, file: &Path) -> String {
         let keys = self.sealed_by();
         let keys = if keys.is_empty() {
-            "Nothing in it is sealed.".to_owned()
+            "It contains no encrypted values.".to_owned()
         } else {
-            format!("Keep the master key {keys} apart from it: the backup does not have it, and a restore needs it.")
+            format!(
+                "Store the master key {keys} separately: the backup does not contain it, and a restore \
+                     needs it."
+            )
         };
         let state = match self.key {
             SealingKeys::Fit => String::new(),
@@ -57,7 +60,7 @@ impl Report<'_> {
             database.display()
         );
         if !self.contents.pending.is_empty() {
-            text.push_str(" The next start applies the migrations that it lacks.");
+            text.push_str(" The next start applies the missing migrations.");
         }
         text.push_str(&format!("\n{}", self.next_step()));
         for file in wiring::open_files(self.config) {

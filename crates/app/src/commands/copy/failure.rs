@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyFailure {
     /// It is copied from and to the same place.
-    #[error("--from and --to are both {0}; name the database to be filled, which must be another one")]
+    #[error("--from and --to are both {0}; name another target database")]
     Same(String),
     /// A service runs, or another copy.
     #[error("{database} is in use: {reason}; stop whatever uses it, and run this again")]
@@ -40,7 +40,7 @@ pub(crate) enum CopyFailure {
         table: &'static str,
     },
     /// A copy of something else is in the target.
-    #[error("a copy from {other} into {database} is not complete; go on with that, or fill a new database")]
+    #[error("a copy from {other} into {database} is not complete; continue that copy, or use a new target")]
     Other {
         /// Which database.
         database: String,
@@ -61,9 +61,7 @@ pub(crate) enum CopyFailure {
         tables: String,
     },
     /// A database failed.
-    #[error(
-        "the copy stopped at {database}: {reason}; see to that, and run the same again: it goes on where it stopped"
-    )]
+    #[error("the copy stopped at {database}: {reason}; correct that, and run the same command again to continue")]
     Stopped {
         /// Which database.
         database: String,

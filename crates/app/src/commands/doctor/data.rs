@@ -210,7 +210,7 @@ mod tests {
         ] {
             assert_eq!(judged(millis).state, state, "{millis}");
         }
-        assert_eq!(judged(-1_250).says, "this machine's is 1.250 s behind the database's");
+        assert_eq!(judged(-1_250).says, "the clock of this machine is 1.250 s behind the clock of the database");
     }
 
     #[test]

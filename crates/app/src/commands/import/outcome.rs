@@ -18,12 +18,12 @@ pub(crate) enum ImportOutcome {
 impl fmt::Display for ImportOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::DryRun => "nothing was to be written",
-            Self::Nothing => "nothing went in",
+            Self::DryRun => "dry run, nothing was written",
+            Self::Nothing => "no rows were imported",
             Self::Unknown => {
-                "whether anything went in is not known; import the same file again: rows that are in are skipped"
+                "it is unknown whether rows were imported; import the same file again: imported rows are skipped"
             }
-            Self::Some => "what went in stays; import the same file again: rows that are in are skipped",
+            Self::Some => "imported rows stay; import the same file again: imported rows are skipped",
         })
     }
 }

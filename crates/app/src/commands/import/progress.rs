@@ -92,7 +92,7 @@ impl Progress {
     pub(super) fn watch(&self) {
         let mut state = self.state();
         if state.asked.is_some_and(|it| it.elapsed() >= SILENCE) {
-            state.note("the service has not answered yet; waiting for it");
+            state.note("the service has not responded yet; waiting");
         }
     }
 

@@ -123,7 +123,7 @@ impl Connection {
                 Came::Refused(reason) => return Err(reason),
                 Came::Wait(time) if waits < WAITS => {
                     waits += 1;
-                    progress.note("the quota of uploads is used up; waiting until there is more");
+                    progress.note("the quota of uploads is used up; waiting");
                     count_down(time, |left| progress.show(format!("waiting {left} s for the quota")));
                 }
                 Came::Wait(_) => return Err("the quota stays used up".to_owned()),
@@ -132,7 +132,7 @@ impl Connection {
                     if attempts >= ATTEMPTS {
                         return Err(reason);
                     }
-                    progress.note(&format!("no good answer from {}: {reason}; trying again", self.address()));
+                    progress.note(&format!("no valid response from {}: {reason}; retrying", self.address()));
                     let pause = (PAUSE * 2_u32.saturating_pow(attempts)).min(LONGEST_PAUSE);
                     let again = format!("attempt {} of {ATTEMPTS}", attempts + 1);
                     count_down(wait.unwrap_or(pause) + jitter(), |left| progress.show(format!("{again} in {left} s")));
@@ -170,7 +170,7 @@ impl Connection {
             408 | 500 | 502 | 503 | 504 => {
                 Came::Again(Failure { reason: format!("{status}: {message}"), wait, is_open: true })
             }
-            200 => Came::Refused("it does not answer as this service does".to_owned()),
+            200 => Came::Refused("the response is not from a Candor service".to_owned()),
             _ => {
                 let details = &answer["error"]["details"];
                 let details = if details.is_null() { String::new() } else { format!(" {details}") };

@@ -181,7 +181,7 @@ impl Tally {
             text.push_str(&format!("The column {} {message}\n", printable(&column.to_string())));
         }
         if dry_run && self.parts.len() > 1 {
-            text.push_str("The file is sent in parts: managers of an earlier part are not there in a dry run.\n");
+            text.push_str("The file is sent in parts: a dry run does not see new managers of an earlier part.\n");
         }
         text.push_str(&self.parts_text(dry_run));
         text.push_str(&changes(&self.plan));
@@ -202,7 +202,7 @@ impl Tally {
             let state = match (it.sent, dry_run) {
                 (Sent::Answered, false) => "applied",
                 (Sent::Answered, true) => "tried",
-                (Sent::Unanswered, _) => "sent, without an answer",
+                (Sent::Unanswered, _) => "sent, no response",
                 (Sent::No, _) => "not sent",
             };
             let numbers =
@@ -300,6 +300,6 @@ mod tests {
         assert!(!tally.is_open());
         tally.mark(2, Sent::Unanswered);
         assert_eq!(far(&tally)[3..], [json!(19), json!(12)]);
-        assert!(tally.is_open() && tally.text(false).contains("sent, without an answer"), "{}", tally.text(false));
+        assert!(tally.is_open() && tally.text(false).contains("sent, no response"), "{}", tally.text(false));
     }
 }
