@@ -62,7 +62,7 @@ fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
         DONE,
     ]);
     let done = candor(&place(), &["import", "people.csv", "--url", &url, "--json"]);
-    for said in ["the quota of uploads is used up", "503", "trying again"] {
+    for said in ["the quota of uploads is used up", "503", "retrying"] {
         assert!(done.stderr.contains(said), "{said}: {}", done.stderr);
     }
     assert_eq!(done.json()["data"]["created"], 1);
@@ -86,7 +86,7 @@ fn an_import_says_that_nobody_listens_and_that_nothing_went_in_when_it_is_stoppe
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let place = place();
         let mut process = spawn(&place, &["import", "people.csv", "--url", &url, "--json"]);
-        says(&mut process, "trying again");
+        says(&mut process, "retrying");
         signal(process.id(), name);
         let stopped = finished(process);
         assert_eq!(stopped.code, Some(code), "{}", stopped.stderr);
