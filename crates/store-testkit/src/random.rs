@@ -9,7 +9,7 @@ pub struct Random(SeededIds);
 impl Random {
     /// Creates the sequence for a seed.
     #[must_use]
-    pub const fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(SeededIds::new(seed))
     }
 

@@ -1,24 +1,23 @@
 //! Numbers that look random and are the same in every run.
 
-/// A stream of numbers, by the method of `SplitMix64`.
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+
+/// A stream of numbers with the helpers that this program needs.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
-    pub(crate) const fn seeded(seed: u64) -> Self {
-        Self(seed)
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
     }
 
-    pub(crate) const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut it = self.0;
-        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        it ^ (it >> 31)
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// A number from `from` up to and without `to`.
-    pub(crate) const fn between(&mut self, from: u32, to: u32) -> u32 {
+    pub(crate) fn between(&mut self, from: u32, to: u32) -> u32 {
         from + (self.next() % (to - from) as u64) as u32
     }
 }

@@ -4,6 +4,9 @@
 
 mod holds;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+
 /// Number of files per test. `CANDOR_FUZZ_ROUNDS` sets another number.
 const ROUNDS: usize = 4_000;
 
@@ -46,16 +49,12 @@ const WORDS: [&[u8]; 24] = [
     b"A@EXAMPLE.COM",
 ];
 
-/// A `SplitMix64` generator of numbers that are the same on every run.
-struct Random(u64);
+/// A generator of numbers that are the same on every run.
+struct Random(SplitMix64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut state = self.0;
-        state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((state ^ (state >> 31)) % (end.max(1) as u64)).unwrap()
+        usize::try_from(self.0.next_u64() % (end.max(1) as u64)).unwrap()
     }
 
     fn range(&mut self, bytes: &[u8]) -> std::ops::Range<usize> {
@@ -92,7 +91,7 @@ impl Random {
 
 fn each_file(seed: u64, check: fn(&[u8])) {
     let rounds = std::env::var("CANDOR_FUZZ_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64::seed_from_u64(seed));
     SEEDS.into_iter().for_each(check);
     for _ in 0..rounds {
         let file = random.mutated_file();
