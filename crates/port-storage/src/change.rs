@@ -11,7 +11,7 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 
-use candor_tables::flat::{Stored, Table};
+use candor_tables::flat::{BackgroundWorker, Stored, Table};
 use candor_tables::listing::ARCHIVED;
 use candor_tables::{AnyRow, Row, Unique, Version};
 
@@ -62,6 +62,12 @@ impl ChangeSet {
             replay: None,
             lease: None,
         }
+    }
+
+    /// Returns `true` if `worker` has work once this is saved.
+    #[must_use]
+    pub fn wakes(&self, worker: BackgroundWorker) -> bool {
+        self.writes.iter().any(|write| write.wakes() == Some(worker))
     }
 
     /// Every audit entry.
@@ -117,10 +123,14 @@ impl Write {
         Self::Put(AnyRow::of(row))
     }
 
-    /// Whether it writes such an aggregate.
+    /// Returns the background worker that has work once this is saved.
     #[must_use]
-    pub fn is_of<T: Stored>(&self) -> bool {
-        matches!(self, Self::Put(row) if row.id_of::<T>().is_some())
+    pub const fn wakes(&self) -> Option<BackgroundWorker> {
+        match self {
+            Self::Put(row) | Self::PutReporting { row, .. } => row.table().wakes,
+            Self::WebhookRemoved(..) | Self::Enqueue(_) | Self::BringForward(..) => Some(BackgroundWorker::Delivery),
+            Self::NotificationsRead(..) | Self::MessageAdded(..) | Self::StreakReset(_) => None,
+        }
     }
 
     /// A person, and the change of their reporting line if there is one.

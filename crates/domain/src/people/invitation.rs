@@ -16,11 +16,9 @@ use crate::rule::{self, Field};
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-mod letter;
 mod limits;
 mod mail;
 
-pub use letter::Letter;
 pub use limits::{MAILS_PER_DAY, RESEND_SECONDS, Recipient, within_limits};
 pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
 

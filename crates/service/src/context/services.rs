@@ -11,7 +11,6 @@ use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::notification::UNREAD_DAYS;
-use candor_domain::people::Invitation;
 use candor_domain::refusal::Refusal;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
@@ -20,6 +19,7 @@ use candor_fair_share::LargeWork;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, Version, Write};
+use candor_tables::flat::BackgroundWorker;
 use tokio::sync::{MutexGuard, Notify};
 use tracing::Instrument;
 
@@ -223,7 +223,7 @@ impl Services {
     /// Those of the store.
     pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
         let hand_over = self.deliveries.prepare(tenant, &mut change);
-        let invites = change.writes.iter().any(Write::is_of::<Invitation>);
+        let wakes_mailer = change.wakes(BackgroundWorker::Mail);
         let (rows, events) = (change.writes.len(), change.events.len());
         let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
         let committed = self.store.commit(tenant, change).instrument(span).await;
@@ -235,7 +235,7 @@ impl Services {
         if let Some(hand_over) = hand_over {
             hand_over.complete(committed.as_ref().ok());
         }
-        if invites {
+        if wakes_mailer {
             self.mail_queued.notify_one();
         }
         committed.map(drop)

@@ -38,6 +38,17 @@ pub struct Table {
     /// Whether whoever archives a row asks who uses it: then whoever begins to use it keeps it from being archived until
     /// the commit.
     pub held_open: bool,
+    /// The background worker that has work after a write to this table.
+    pub wakes: Option<BackgroundWorker>,
+}
+
+/// A background worker of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackgroundWorker {
+    /// Delivers webhooks, and keeps subscriptions in memory.
+    Delivery,
+    /// Sends mails.
+    Mail,
 }
 
 /// An index of a table. Every one of them begins with `tenant_id`, which is not said.
@@ -99,6 +110,7 @@ impl Table {
             of_organization: false,
             shares_commits: false,
             held_open: false,
+            wakes: None,
         }
     }
 

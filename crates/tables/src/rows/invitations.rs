@@ -8,7 +8,7 @@ use candor_domain::people::invitation::InvitationMail;
 
 use super::column;
 use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing, sort_column};
 use crate::read::By;
 
@@ -29,6 +29,7 @@ const TABLE: Table = Table {
         column("mail_failure", Type::Text),
     ],
     indexes: &[Index::on(&["employee_id", "created_at", "id"])],
+    wakes: Some(BackgroundWorker::Mail),
     ..Table::named("invitations")
 };
 

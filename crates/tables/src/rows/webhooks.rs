@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::column;
 use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing};
 
 const TABLE: Table = Table {
@@ -34,6 +34,7 @@ const TABLE: Table = Table {
         column("failing_since", Type::Time),
     ],
     indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+    wakes: Some(BackgroundWorker::Delivery),
     ..Table::named("webhooks")
 };
 

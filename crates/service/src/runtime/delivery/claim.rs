@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use candor_dispatch::Waiting;
+use candor_dispatch::{ClaimOrder, Waiting};
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::EventId;
@@ -14,22 +14,19 @@ use candor_port_storage::queue::Claim;
 use super::engine::Engine;
 use super::message::Message;
 
-/// A claim under way: the engine does not end before what it answers is dealt with.
-struct UnderWay<'a>(&'a Engine);
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        self.0.with_dispatcher(|it, _| it.claim_ended());
-    }
-}
-
 impl Engine {
     /// Claims once, if something is to be claimed; says whether it did.
     pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
         let (order, forgotten) = self.with_dispatcher(|it, now| (it.next_claim(now), it.take_forgotten()));
         self.metrics.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
         let Some(order) = order else { return Ok(false) };
-        let _under_way = UnderWay(self);
+        let claimed = self.claim_by(order).await;
+        // The engine does not end before the claimed deliveries are in the machine.
+        self.with_dispatcher(|machine, _| machine.claim_ended());
+        claimed.map(|()| true)
+    }
+
+    async fn claim_by(self: &Arc<Self>, order: ClaimOrder) -> Read<()> {
         let claimed = match self.services.store.claim(order.lease, order.at.wall, &order.claim).await {
             Ok(claimed) => claimed,
             Err(error) => {
@@ -51,7 +48,7 @@ impl Engine {
         let deliveries = kept.into_iter().map(waiting).collect();
         self.with_dispatcher(|it, now| it.take_in(deliveries, order.ends, 0, now));
         self.start_ready_attempts();
-        Ok(true)
+        Ok(())
     }
 
     /// The messages of these deliveries. One that cannot be read now is read for its attempt.

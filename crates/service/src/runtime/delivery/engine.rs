@@ -1,13 +1,13 @@
 //! The engine: what it holds, its loops, and its end.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use candor_dispatch::{Begun, Dispatcher, Ending, Now, QueueLimits, QueuePlace, Recording, Settings};
-use candor_domain::webhook::Job;
+use candor_dispatch::{Begun, Dispatcher, Ending, Now, QueueLimits, Recording, Settings};
 use candor_port_storage::queue::WorkerId;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep_until, timeout};
@@ -185,10 +185,16 @@ impl Engine {
         }
     }
 
-    /// Makes one attempt, and hands on what became of it.
+    /// Makes one attempt, and tells the machine how it ended. An attempt that panics is abandoned: nothing is recorded, and
+    /// its lease runs out.
     async fn attempt_one(&self, begun: Begun<Waiting>) {
-        let mut turn = Turn { engine: self, place: begun.place, job: begun.item.job, ending: Ending::Abandoned };
-        turn.ending = self.attempt(&begun).await;
+        let attempt = AssertUnwindSafe(self.attempt(&begun)).catch_unwind();
+        let ending = attempt.await.unwrap_or(Ending::Abandoned);
+        let attempts = self.with_dispatcher(|machine, _| {
+            machine.ended(begun.place, &begun.item.job, ending);
+            machine.attempts()
+        });
+        self.metrics.in_flight(attempts);
     }
 
     async fn claim_until_stopped(self: &Arc<Self>) {
@@ -246,24 +252,5 @@ impl Engine {
             tracing::warn!("some deliveries did not end in time; they are attempted again");
             self.phase.send_replace(Phase::Cut);
         }
-    }
-}
-
-/// A turn of a delivery. If its attempt panics, nothing is recorded and its lease runs out.
-struct Turn<'a> {
-    engine: &'a Engine,
-    place: QueuePlace,
-    job: Job,
-    ending: Ending,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        let ending = std::mem::replace(&mut self.ending, Ending::Abandoned);
-        let attempts = self.engine.with_dispatcher(|it, _| {
-            it.ended(self.place, &self.job, ending);
-            it.attempts()
-        });
-        self.engine.metrics.in_flight(attempts);
     }
 }

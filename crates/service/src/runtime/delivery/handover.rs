@@ -8,9 +8,10 @@ use candor_dispatch::Ends;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{EventId, WebhookId};
-use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
+use candor_domain::webhook::{DeliveryOrigin, Job};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Committed, Write};
+use candor_tables::flat::BackgroundWorker;
 
 use super::engine::{Engine, Waiting};
 use super::message::Message;
@@ -53,11 +54,14 @@ impl LocalEngine for Engine {
         let (mut changed, mut queued, mut sooner) = (vec![], vec![], false);
         for write in &change.writes {
             match write {
-                Write::Put(row) => changed.extend(row.id_of::<Subscription>()),
+                Write::Put(row) if write.wakes() == Some(BackgroundWorker::Delivery) => {
+                    changed.push(WebhookId::from_bytes(row.id()));
+                }
                 Write::WebhookRemoved(id, _) => changed.push(*id),
                 Write::Enqueue(jobs) => queued.extend(jobs.iter().copied()),
                 Write::BringForward(..) => sooner = true,
-                Write::PutReporting { .. }
+                Write::Put(_)
+                | Write::PutReporting { .. }
                 | Write::NotificationsRead(..)
                 | Write::MessageAdded(..)
                 | Write::StreakReset(_) => {}

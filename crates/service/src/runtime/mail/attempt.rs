@@ -6,7 +6,7 @@ use candor_dispatch::MailEnding;
 use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
-use candor_domain::people::invitation::{Letter, MAILS_PER_DAY, MailFailure, Recipient};
+use candor_domain::people::invitation::{MAILS_PER_DAY, MailFailure, Recipient};
 use candor_domain::people::{Employee, Invitation};
 use candor_port_events::Mail;
 use candor_port_storage::error::Read;
@@ -14,6 +14,7 @@ use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::{StorageExt, Versioned};
 use tracing::Instrument;
 
+use super::invitation_email::InvitationEmail;
 use super::mailer::Parts;
 use crate::context::invitation_tokens;
 
@@ -87,13 +88,13 @@ impl Parts {
         let Ready { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
         let token = invitation_tokens::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
         let link = self.services.settings.accept_url(&token);
-        let letter = Letter::inviting(&person.first_name, &organization.name, &link, invitation.expires_at());
+        let email = InvitationEmail::new(&person.first_name, &organization.name, &link, invitation.expires_at());
         let mail = Mail {
             id: invitation.id.to_string(),
             to: person.email.clone(),
-            subject: letter.subject,
-            text: letter.text,
-            html: letter.html,
+            subject: email.subject,
+            text: email.text,
+            html: email.html,
             date: invitation.created_at,
             deadline: self.deadline,
         };

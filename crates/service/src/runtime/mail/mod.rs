@@ -8,6 +8,7 @@
 
 mod attempt;
 mod expire;
+mod invitation_email;
 mod mailer;
 mod metrics;
 mod record;

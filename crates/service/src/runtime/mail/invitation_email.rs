@@ -1,36 +1,25 @@
-//! What the mail with an invitation says.
+//! The text of the mail that carries an invitation.
 
-use crate::text::{escaped_html as escaped, one_line};
-use crate::time::Timestamp;
+use candor_domain::text::{escaped_html as escaped, one_line};
+use candor_domain::time::Timestamp;
 
 /// Longest name that a mail repeats, in characters.
 const NAME_CHARS: usize = 40;
 
-/// A mail in words: once as plain text and once as HTML, which say the same.
+/// Subject and body of an invitation. Plain text and HTML have the same content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
-    /// What it is about, in one line.
-    pub subject: String,
-    /// As plain text.
-    pub text: String,
-    /// As HTML.
-    pub html: String,
+pub(super) struct InvitationEmail {
+    /// Subject in one line.
+    pub(super) subject: String,
+    /// Body as plain text.
+    pub(super) text: String,
+    /// Body as HTML.
+    pub(super) html: String,
 }
 
-impl Letter {
-    /// Invites somebody of this name to an organization of this one, until a time.
-    ///
-    /// ```
-    /// use candor_domain::people::invitation::Letter;
-    /// use candor_domain::time::Timestamp;
-    ///
-    /// let letter = Letter::inviting("Ada", "Bell & Sons", "https://candor.example/accept?token=x", Timestamp::from_millis(0));
-    /// assert_eq!(letter.subject, "Bell & Sons invites you");
-    /// assert!(letter.text.contains("https://candor.example/accept?token=x"));
-    /// assert!(letter.html.contains("Bell &amp; Sons"));
-    /// ```
-    #[must_use]
-    pub fn inviting(first_name: &str, organization: &str, link: &str, expires_at: Timestamp) -> Self {
+impl InvitationEmail {
+    /// Creates the invitation of a person to an organization, by a link that is valid until `expires_at`.
+    pub(super) fn new(first_name: &str, organization: &str, link: &str, expires_at: Timestamp) -> Self {
         let greeting = printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
         let (subject, invites) = match printable_name(organization) {
             Some(name) => (format!("{name} invites you"), format!("{name} invites you to join it in Candor.")),
@@ -82,8 +71,8 @@ mod tests {
     #[test]
     fn both_parts_name_the_organization_the_link_and_the_end() {
         let end = Timestamp::from_millis(1_772_442_000_000);
-        let it = Letter::inviting("Ada", "Northwind", "https://x.example/a?token=T", end);
-        for part in [&it.text, &it.html] {
+        let email = InvitationEmail::new("Ada", "Northwind", "https://x.example/a?token=T", end);
+        for part in [&email.text, &email.html] {
             for wanted in ["Ada", "Northwind", "https://x.example/a?token=T", "2026-03-02 09:00 UTC"] {
                 assert!(part.contains(wanted), "{wanted} is not in {part}");
             }
@@ -92,29 +81,30 @@ mod tests {
 
     #[test]
     fn what_people_call_themselves_stays_text() {
-        let it = Letter::inviting("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x@example.com", "https://x.example/'", it_ends());
-        assert_eq!(it.subject, "A&B \"Ltd\" Bcc: x@example.com invites you");
+        let email =
+            InvitationEmail::new("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x@example.com", "https://x.example/'", it_ends());
+        assert_eq!(email.subject, "A&B \"Ltd\" Bcc: x@example.com invites you");
         for wanted in ["&lt;b&gt;Ada&lt;/b&gt;", "A&amp;B &quot;Ltd&quot; Bcc", "https://x.example/&#39;"] {
-            assert!(it.html.contains(wanted), "{wanted} is not in {}", it.html);
+            assert!(email.html.contains(wanted), "{wanted} is not in {}", email.html);
         }
-        assert!(!it.html.contains("<b>"), "{}", it.html);
+        assert!(!email.html.contains("<b>"), "{}", email.html);
     }
 
     #[test]
     fn names_with_links_or_more_than_40_characters_are_left_out() {
         let long = "é".repeat(41);
         for name in ["Win at https://x.example", "WWW.x.example", &long] {
-            let letter = Letter::inviting(name, name, "https://candor.example/a", it_ends());
-            assert_eq!(letter.subject, "You are invited");
-            for part in [&letter.subject, &letter.text, &letter.html] {
+            let email = InvitationEmail::new(name, name, "https://candor.example/a", it_ends());
+            assert_eq!(email.subject, "You are invited");
+            for part in [&email.subject, &email.text, &email.html] {
                 assert!(!part.contains(name), "{part}");
             }
-            assert!(letter.text.starts_with("Hello,\n\nYou are invited to join"), "{}", letter.text);
-            assert!(letter.html.contains("<p>Hello,</p>"), "{}", letter.html);
+            assert!(email.text.starts_with("Hello,\n\nYou are invited to join"), "{}", email.text);
+            assert!(email.html.contains("<p>Hello,</p>"), "{}", email.html);
         }
         let longest = "é".repeat(40);
-        let letter = Letter::inviting(&longest, &longest, "https://candor.example/a", it_ends());
-        assert!(letter.text.starts_with(&format!("Hello {longest},\n\n{longest} invites you")), "{}", letter.text);
+        let email = InvitationEmail::new(&longest, &longest, "https://candor.example/a", it_ends());
+        assert!(email.text.starts_with(&format!("Hello {longest},\n\n{longest} invites you")), "{}", email.text);
     }
 
     fn it_ends() -> Timestamp {
