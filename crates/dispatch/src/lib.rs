@@ -12,7 +12,6 @@ mod attempt;
 mod claims;
 mod dispatcher;
 mod lease;
-mod outbox;
 mod queues;
 mod record;
 #[cfg(test)]
@@ -26,7 +25,6 @@ use candor_domain::webhook::{Job, Schedule};
 pub use attempt::{Destination, Ending, Finished, admit, finish_attempt, store_failed, unsent};
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
 pub use lease::{Ends, Now};
-pub use outbox::{MAILS_AT_ONCE, MailClaim, MailEnding, Outbox};
 pub use queues::{Answer, Begun, QueueLimits, QueuePlace};
 pub use record::{AttemptResults, Batch, Completed, HealthDeltas, RecordRefusal, Recording};
 

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use candor_dispatch::MailEnding;
 use candor_domain::fields::Word;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
@@ -17,6 +16,37 @@ use tracing::Instrument;
 use super::invitation_email::InvitationEmail;
 use super::mailer::Parts;
 use crate::context::invitation_tokens;
+
+/// The end of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MailEnding {
+    /// The result to record; without one, the lease expires and the mail is claimed again.
+    pub(super) result: Option<MailResult>,
+    /// Whether the server could be reached; `None` if it was not asked.
+    pub(super) reached: Option<bool>,
+}
+
+impl MailEnding {
+    /// Creates the end of an attempt that found nothing out.
+    pub(super) const fn nothing() -> Self {
+        Self { result: None, reached: None }
+    }
+
+    /// Creates the end of an attempt that did not ask the server.
+    pub(super) const fn not_attempted(result: MailResult) -> Self {
+        Self { result: Some(result), reached: None }
+    }
+
+    /// Creates the end of an attempt that asked the server.
+    pub(super) const fn attempted(result: MailResult, outcome: Result<(), MailFailure>) -> Self {
+        let reached = match outcome {
+            Ok(()) | Err(MailFailure::Deferred | MailFailure::Refused) => Some(true),
+            Err(failure) if failure.is_of_the_server() => Some(false),
+            Err(_) => None,
+        };
+        Self { result: Some(result), reached }
+    }
+}
 
 /// Everything that an attempt needs, as it is now.
 struct Ready {

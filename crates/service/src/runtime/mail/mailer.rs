@@ -1,77 +1,108 @@
-//! The mailer: its loop, and its end.
+//! The mailer: a job loop that claims due mails, sends them, and records the results.
 
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use candor_dispatch::{MailClaim, MailEnding, Now, Outbox};
+use candor_dispatch::{Ends, Now};
 use candor_port_events::MailTransport;
-use candor_port_storage::error::Read;
-use candor_port_storage::mail_queue::MailKey;
-use candor_port_storage::queue::WorkerId;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
-use tokio::sync::watch;
+use candor_port_storage::mail_queue::{MailKey, MailResult};
+use candor_port_storage::queue::{Lease, WorkerId};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep_until, timeout};
 
 use super::metrics::Metrics;
 use super::record::Batch;
+use super::server_pause::ServerPause;
 use crate::context::services::Services;
 
-/// How often the length of the queue is measured.
+/// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
+/// Mails sent at once, each over its own connection.
+const MAILS_AT_ONCE: usize = 8;
+/// Mails per claim: enough for the time of a claim, few enough that no request waits for its writes.
+const CLAIMED_AT_ONCE: u16 = 16;
+/// Claimed mails with which nothing more is claimed: as many wait as are being sent.
+const JOBS: usize = 2 * MAILS_AT_ONCE;
+/// Results per record.
+const RECORDED_AT_ONCE: usize = 64;
+/// Shortest interval between records while mails wait: a write for each mail would slow down requests.
+const RECORDED_EVERY: Duration = Duration::from_millis(10);
+/// Time for recording a result, beyond the deadline of its attempt.
+const RECORDED_WITHIN: Duration = Duration::from_secs(5);
+/// Interval of claims for mails that another process queued, or that became due.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Pause after the store did not answer.
+const STORE_FAILED: Duration = Duration::from_secs(5);
 
-/// What attempts and calls of the store need.
+/// The parts that jobs need.
 pub(super) struct Parts {
     pub(super) services: Arc<Services>,
     pub(super) transport: Arc<dyn MailTransport>,
     pub(super) worker: WorkerId,
-    /// How long the mail server may take.
+    /// Time limit of the mail server for one mail.
     pub(super) deadline: Duration,
     pub(super) metrics: Metrics,
-    /// What the steady clock counts from.
+    /// Start of the steady clock.
     begun: Instant,
+    /// Permits to send; closed when the mailer stops.
+    permits: Semaphore,
+    server: Mutex<ServerPause>,
 }
 
-/// Sends what is queued.
+/// Sends the queued mails.
 pub struct Mailer {
     parts: Arc<Parts>,
-    outbox: Outbox,
-    attempts: FuturesUnordered<Pin<Box<dyn Future<Output = Attempted> + Send>>>,
-    calls: FuturesUnordered<Pin<Box<dyn Future<Output = Called> + Send>>>,
-    /// Whether connections may be open over which nothing goes any more.
+    /// Claimed mails: `MAILS_AT_ONCE` of them are sent, the others wait for a permit.
+    jobs: JoinSet<JobEnd>,
+    results: Batch,
+    /// Time of the next claim.
+    look_at: Duration,
+    /// Time of the next record, if results wait for it.
+    record_at: Duration,
+    /// The last record failed. Sent mails must be recorded before more are claimed.
+    is_record_overdue: bool,
+    /// Idle connections may be open.
     may_rest: bool,
 }
 
-type Attempted = (MailKey, MailEnding);
-
-/// The result of a call of the store.
-enum Called {
-    Claimed(MailClaim, Read<Vec<MailKey>>),
-    Recorded(Result<(), Batch>),
-    Rested,
+/// The end of a job.
+struct JobEnd {
+    /// The result to record; without one, the lease expires and the mail is claimed again.
+    result: Option<(MailKey, MailResult)>,
+    was_attempted: bool,
 }
 
 impl Mailer {
-    /// A mailer of this process. The mail server may take so long for a mail.
+    /// Creates the mailer of this process. `deadline` is the time limit of the mail server for one mail.
     #[must_use]
     pub fn new(services: &Arc<Services>, transport: Arc<dyn MailTransport>, deadline: Duration) -> Self {
-        let worker = WorkerId(services.ids.ulid(services.clock.now()).to_bytes());
-        let (services, metrics, begun) = (Arc::clone(services), Metrics::new(), Instant::now());
+        let parts = Parts {
+            services: Arc::clone(services),
+            transport,
+            worker: WorkerId(services.ids.ulid(services.clock.now()).to_bytes()),
+            deadline,
+            metrics: Metrics::new(),
+            begun: Instant::now(),
+            permits: Semaphore::new(MAILS_AT_ONCE),
+            server: Mutex::default(),
+        };
         Self {
-            parts: Arc::new(Parts { services, transport, worker, deadline, metrics, begun }),
-            outbox: Outbox::new(worker, deadline),
-            attempts: FuturesUnordered::new(),
-            calls: FuturesUnordered::new(),
+            parts: Arc::new(parts),
+            jobs: JoinSet::new(),
+            results: Batch::new(),
+            look_at: Duration::ZERO,
+            record_at: Duration::ZERO,
+            is_record_overdue: false,
             may_rest: false,
         }
     }
 
-    /// Sends until `stop`. Then it begins nothing more, gives back what waits, lets what is under way end for as long as
-    /// `grace`, cuts the rest off, and ends when all of that is recorded.
-    pub async fn run(self, stop: impl Future<Output = ()>, grace: Duration) {
+    /// Sends mails until `stop`. Then it starts no more attempts, releases the waiting mails, gives the others `grace` to
+    /// finish, cuts off the rest, and returns when everything is recorded.
+    pub async fn run(mut self, stop: impl Future<Output = ()>, grace: Duration) {
         let over = watch::Sender::new(false);
         let (parts, measured) = (Arc::clone(&self.parts), over.subscribe());
         let sending = async {
@@ -82,112 +113,174 @@ impl Mailer {
         parts.transport.rest().await;
     }
 
-    /// Everything that can be done now, once: claims what is due, sends it, records what became of it, until there is
-    /// nothing more. Says how many attempts ended. For whoever lets time pass by hand.
+    /// Sends everything that is due now, records the results, and returns the number of attempts. For callers that
+    /// control the time themselves.
     pub async fn run_once(&mut self) -> usize {
-        self.outbox.look_and_ask();
-        let mut ended = 0;
+        (self.look_at, self.record_at) = (Duration::ZERO, Duration::ZERO);
+        self.parts.server().end_early();
+        let mut attempts = 0;
         loop {
-            self.start_ready_attempts();
-            tokio::select! {
-                Some(attempted) = self.attempts.next() => {
-                    ended += 1;
-                    self.take_attempted(attempted);
-                }
-                Some(called) = self.calls.next() => self.take_called(called),
-                else => return ended,
-            }
+            self.record_and_claim().await;
+            let Some(ended) = self.jobs.join_next().await else { return attempts };
+            attempts += usize::from(self.take_ended(ended));
         }
     }
 
-    async fn send_until(mut self, stop: impl Future<Output = ()>, grace: Duration) {
+    async fn send_until(&mut self, stop: impl Future<Output = ()>, grace: Duration) {
         let (parts, mut stop) = (Arc::clone(&self.parts), pin!(stop));
-        let (mut is_stopping, mut cut_at) = (false, None);
-        while !self.outbox.is_over() {
-            self.start_ready_attempts();
-            let wait = self.outbox.ask_again_at(parts.now()).map(|it| parts.begun + it);
+        let mut cut_at = None;
+        loop {
+            self.record_and_claim().await;
+            let is_stopping = parts.permits.is_closed();
+            if is_stopping && self.jobs.is_empty() && self.results.is_empty() {
+                return;
+            }
+            let wake_at = self.wake_at().map(|at| parts.begun + at);
             tokio::select! {
-                Some(attempted) = self.attempts.next() => self.take_attempted(attempted),
-                Some(called) = self.calls.next() => self.take_called(called),
-                () = parts.services.mail_queued.notified() => self.outbox.look(),
-                () = until(wait) => {}
+                Some(ended) = self.jobs.join_next() => { self.take_ended(ended); }
+                () = parts.services.mail_queued.notified() => self.look_at = Duration::ZERO,
+                () = until(wake_at) => {}
                 () = &mut stop, if !is_stopping => {
-                    is_stopping = true;
+                    parts.permits.close();
                     cut_at = Some(Instant::now() + grace);
-                    self.outbox.stop();
                 }
                 () = until(cut_at) => {
                     cut_at = None;
-                    self.cut();
+                    let mails = self.jobs.len();
+                    tracing::warn!(mails, "some mails were not sent in time; they are attempted again");
+                    self.jobs.abort_all();
                 }
             }
         }
     }
 
-    fn start_ready_attempts(&mut self) {
-        let now = self.parts.now();
-        if let Some(batch) = self.outbox.next_batch(now) {
-            let parts = Arc::clone(&self.parts);
-            self.calls.push(Box::pin(async move { Called::Recorded(parts.record(batch).await) }));
+    /// Does what is due at the store. Jobs go on meanwhile: each is a task of its own.
+    async fn record_and_claim(&mut self) {
+        let now = self.parts.now().steady;
+        while self.is_record_time(now) {
+            self.record(now).await;
         }
-        if let Some(claim) = self.outbox.next_claim(now) {
-            let parts = Arc::clone(&self.parts);
-            self.calls.push(Box::pin(async move { Called::Claimed(claim, parts.claim(claim).await) }));
+        if let Some(most) = self.claim_size(now) {
+            self.claim(most).await;
         }
-        while let Some(mail) = self.outbox.next_attempt(now) {
-            let parts = Arc::clone(&self.parts);
-            self.attempts.push(Box::pin(async move { (mail, parts.attempt_safely(mail).await) }));
-            self.may_rest = true;
-        }
-        if self.may_rest && self.outbox.is_idle() {
+        if self.may_rest && self.jobs.is_empty() {
             self.may_rest = false;
             let parts = Arc::clone(&self.parts);
-            self.calls.push(Box::pin(async move {
-                parts.transport.rest().await;
-                Called::Rested
-            }));
+            drop(tokio::spawn(async move { parts.transport.rest().await }));
         }
-        self.parts.metrics.in_flight(self.outbox.sending());
     }
 
-    fn take_attempted(&mut self, (mail, ending): Attempted) {
-        self.outbox.ended(mail, ending, self.parts.now());
+    fn is_record_time(&self, now: Duration) -> bool {
+        let is_gathering = self.jobs.len() > MAILS_AT_ONCE && self.results.len() < RECORDED_AT_ONCE;
+        let may_wait = self.is_record_overdue || is_gathering;
+        !self.results.is_empty() && (!may_wait || now >= self.record_at)
     }
 
-    fn take_called(&mut self, called: Called) {
-        let now = self.parts.now();
-        match called {
-            Called::Claimed(claim, Ok(mails)) => self.outbox.claimed(&claim, mails, now),
-            Called::Claimed(_, Err(error)) => {
-                tracing::warn!(%error, "could not look into the queue of mails; tried again soon");
-                self.outbox.claim_failed(now);
+    async fn record(&mut self, now: Duration) {
+        let rest = self.results.split_off(self.results.len().min(RECORDED_AT_ONCE));
+        let batch = std::mem::replace(&mut self.results, rest);
+        match self.parts.record(batch).await {
+            Ok(()) => {
+                self.is_record_overdue = false;
+                self.record_at = now + RECORDED_EVERY;
             }
-            Called::Recorded(Ok(())) => self.outbox.recorded(),
-            Called::Recorded(Err(batch)) => self.outbox.not_recorded(batch, now),
-            Called::Rested => {}
+            Err(batch) => {
+                self.is_record_overdue = true;
+                self.record_at = now + STORE_FAILED;
+                self.results.splice(..0, batch);
+            }
         }
     }
 
-    fn cut(&mut self) {
-        tracing::warn!(mails = self.attempts.len(), "some mails were not sent in time; they are attempted again");
-        self.attempts.clear();
-        self.outbox.abandon();
+    /// Returns the number of mails to claim, or `None` if it is not time or there is no room.
+    fn claim_size(&self, now: Duration) -> Option<u16> {
+        let server = self.parts.server();
+        if self.parts.permits.is_closed() || self.is_record_overdue || now < self.look_at || server.is_paused(now) {
+            return None;
+        }
+        if server.is_unreachable() {
+            return self.jobs.is_empty().then_some(1);
+        }
+        (self.jobs.len() < JOBS).then_some(CLAIMED_AT_ONCE)
+    }
+
+    async fn claim(&mut self, most: u16) {
+        let (parts, now) = (&self.parts, self.parts.now());
+        let ends = now.plus(parts.lease());
+        let lease = Lease { worker: parts.worker, until: ends.stored() };
+        match parts.services.store.claim_mails(lease, now.wall, most).await {
+            Ok(mails) => {
+                let is_full = mails.len() >= usize::from(most);
+                self.look_at = if is_full { Duration::ZERO } else { now.steady + LOOK_EVERY };
+                self.may_rest |= !mails.is_empty();
+                for mail in mails {
+                    self.jobs.spawn(Arc::clone(&self.parts).send_one(mail, ends));
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "could not look into the queue of mails; tried again soon");
+                self.look_at = now.steady + STORE_FAILED;
+            }
+        }
+    }
+
+    /// Takes the result of a job; returns `true` if the mail was attempted. A job that panicked has no result.
+    fn take_ended(&mut self, ended: Result<JobEnd, JoinError>) -> bool {
+        let end = ended.unwrap_or(JobEnd { result: None, was_attempted: true });
+        self.results.extend(end.result);
+        self.parts.show_in_flight();
+        end.was_attempted
+    }
+
+    /// Returns the time of the next claim or record that no other event announces.
+    fn wake_at(&self) -> Option<Duration> {
+        let now = self.parts.now().steady;
+        let look = self.look_at.max(self.parts.server().paused_until());
+        let record = (!self.results.is_empty()).then_some(self.record_at);
+        std::iter::once(look).chain(record).filter(|at| *at > now).min()
     }
 }
 
 impl Parts {
-    fn now(&self) -> Now {
+    pub(super) fn now(&self) -> Now {
         Now { wall: self.services.clock.now(), steady: self.begun.elapsed() }
     }
 
-    /// Makes an attempt. One that panics ends alone: nothing is known of it, and its lease runs out.
-    async fn attempt_safely(&self, mail: MailKey) -> MailEnding {
-        let attempt = AssertUnwindSafe(self.attempt(mail)).catch_unwind();
-        attempt.await.unwrap_or_else(|_| MailEnding::nothing())
+    fn server(&self) -> MutexGuard<'_, ServerPause> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn claim(&self, claim: MailClaim) -> Read<Vec<MailKey>> {
-        self.services.store.claim_mails(claim.lease, self.services.clock.now(), claim.most).await
+    /// Time that an attempt needs of its lease: the next worker must find the result recorded.
+    fn needed(&self) -> Duration {
+        self.deadline + RECORDED_WITHIN
+    }
+
+    /// Lease duration of a mail; half an attempt long it may wait for its permit.
+    fn lease(&self) -> Duration {
+        self.needed() + self.deadline / 2
+    }
+
+    /// Sends a claimed mail once there is a permit. Releases it if the mailer stops or the server is paused by then.
+    async fn send_one(self: Arc<Self>, mail: MailKey, ends: Ends) -> JobEnd {
+        let permit = self.permits.acquire().await;
+        if permit.is_err() || self.server().is_paused(self.now().steady) {
+            return JobEnd { result: Some((mail, MailResult::Released)), was_attempted: false };
+        }
+        if ends.left(self.now()) < self.needed() {
+            return JobEnd { result: None, was_attempted: false };
+        }
+        self.show_in_flight();
+        let ending = self.attempt(mail).await;
+        match ending.reached {
+            Some(true) => self.server().reached(),
+            Some(false) => self.server().failed(self.now().steady),
+            None => {}
+        }
+        JobEnd { result: ending.result.map(|result| (mail, result)), was_attempted: true }
+    }
+
+    fn show_in_flight(&self) {
+        self.metrics.in_flight(MAILS_AT_ONCE.saturating_sub(self.permits.available_permits()));
     }
 }
 
@@ -206,7 +299,7 @@ async fn measure_until_over(parts: &Parts, mut over: watch::Receiver<bool>) {
             Ok(state) => parts.metrics.queue(state, now),
             Err(error) => tracing::debug!(%error, "could not measure the queue of mails"),
         }
-        if timeout(MEASURE, over.wait_for(|it| *it)).await.is_ok() {
+        if timeout(MEASURE, over.wait_for(|is_over| *is_over)).await.is_ok() {
             return;
         }
     }

@@ -5,6 +5,7 @@ mod limits;
 mod stage;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use candor_port_clock::Clock;
 use candor_service::RequestContext;
 use candor_service::runtime::mail;
 use candor_service::usecases::{employees, invitations};
+use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use ulid::Ulid;
@@ -245,4 +247,37 @@ async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
     // Nothing waits for a lease to run out: another process has the rest at once.
     stage.post.meanwhile(|_| Box::pin(async {}));
     assert_eq!(stage.mailer().run_once().await, 30 - sent);
+}
+
+#[tokio::test]
+async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
+    let stage = Stage::new().await;
+    let person = stage.invite("ada").await;
+    stage.world.store.fail(FaultyCall::Record, 1, Fault::Before);
+    let mut mailer = stage.mailer();
+    assert_eq!(mailer.run_once().await, 1);
+    assert_eq!(stage.mail_of(person).await["status"], "queued");
+    stage.world.clock.advance_millis(600_000);
+    assert_eq!(mailer.run_once().await, 0, "not sent again, although the lease is over");
+    assert_eq!((stage.mail_of(person).await["status"].clone(), stage.post.taken().len()), (json!("sent"), 1));
+}
+
+#[tokio::test]
+async fn mail_that_waited_too_long_is_left_to_its_lease() {
+    let stage = Stage::new().await;
+    for number in 0..10 {
+        stage.invite(&format!("p{number}")).await;
+    }
+    let (clock, is_first) = (Arc::clone(&stage.world.clock), AtomicBool::new(true));
+    stage.post.meanwhile(move |_| {
+        if is_first.swap(false, Ordering::Relaxed) {
+            clock.advance_millis(31_000);
+        }
+        Box::pin(async {})
+    });
+    let mut mailer = stage.mailer();
+    assert_eq!(mailer.run_once().await, 8, "two waited for longer than their lease allows");
+    assert_eq!(mailer.run_once().await, 0, "their lease holds");
+    stage.world.clock.advance_millis(65_000);
+    assert_eq!((mailer.run_once().await, stage.post.taken().len()), (2, 10));
 }

@@ -1,0 +1,75 @@
+//! The pause after a mail server could not be reached.
+
+use std::time::Duration;
+
+/// Length of the first pause; each further one in a row is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Reachability of the mail server, by a clock that is never set.
+#[derive(Debug, Default)]
+pub(super) struct ServerPause {
+    /// Failures in a row to reach the server.
+    failures: u32,
+    paused_until: Duration,
+}
+
+impl ServerPause {
+    /// Returns `true` while no mail is sent.
+    pub(super) fn is_paused(&self, now: Duration) -> bool {
+        now < self.paused_until
+    }
+
+    /// Returns `true` if the last attempt did not reach the server. Then one mail at a time is tried.
+    pub(super) const fn is_unreachable(&self) -> bool {
+        self.failures > 0
+    }
+
+    /// End of the pause; in the past if there is none.
+    pub(super) const fn paused_until(&self) -> Duration {
+        self.paused_until
+    }
+
+    /// Records that the server answered.
+    pub(super) const fn reached(&mut self) {
+        *self = Self { failures: 0, paused_until: Duration::ZERO };
+    }
+
+    /// Records that the server could not be reached. Attempts that fail during a pause began before it and do not count.
+    pub(super) fn failed(&mut self, now: Duration) {
+        if !self.is_paused(now) {
+            let length = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
+            self.paused_until = now + length;
+            self.failures = self.failures.saturating_add(1);
+        }
+    }
+
+    /// Ends the pause early; the next failure still counts as one more in a row.
+    pub(super) const fn end_early(&mut self) {
+        self.paused_until = Duration::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_minute_until_the_server_answers() {
+        let (mut pause, mut now) = (ServerPause::default(), Duration::from_secs(100));
+        for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
+            pause.failed(now);
+            pause.failed(now);
+            now += Duration::from_secs(seconds);
+            assert!(pause.is_paused(now - Duration::from_millis(1)) && !pause.is_paused(now), "{seconds}");
+            assert!(pause.is_unreachable() && pause.paused_until() == now);
+        }
+        pause.failed(now);
+        pause.end_early();
+        assert!(!pause.is_paused(now) && pause.is_unreachable());
+        pause.reached();
+        pause.failed(now);
+        assert_eq!(pause.paused_until(), now + FIRST_PAUSE, "counted from the start again");
+    }
+}
