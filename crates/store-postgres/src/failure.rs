@@ -1,11 +1,14 @@
 //! What went wrong with a statement, sorted by what is to be done about it.
 
+use std::mem::discriminant;
+
 use candor_port_storage::StorageError;
 use candor_port_storage::{CommitError, Unique};
 use candor_tables::Corrupt;
 use candor_tables::rows::UNIQUES;
 use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
+use tokio_postgres::error::SqlState;
 
 /// Our own checks fail by casting such a word to a number: the server then quotes it back.
 pub(crate) const CHECK_PREFIX: &str = "candor:";
@@ -31,6 +34,10 @@ pub(crate) enum Failure {
     Check(String),
     /// A row could not be read.
     Corrupt(StorageError),
+    /// The role may not do this.
+    Forbidden(String),
+    /// Something is defined already, or not any more: another session changes definitions.
+    Redefined(String),
     /// Anything else.
     Other(String),
 }
@@ -47,24 +54,82 @@ impl From<StorageError> for Failure {
     }
 }
 
-/// How the server begins a message about what has no kind of its own; diesel does not tell its code. The language is set to
-/// English where that is allowed. Details are for the log alone: they may quote what is stored.
-const LOST: [&str; 2] = ["terminating connection", "the database system is"];
-const BUSY: [&str; 8] = [
-    "canceling statement due to",
-    "sorry, too many clients",
-    "too many connections for",
-    "remaining connection slots",
-    // Of another node of a cluster, that is not there or not yet again.
-    "connection to the remote node",
-    "could not establish any connections to the node",
-    "failure on connection marked as essential",
-    "server closed the connection unexpectedly",
+/// What callers tell apart about a failure of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lost,
+    Busy,
+    TimedOut,
+    Collided,
+    Unique,
+    Missing,
+    Check,
+    Forbidden,
+    Redefined,
+    Other,
+}
+
+/// One sign by which the server shows the kind of a failure.
+#[derive(Debug)]
+enum Sign {
+    /// The kind that diesel reads from SQLSTATE, which it does not hand out itself.
+    Diesel(DatabaseErrorKind),
+    /// SQLSTATE, where the driver is used without diesel.
+    Code(SqlState),
+    /// Words at the beginning of the message. Connections set the language to English where that is allowed.
+    Begins(&'static str),
+    /// Words anywhere in the message. Details are never looked at: they may quote what is stored.
+    Contains(&'static str),
+}
+
+/// Signs of each kind. The first one that fits decides.
+const KINDS: &[(Sign, Kind)] = &[
+    (Sign::Diesel(DatabaseErrorKind::UniqueViolation), Kind::Unique),
+    (Sign::Diesel(DatabaseErrorKind::ForeignKeyViolation), Kind::Missing),
+    (Sign::Diesel(DatabaseErrorKind::SerializationFailure), Kind::Collided),
+    (Sign::Diesel(DatabaseErrorKind::ReadOnlyTransaction), Kind::Busy),
+    (Sign::Diesel(DatabaseErrorKind::UnableToSendCommand), Kind::Lost),
+    (Sign::Diesel(DatabaseErrorKind::ClosedConnection), Kind::Lost),
+    (Sign::Code(SqlState::ADMIN_SHUTDOWN), Kind::Lost),
+    (Sign::Code(SqlState::CRASH_SHUTDOWN), Kind::Lost),
+    (Sign::Code(SqlState::CANNOT_CONNECT_NOW), Kind::Lost),
+    (Sign::Code(SqlState::TOO_MANY_CONNECTIONS), Kind::Busy),
+    (Sign::Code(SqlState::INSUFFICIENT_PRIVILEGE), Kind::Forbidden),
+    (Sign::Contains(CHECK_PREFIX), Kind::Check),
+    (Sign::Begins("terminating connection"), Kind::Lost),
+    (Sign::Begins("the database system is"), Kind::Lost),
+    (Sign::Begins("canceling statement due to statement timeout"), Kind::TimedOut),
+    (Sign::Begins("canceling statement due to"), Kind::Busy),
+    (Sign::Begins("sorry, too many clients"), Kind::Busy),
+    (Sign::Begins("too many connections for"), Kind::Busy),
+    (Sign::Begins("remaining connection slots"), Kind::Busy),
+    // Of another node of a cluster that is not there, or not yet again.
+    (Sign::Begins("connection to the remote node"), Kind::Busy),
+    (Sign::Begins("could not establish any connections to the node"), Kind::Busy),
+    (Sign::Begins("failure on connection marked as essential"), Kind::Busy),
+    (Sign::Begins("server closed the connection unexpectedly"), Kind::Busy),
+    (Sign::Begins("deadlock detected"), Kind::Collided),
+    // Of a transaction on several nodes.
+    (Sign::Begins("canceling the transaction since it was involved in a distributed deadlock"), Kind::Collided),
+    (Sign::Contains("permission denied"), Kind::Forbidden),
+    (Sign::Contains("must be owner"), Kind::Forbidden),
+    (Sign::Contains("operation is not allowed on this node"), Kind::Forbidden),
+    (Sign::Contains("already exists"), Kind::Redefined),
+    (Sign::Contains("already a partition"), Kind::Redefined),
+    (Sign::Contains("does not exist"), Kind::Redefined),
+    (Sign::Contains("would be violated"), Kind::Redefined),
 ];
-const TIMED_OUT: &str = "canceling statement due to statement timeout";
-/// The second one is told to a transaction of several nodes.
-const COLLIDED: [&str; 2] =
-    ["deadlock detected", "canceling the transaction since it was involved in a distributed deadlock"];
+
+/// Tells failures of the server apart, by whatever is known of one.
+fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState>, message: &str) -> Kind {
+    let fits = |sign: &Sign| match sign {
+        Sign::Diesel(kind) => diesel.is_some_and(|other| discriminant(other) == discriminant(kind)),
+        Sign::Code(state) => code == Some(state),
+        Sign::Begins(words) => message.starts_with(words),
+        Sign::Contains(words) => message.contains(words),
+    };
+    KINDS.iter().find(|(sign, _)| fits(sign)).map_or(Kind::Other, |(_, kind)| *kind)
+}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -89,48 +154,51 @@ impl From<Error> for Failure {
 impl Failure {
     fn from_database(kind: &DatabaseErrorKind, info: &dyn DatabaseErrorInformation) -> Self {
         let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        match kind {
-            DatabaseErrorKind::UniqueViolation => {
+        match kind_of(Some(kind), None, info.message()) {
+            Kind::Unique => {
                 // A cluster hands on only what one of its nodes says.
                 let quoted = || info.message().rsplit('"').nth(1);
                 let constraint = info.constraint_name().or_else(quoted).unwrap_or_default().to_owned();
                 Self::Unique { constraint, text }
             }
-            DatabaseErrorKind::ForeignKeyViolation => Self::Missing,
-            DatabaseErrorKind::SerializationFailure => Self::Collided(text),
-            DatabaseErrorKind::ReadOnlyTransaction => Self::Busy(text),
-            DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => Self::Lost(text),
-            DatabaseErrorKind::RestrictViolation
-            | DatabaseErrorKind::NotNullViolation
-            | DatabaseErrorKind::CheckViolation
-            | DatabaseErrorKind::ExclusionViolation
-            | _ => Self::from_message(info.message(), text),
+            kind => Self::of_kind(kind, info.message(), text),
         }
     }
 
-    /// Tells failures apart by the message alone; `text` is what is logged.
+    /// Failure of a kind; `text` is for the log.
+    fn of_kind(kind: Kind, message: &str, text: String) -> Self {
+        match kind {
+            Kind::Lost => Self::Lost(text),
+            Kind::Busy => Self::Busy(text),
+            Kind::TimedOut => Self::TimedOut(text),
+            Kind::Collided => Self::Collided(text),
+            Kind::Unique => Self::Unique { constraint: String::new(), text },
+            Kind::Missing => Self::Missing,
+            Kind::Forbidden => Self::Forbidden(text),
+            Kind::Redefined => Self::Redefined(text),
+            Kind::Other => Self::Other(text),
+            Kind::Check => {
+                let is_of_name = |sign: &char| sign.is_ascii_alphanumeric() || *sign == ':';
+                let behind = message.split_once(CHECK_PREFIX).map_or("", |(_, behind)| behind);
+                Self::Check(behind.chars().take_while(is_of_name).collect())
+            }
+        }
+    }
+
+    /// Failure of the driver where diesel is not in between.
+    pub(crate) fn from_driver(error: &tokio_postgres::Error) -> Self {
+        let text = with_causes(error);
+        if error.is_closed() {
+            return Self::Lost(text);
+        }
+        let message = error.as_db_error().map_or("", |told| told.message());
+        Self::of_kind(kind_of(None, error.code(), message), message, text)
+    }
+
+    /// Failure that the server words like this.
+    #[cfg(test)]
     fn from_message(message: &str, text: String) -> Self {
-        if let Some((_, behind)) = message.split_once(CHECK_PREFIX) {
-            let word = |it: &char| it.is_ascii_alphanumeric() || *it == ':';
-            return Self::Check(behind.chars().take_while(word).collect());
-        }
-        let begins = |words: &[&str]| words.iter().any(|it| message.starts_with(it));
-        if begins(&LOST) {
-            Self::Lost(text)
-        } else if begins(&[TIMED_OUT]) {
-            Self::TimedOut(text)
-        } else if begins(&BUSY) {
-            Self::Busy(text)
-        } else if begins(&COLLIDED) {
-            Self::Collided(text)
-        } else {
-            Self::Other(text)
-        }
-    }
-
-    /// Whether it is something else that the server words like this.
-    pub(crate) fn says(&self, words: &[&str]) -> bool {
-        matches!(self, Self::Other(text) if words.iter().any(|it| text.contains(it)))
+        Self::of_kind(kind_of(None, None, message), message, text)
     }
 
     /// Whether a value of this constraint is taken.
@@ -147,6 +215,8 @@ impl Failure {
             | Self::TimedOut(text)
             | Self::Collided(text)
             | Self::Unique { text, .. }
+            | Self::Forbidden(text)
+            | Self::Redefined(text)
             | Self::Other(text) => text,
             Self::Missing => "a referenced row is missing".to_owned(),
             Self::Check(word) => format!("unexpected check {word:?}"),
@@ -163,7 +233,12 @@ impl Failure {
             | Self::TimedOut(text)
             | Self::Collided(text) => StorageError::Unavailable(text),
             Self::Corrupt(error) => error,
-            Self::Unique { .. } | Self::Missing | Self::Check(_) | Self::Other(_) => StorageError::Failed(self.text()),
+            Self::Unique { .. }
+            | Self::Missing
+            | Self::Check(_)
+            | Self::Forbidden(_)
+            | Self::Redefined(_)
+            | Self::Other(_) => StorageError::Failed(self.text()),
         }
     }
 
@@ -182,6 +257,8 @@ impl Failure {
             | Self::Collided(_)
             | Self::Check(_)
             | Self::Corrupt(_)
+            | Self::Forbidden(_)
+            | Self::Redefined(_)
             | Self::Other(_) => CommitError::Storage(self.into_storage()),
         }
     }
@@ -250,6 +327,8 @@ mod tests {
             | Failure::Check(_)
             | Failure::Corrupt(_)
             | Failure::Other(_) => "other",
+            Failure::Forbidden(_) => "forbidden",
+            Failure::Redefined(_) => "redefined",
         };
         let table = [
             ("terminating connection due to administrator command", "lost"),
@@ -263,7 +342,12 @@ mod tests {
             ("canceling the transaction since it was involved in a distributed deadlock", "collided"),
             ("connection to the remote node postgres@10.0.0.7:5432 failed with the following error: …", "busy"),
             ("could not establish any connections to the node 10.0.0.7:5432 after 5000 ms", "busy"),
-            ("column \"x\" does not exist", "other"),
+            ("permission denied for schema public", "forbidden"),
+            ("must be owner of table deliveries", "forbidden"),
+            ("relation \"deliveries_20260302\" already exists", "redefined"),
+            ("updated partition constraint for default partition \"d\" would be violated by some row", "redefined"),
+            ("column \"x\" does not exist", "redefined"),
+            ("division by zero", "other"),
         ];
         for (text, kind) in table {
             assert_eq!(kinds(text), kind, "{text}");

@@ -13,6 +13,7 @@ use candor_domain::library::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::Row;
 use candor_port_storage::Storage;
+use candor_port_storage::store::People;
 use candor_port_storage::{ChangeSet, CommitError, Committed, Require, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::Fixtures;
@@ -23,6 +24,8 @@ use tokio::time::timeout;
 use tokio_postgres::Transaction;
 
 const DEADLINE: Duration = Duration::from_secs(20);
+/// More than there are connections.
+const READS: usize = 40;
 /// More than there are queues for those who share.
 const HELD_UP: usize = 5;
 
@@ -95,6 +98,29 @@ async fn who_waits_for_a_lock_keeps_nobody_else() {
     }
     held.commit().await.unwrap();
     assert!(done(waiting).await.iter().all(Result::is_ok));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_of_one_tenant_leave_connections_to_commits() {
+    let Some(scene) = Scene::set(5).await else { return };
+    let mut other = support::client(scene.database.url()).await;
+    let held = other.transaction().await.unwrap();
+    held.batch_execute("LOCK TABLE reporting_lines IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let mut reads = JoinSet::new();
+    for _ in 0..READS {
+        let (store, tenant, person) = (scene.store.clone(), scene.tenant, scene.person);
+        reads.spawn(async move { store.lines_above(tenant, &[person]).await.is_ok() });
+    }
+    let watcher = support::client(scene.database.url()).await;
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let one_waits = async { while watcher.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {} };
+    timeout(DEADLINE, one_waits).await.unwrap();
+
+    let department = Write::put(&Row::new(scene.fixtures.department()));
+    scene.store.commit(scene.fixtures.tenant(), scene.fixtures.change(vec![department])).await.unwrap();
+    held.rollback().await.unwrap();
+    assert!(reads.join_all().await.into_iter().all(|is_read| is_read));
 }
 
 #[tokio::test(flavor = "multi_thread")]

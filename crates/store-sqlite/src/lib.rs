@@ -14,6 +14,7 @@ mod queue;
 mod reads;
 mod search;
 mod sql;
+mod statements;
 mod table;
 mod text;
 

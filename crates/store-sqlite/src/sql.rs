@@ -18,7 +18,7 @@ use candor_port_storage::StorageError;
 use candor_tables::flat::{Cell, Fetch, Table};
 
 use crate::connection::row::Columns;
-use crate::table::Statements;
+use crate::statements::Statements;
 
 /// A value on its way into a statement.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,6 +7,7 @@ use candor_port_storage::error::Read;
 use tokio_postgres::{Client, Transaction};
 
 use super::failed;
+use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::migrations::raise_feed;
 
@@ -120,9 +121,7 @@ pub(super) async fn make_partition(transaction: &Transaction<'_>, name: &str, da
     );
     let ended = match transaction.batch_execute(&text).await {
         Ok(()) => "RELEASE SAVEPOINT day",
-        Err(error) if error.code() == Some(&tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE) => {
-            "ROLLBACK TO SAVEPOINT day"
-        }
+        Err(error) if matches!(Failure::from_driver(&error), Failure::Forbidden(_)) => "ROLLBACK TO SAVEPOINT day",
         Err(error) => return Err(failed(error)),
     };
     transaction.batch_execute(ended).await.map_err(failed)

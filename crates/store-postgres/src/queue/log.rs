@@ -30,11 +30,6 @@ const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text F
     JOIN pg_namespace AS n ON n.oid = t.relnamespace JOIN pg_inherits AS i ON i.inhparent = t.oid \
     JOIN pg_class AS c ON c.oid = i.inhrelid WHERE t.oid = 'deliveries'::regclass";
 
-/// How the server says that only somebody else may do this.
-const FORBIDDEN: [&str; 3] = ["permission denied", "must be owner", "operation is not allowed on this node"];
-/// How it says that another instance has just done it, or that the default partition has got the first entries of a day.
-const OVERTAKEN: [&str; 4] = ["already exists", "already a partition", "does not exist", "would be violated"];
-
 /// Makes the partitions of the days to come, drops those from before `before`, and removes at most `most` rows that
 /// old from the default partition; says how many those were.
 pub(super) async fn keep(
@@ -44,7 +39,7 @@ pub(super) async fn keep(
     most: u32,
 ) -> Result<u64, Failure> {
     match partition((nodes, layout), now, before).await {
-        Err(failure) if failure.says(&FORBIDDEN) => {
+        Err(failure @ Failure::Forbidden(_)) => {
             if !warned.0.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     reason = failure.text(),
@@ -77,12 +72,12 @@ async fn partition((nodes, layout): (&Nodes, SharedLayout), now: Timestamp, befo
 fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
     let Err(failure) = changed else { return Ok(()) };
     match failure {
-        Failure::Lost(_) | Failure::Unconnected(_) => return Err(failure),
-        _ if failure.says(&FORBIDDEN) => return Err(failure),
+        Failure::Lost(_) | Failure::Unconnected(_) | Failure::Forbidden(_) => return Err(failure),
         Failure::Busy(_) | Failure::TimedOut(_) | Failure::Collided(_) | Failure::Unique { .. } => {
             tracing::debug!(reason = failure.text(), "a partition of the log was in use");
         }
-        _ if failure.says(&OVERTAKEN) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
+        // Another instance has just done it, or the default partition has got the first entries of a day.
+        Failure::Redefined(_) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
         Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
             tracing::warn!(reason = failure.text(), "a partition of the log could not be changed");
         }

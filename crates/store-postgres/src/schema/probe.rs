@@ -4,10 +4,9 @@ use std::error::Error as _;
 use std::io;
 
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
 
 use crate::connection::session::Session;
-use crate::failure::with_causes;
+use crate::failure::{Failure, with_causes};
 use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explained;
 
@@ -26,17 +25,11 @@ pub async fn probe(options: &PostgresOptions) -> Result<(), ConnectError> {
 /// Whether it is a state that passes by itself: nobody listens there yet, the host has no name yet, or the server is
 /// starting, stopping or full.
 fn passes(error: &Error) -> bool {
-    if let Some(state) = error.code() {
-        return [
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::TOO_MANY_CONNECTIONS,
-        ]
-        .contains(state);
-    }
-    if error.is_closed() {
+    if let Failure::Lost(_) | Failure::Busy(_) = Failure::from_driver(error) {
         return true;
+    }
+    if error.code().is_some() {
+        return false;
     }
     let causes = std::iter::successors(error.source(), |it| (*it).source());
     let system = causes.filter_map(|it| it.downcast_ref::<io::Error>()).next();

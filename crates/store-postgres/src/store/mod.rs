@@ -6,15 +6,18 @@ mod slow;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
+use candor_fair_share::large_work::Turn;
 use candor_fair_share::{LargeWork, RowSizes};
 use candor_port_storage::error::Read;
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError};
 use candor_tables::flat::Fetch;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::cluster::{LAYOUT, layout_of};
@@ -42,6 +45,13 @@ const LEAST_POOLED: usize = 2;
 #[derive(Clone, Default)]
 pub(crate) struct Warned(pub(crate) Arc<AtomicBool>);
 
+/// Single reads of tenants have at most one in `SINGLE_READ_SHARE` pooled connections, so that they never keep change sets
+/// from being committed. Tenants take turns at them.
+const SINGLE_READ_SHARE: usize = 2;
+
+/// The longest wait of a read for its turn at a connection.
+const TURN_WAIT: Duration = Duration::from_secs(5);
+
 /// The storage port on PostgreSQL. Clones share their connections, and those for commits live on the
 /// runtime that [`PostgresStore::connect`] ran on.
 #[derive(Clone)]
@@ -51,6 +61,8 @@ pub struct PostgresStore {
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
     pub(crate) slow: Slow,
+    /// Turns at the connections of single reads.
+    single_reads: LargeWork,
     /// Turns at reads of rows that are large together.
     pub(crate) large_work: LargeWork,
     pub(crate) row_sizes: RowSizes,
@@ -84,6 +96,7 @@ impl PostgresStore {
         let committer = Committer::new(nodes.clone(), home.clone(), layout);
         let (turns, warned, slow) = (Turns::of(pooled), Warned::default(), Slow::new(options.slow_reads));
         let (asked_first, for_replica) = (None, None);
+        let single_reads = LargeWork::with_turns(pooled / SINGLE_READ_SHARE);
         let (large_work, row_sizes) = (LargeWork::default(), RowSizes::default());
         let store = Self {
             nodes,
@@ -91,6 +104,7 @@ impl PostgresStore {
             turns,
             warned,
             slow,
+            single_reads,
             large_work,
             row_sizes,
             layout,
@@ -165,10 +179,20 @@ impl PostgresStore {
         done.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 
+    /// Waits for the tenant's turn at a connection. Reads of all tenants are the service's own work and need none.
+    async fn turn_at_connection(&self, tenant: Option<Tenant>) -> Read<Option<Turn>> {
+        let Some(tenant) = tenant else { return Ok(None) };
+        match timeout(TURN_WAIT, self.single_reads.turn(tenant)).await {
+            Ok(turn) => turn.map(Some),
+            Err(_) => Err(StorageError::Unavailable("no database connection became free in time".to_owned())),
+        }
+    }
+
     async fn apart_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
         if self.replica_answers(sql, rows).await {
             return Ok(());
         }
+        let _turn = self.turn_at_connection(sql.of()).await?;
         self.nodes.read_apart(|it| &it.main, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }

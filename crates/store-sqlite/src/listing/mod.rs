@@ -14,7 +14,7 @@ use candor_tables::read::Found;
 
 use crate::connection::limit::{self, Limit};
 use crate::sql::{Db, Sql, Value};
-use crate::table::columns;
+use crate::statements::columns;
 use crate::text::Draft;
 
 /// A scan past the rows of others is given up after so many looks at its limit, some 10 ms: whoever looks for a team that

@@ -1,0 +1,60 @@
+//! Texts of the statements that read and write a table.
+
+use std::sync::Arc;
+
+use candor_tables::flat::{Column, MemberTable, Related, Table};
+
+/// The texts that a table's columns make.
+pub(crate) struct Statements {
+    /// The columns that are read, the version last.
+    pub(crate) columns: String,
+    pub(crate) get: Arc<str>,
+    pub(crate) insert: Arc<str>,
+    pub(crate) update: Arc<str>,
+}
+
+impl Statements {
+    pub(crate) fn of(table: &Table) -> Self {
+        let name = table.name;
+        let version = table.versioned.then_some("version");
+        let written: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();
+        let columns = columns(table, "");
+        let values = vec!["?"; written.len()].join(", ");
+        let changes: Vec<_> = written.iter().skip(1).map(|it| format!("{it} = ?")).collect();
+        Self {
+            get: format!("SELECT {columns} FROM {name} WHERE tenant_id = ? AND id = ?").into(),
+            insert: format!("INSERT INTO {name} (tenant_id, {}) VALUES (?, {values})", written.join(", ")).into(),
+            update: format!("UPDATE {name} SET {} WHERE tenant_id = ? AND id = ? AND version = ?", changes.join(", "))
+                .into(),
+            columns,
+        }
+    }
+
+    /// What adds a row: the tenant, then the cells.
+    pub(crate) fn insert(&self) -> Arc<str> {
+        Arc::clone(&self.insert)
+    }
+}
+
+/// What is read of a row, the version last, each with a prefix such as `t.`.
+pub(crate) fn columns(table: &Table, prefix: &str) -> String {
+    let plain = |name: &str| format!("{prefix}{name}");
+    let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
+    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row)));
+    names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
+}
+
+/// What a side table ties to a row, by the row's prefix.
+fn related(it: &Related, row: &str) -> String {
+    let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
+    let archived = i32::from(archived);
+    format!(
+        "coalesce((SELECT unhex(group_concat(hex(l.{ids}), '')) FROM {name} l \
+         WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id AND EXISTS (SELECT 1 FROM {table} o \
+         WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived})), x'')"
+    )
+}
+
+fn names(columns: &'static [Column]) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|it| it.name)
+}
