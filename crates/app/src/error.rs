@@ -1,4 +1,4 @@
-//! The errors that an operator sees: each says in one line what went wrong, why, and what to do.
+//! Errors that the operator sees. Each states in one line the failure, its cause and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,70 +14,70 @@ use crate::commands::copy::CopyFailure;
 use crate::commands::import::ImportOutcome;
 use crate::config::{Config, Origin, Setting};
 
-/// The exit status for a command line or a setting that is wrong.
+/// Exit status for a wrong command line or flag.
 const WRONG_USAGE: u8 = 2;
-/// The exit status of `candor migrate --check` where migrations are pending.
+/// Exit status of `candor migrate --check` when migrations are pending.
 const PENDING: u8 = 3;
 
-/// Why a command failed.
+/// Failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// There is no such setting.
+    /// The configuration names a setting that does not exist.
     #[error("{given} is not a setting; {}", did_you_mean(.hint.as_deref()))]
     UnknownSetting {
-        /// The name as it was written.
+        /// The unknown name, as written.
         given: String,
-        /// The setting that was probably meant.
+        /// The known setting with the most similar name.
         hint: Option<String>,
     },
-    /// The setting needs another one beside it.
+    /// A setting has a value that requires another setting, and that one is missing.
     #[error("{given} needs {missing} beside it; set that to {what}")]
     MissingSetting {
         /// The setting that has a value.
         given: &'static str,
-        /// The setting that has none.
+        /// The setting that is missing.
         missing: &'static str,
-        /// What the missing one is to be set to.
+        /// Value to give the missing setting, as a phrase.
         what: &'static str,
     },
-    /// The configuration has problems, of which all are told at once.
+    /// The configuration has several problems. All are reported at once.
     #[error("the configuration has {} problems", .problems.len())]
     Configuration {
-        /// Each of them.
+        /// One error per problem.
         problems: Vec<Error>,
-        /// Variables and lines that were ignored; a mistyped name among them may explain the problems.
+        /// Warnings about ignored variables and lines; a mistyped name among them may explain the problems.
         warnings: Vec<String>,
-        /// Whether the command was to show the settings: then it has done its work, and the problems are its answer.
+        /// `true` if the command was `candor config`: it printed the settings, and the problems are its result.
         shown: bool,
     },
-    /// A setting has a value that is not understood.
+    /// A setting has an invalid value.
     #[error("{setting} has the value {value:?}: {reason}; correct it, or remove it to get the default")]
     Malformed {
-        /// The setting, named as whoever set it wrote it: a flag, a variable or a line of a file.
+        /// The setting, spelled as in its source: a flag, a variable or a line of a file.
         setting: String,
-        /// The value, if it may be shown.
+        /// The invalid value; masked if it is secret.
         value: String,
-        /// What would be right.
+        /// The expected form of the value.
         reason: String,
     },
-    /// A flag has a value that is not understood.
+    /// A flag has an invalid value.
     #[error("{setting} has the value {value:?}: {reason}; see `candor help`")]
     MalformedFlag {
-        /// The flag.
+        /// The flag, such as `--listen`.
         setting: String,
-        /// The value, if it may be shown.
+        /// The invalid value; masked if it is secret.
         value: String,
-        /// What would be right.
+        /// The expected form of the value.
         reason: String,
     },
-    /// The configuration file is no TOML.
+    /// The configuration file is not valid TOML.
     #[error("the configuration file {}:{line} is not TOML: {reason}; correct that line", .path.display())]
     ConfigurationFile {
-        /// The file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// The line.
+        /// Number of the invalid line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// Message of the TOML parser.
         reason: String,
     },
     /// Another process serves the embedded database.
@@ -86,48 +86,49 @@ pub(crate) enum Error {
         named(.process)
     )]
     AlreadyServed {
-        /// Which database.
+        /// Path of the database.
         database: String,
-        /// The process's number, if it is known.
+        /// The other process's id; empty if it is unknown.
         process: String,
     },
-    /// A file or socket could not be used.
+    /// A file or socket operation failed.
     #[error("cannot {what}: {source}; check that it exists and that this user may use it")]
     Io {
-        /// Verb and object.
+        /// The operation, as a verb and its object.
         what: String,
-        /// The system's answer.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The address cannot be listened on.
+    /// The listener could not be bound.
     #[error("cannot listen on {address}: {source}; stop what uses it, or set {} to another address", .setting.variable())]
     Listen {
-        /// The address.
+        /// The address that could not be bound.
         address: std::net::SocketAddr,
-        /// The setting it came from.
+        /// The setting that the address came from.
         setting: Setting,
-        /// The system's answer.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// On Postgres nothing is generated, because every instance needs the same.
+    /// `CANDOR_MASTER_KEY` is missing. On PostgreSQL no key is generated, because all instances need the same
+    /// one.
     #[error(
         "CANDOR_MASTER_KEY is not set: with Postgres every instance needs the same one; \
          make one with: echo \"k1:$(head -c 32 /dev/urandom | base64)\""
     )]
     NoMasterKey,
-    /// The file with the generated master key holds something else.
+    /// The file of the generated master key does not contain a key ring.
     #[error("{} does not hold a key ring; restore it from a backup: what it sealed cannot be opened without it", .0.display())]
     MasterKeyFile(PathBuf),
-    /// The file with the generated master key is gone, and the database that it belongs to is not.
+    /// The file of the generated master key is missing, although its database exists.
     #[error(
         "{} is missing, and {database} is not empty: a new key would not open what is sealed in it; put the file back, or \
          set CANDOR_MASTER_KEY to the key that it held; if that is lost for good, set it to a new one and run \
          `candor rekey --accept-loss`", .path.display()
     )]
     MasterKeyGone {
-        /// The file.
+        /// Path of the missing file.
         path: PathBuf,
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
     },
     /// The database was sealed with another master key.
@@ -137,9 +138,9 @@ pub(crate) enum Error {
          up what it sealed"
     )]
     WrongMasterKey {
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
-        /// The keys of both.
+        /// Comparison of the keys in the database with those in the ring.
         reason: String,
     },
     /// A secret was sealed with a key that is not in the ring.
@@ -148,139 +149,139 @@ pub(crate) enum Error {
          the first one, or delete this webhook, and run this again"
     )]
     NoKeyFor(WebhookId),
-    /// `candor dev` is for the embedded database only.
+    /// `candor dev` supports the embedded database only.
     #[error("candor dev runs on the embedded database only; use `candor migrate` and `candor serve` with {0}")]
     DevOnServer(String),
     /// The schema is older than the program.
     #[error("the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster with `--distribute`", .pending.join(", "))]
     SchemaOld {
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
-        /// The migrations that are missing.
+        /// Names of the missing migrations.
         pending: Vec<String>,
     },
-    /// `candor migrate --check` was asked whether migrations are pending, and some are.
+    /// `candor migrate --check` found pending migrations.
     #[error("{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with `--distribute`")]
     Pending {
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
-        /// How many.
+        /// Number of pending migrations.
         count: usize,
     },
-    /// There is no embedded database, and this command makes none.
+    /// The embedded database does not exist, and this command does not create one.
     #[error(
         "there is no database at {}; run this in the folder of the service, give --data-dir or CANDOR_DATABASE_URL, or \
          make a new database with `candor migrate`", .0.display()
     )]
     NoDatabase(PathBuf),
-    /// The doctor found something broken.
+    /// `candor doctor` found at least one broken check.
     #[error("problems found: {0}; the output above names the remedies")]
     Unwell(String),
-    /// The service that `candor healthcheck` asked does not answer, or is not ready.
+    /// The service that `candor healthcheck` called does not answer or is not ready.
     #[error("the service at {address} is not healthy: {reason}; see its log, or run `candor doctor`")]
     Unhealthy {
-        /// Where it was asked.
+        /// Address of the called service.
         address: std::net::SocketAddr,
-        /// What it said.
+        /// Error or answer of the service.
         reason: String,
     },
-    /// The database does not answer, or not as it should.
+    /// The database does not answer, or answers with an error.
     #[error("cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right")]
     Database {
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
-        /// What it said.
+        /// Error message of the database.
         reason: String,
     },
-    /// Webhooks cannot be sent from this machine.
+    /// The webhook transport could not be set up.
     #[error("cannot send webhooks: {0}; check the name servers and the certificates of this machine")]
     Webhooks(#[from] candor_webhooks::SetupError),
-    /// Mails cannot be sent from this machine.
+    /// TLS for mails could not be set up.
     #[error("{0}; check the certificates of this machine")]
     Mail(#[from] candor_mail::TlsSetupError),
-    /// A copy of everything was not made, or is not complete.
+    /// `candor copy` failed or is incomplete.
     #[error(transparent)]
     Copy(#[from] CopyFailure),
-    /// A backup was not made, or not restored.
+    /// A backup or its restore failed.
     #[error(transparent)]
     Backup(#[from] BackupFailure),
-    /// The service refused what a command asked for, such as an invalid name.
+    /// The service rejected the operation of a command, for instance because a name is invalid.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {
-        /// Verb and object.
+        /// The operation, as a verb and its object.
         what: String,
-        /// Why.
+        /// Reason of the rejection.
         reason: String,
-        /// What to do.
+        /// Remedy, as an instruction to the operator.
         remedy: &'static str,
     },
-    /// `candor import` was given no API key.
+    /// `candor import` got no API key.
     #[error("{0} is not set; it must hold an API key with the scope employees:write")]
     NoApiKey(&'static str),
-    /// The file to import cannot be read as one.
+    /// The file to import is not a valid file of people.
     #[error("cannot import {}: {reason}; correct the file and try again", .path.display())]
     NotAFileOfPeople {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason why the file is invalid.
         reason: String,
     },
-    /// The service did not take the file.
+    /// The service did not accept the uploaded file.
     #[error("cannot import through {url}: {reason}; {outcome}")]
     NotImported {
-        /// Where it was sent.
+        /// URL of the service.
         url: String,
-        /// What the service, or the way to it, said.
+        /// Error of the service or of the connection to it.
         reason: String,
-        /// What went in.
+        /// Rows that were imported before the failure.
         outcome: ImportOutcome,
     },
     /// A signal ended an import.
     #[error("stopped by {signal}; {outcome}")]
     Interrupted {
-        /// Its name.
+        /// Name of the signal, such as `SIGINT`.
         signal: &'static str,
-        /// The exit status that shells expect then: 128 and the signal's number.
+        /// Exit status that shells expect in this case: 128 plus the number of the signal.
         status: u8,
-        /// What went in.
+        /// Rows that were imported before the signal.
         outcome: ImportOutcome,
     },
-    /// Some rows were not applied.
+    /// Some rows were rejected.
     #[error("{failed} rows {}; correct them and import the file again: rows that are in are skipped", if *.dry_run { "would fail" } else { "failed" })]
     RowsFailed {
-        /// How many.
+        /// Number of rejected rows.
         failed: usize,
-        /// Whether it was only tried.
+        /// `true` if this was a dry run, which imports nothing.
         dry_run: bool,
     },
-    /// An argument is not of the form wanted.
+    /// An argument has an invalid form.
     #[error("{argument} is {value:?}: {wanted}; see `candor help`")]
     Argument {
-        /// Which argument.
+        /// Name of the argument.
         argument: &'static str,
-        /// What was given.
+        /// The invalid value.
         value: String,
-        /// What would be right.
+        /// The expected form of the value.
         wanted: String,
     },
     /// Something failed that only a defect of the program can explain.
     #[error("cannot {what}: {reason}; this is a defect, please report it")]
     Defect {
-        /// What was tried, as a verb and its object.
+        /// The operation, as a verb and its object.
         what: &'static str,
-        /// What happened.
+        /// The unexpected failure.
         reason: String,
     },
 }
 
 impl Error {
-    /// Turns an I/O error into one that says what was tried.
+    /// Converts an I/O error into one that names the operation: `verb`, then `path`.
     pub(crate) fn io(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let what = format!("{verb} {}", path.as_ref().display());
         move |source| Self::Io { what, source }
     }
 
-    /// A setting whose value is not understood.
+    /// Creates the error for a setting with an invalid value.
     pub(crate) fn malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
         let (setting, value, reason) = (origin.spell(setting), value.unwrap_or_default(), reason.to_owned());
         match origin {
@@ -289,7 +290,7 @@ impl Error {
         }
     }
 
-    /// Adds the name of the database to an error of comparing the master key with it.
+    /// Converts a master key mismatch into an error that names the database.
     pub(crate) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> Self {
         let database = config.database.masked();
         move |error| match error {
@@ -300,7 +301,7 @@ impl Error {
         }
     }
 
-    /// The error of an operator's use case, worded for somebody at a command line.
+    /// Converts an error of a use case into one for the command line, with a remedy.
     pub(crate) fn refused(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Self {
         use candor_service::Error as Service;
         let what = what.into();
@@ -319,7 +320,7 @@ impl Error {
         }
     }
 
-    /// What is written to standard error: a line for each thing that is wrong, whatever a database put into its answer.
+    /// Returns the lines for standard error, one per problem. Line breaks in database messages are removed.
     #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
         let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -328,7 +329,7 @@ impl Error {
         problems.chain(warnings.iter().map(|it| format!("warning: {it}"))).collect()
     }
 
-    /// The exit status that tells scripts what happened.
+    /// Returns the exit status, by which scripts distinguish the errors.
     #[must_use]
     pub(crate) fn exit_code(&self) -> ExitCode {
         if let Self::Interrupted { status, .. } = self {

@@ -1,6 +1,7 @@
-//! A mail server for tests: it answers every step as the test says, keeps what it takes, and counts connections.
+//! A mail server for tests. The test scripts the reply to each step; the server records mails and counts
+//! connections.
 //!
-//! It listens on this machine alone. Over TLS it is `localhost`, by a certificate of its own.
+//! It listens on the loopback address. Over TLS it is `localhost`, with a self-signed certificate.
 
 mod session;
 mod tls;
@@ -13,86 +14,86 @@ use std::time::Duration;
 
 pub use tls::Certificate;
 
-/// Longer than anything takes that a test waits for.
+/// Limit on every wait of a test. No awaited step takes this long.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How it is talked to.
+/// Transport security of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
-    /// Readably; TLS is not offered.
+    /// Plain text, without `STARTTLS`.
     Plain,
-    /// Readably until STARTTLS.
+    /// Plain text until the client sends `STARTTLS`.
     StartTls,
-    /// Over TLS from the first byte.
+    /// TLS from the first byte.
     Tls,
 }
 
-/// What a client wants.
+/// A step of the SMTP dialogue that the server replies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// To be greeted.
+    /// The client connected and expects a greeting.
     Greeting,
-    /// To say who it is.
+    /// The client sent `EHLO`.
     Hello,
-    /// To log in.
+    /// The client sent `AUTH`.
     Login,
-    /// To begin a mail.
+    /// The client sent `MAIL FROM`.
     Sender,
-    /// To name a receiver.
+    /// The client sent `RCPT TO`.
     Recipient,
-    /// To send what the mail says.
+    /// The client sent `DATA`.
     Data,
-    /// To have sent it.
+    /// The client sent the whole message.
     Message,
 }
 
-/// A step of a client.
+/// A step that a client has reached on a connection.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// The number of its connection, from 0.
+    /// Number of the connection, from 0.
     pub connection: usize,
-    /// The step.
+    /// The step of the dialogue.
     pub step: Step,
-    /// The line as it came; empty for a greeting and a message.
+    /// The command line as received; empty for a greeting and for a message.
     pub line: String,
 }
 
-/// What a client gets.
+/// The server's reply to a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// What a server says that takes everything.
+    /// The reply of a server that accepts everything.
     Usual,
-    /// This line.
+    /// The given reply line.
     Say(&'static str),
-    /// The usual, and then the end of the connection.
+    /// The usual reply, followed by the end of the connection.
     Last,
-    /// Nothing, until the test says something else.
+    /// No reply until the test changes the script.
     Hold,
-    /// The end of the connection.
+    /// Ends the connection without a reply.
     HangUp,
 }
 
-/// A mail that has arrived, whole.
+/// A mail that was received completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The number of the connection it came over.
+    /// Number of the connection that delivered the mail.
     pub connection: usize,
-    /// Whether nobody could read it on the way.
+    /// `true` if the connection was encrypted.
     pub encrypted: bool,
-    /// Who logged in, as it came.
+    /// The credentials as received, if the client logged in.
     pub login: Option<String>,
     /// The sender of the envelope.
     pub from: String,
-    /// The receivers of the envelope.
+    /// The recipients of the envelope.
     pub to: Vec<String>,
-    /// Headers and body, without what the wire added.
+    /// Headers and body, without dot stuffing.
     pub text: String,
-    /// Whether it was answered that it was taken.
+    /// `true` if the server acknowledged the mail.
     pub taken: bool,
 }
 
 impl Received {
-    /// The value of a header of the mail, in one line.
+    /// Returns the value of a header, unfolded into one line.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         let head = self.text.split("\r\n\r\n").next().unwrap_or_default().replace("\r\n ", " ");
@@ -101,20 +102,20 @@ impl Received {
     }
 }
 
-/// How the server does.
+/// State of the server, as tests observe it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// What has arrived, in its order.
+    /// Received mails, in order of arrival.
     pub mails: Vec<Received>,
-    /// How many of these were taken.
+    /// Number of acknowledged mails.
     pub taken: usize,
-    /// How many connections there ever were.
+    /// Number of connections since the start.
     pub connections: usize,
-    /// How many there are.
+    /// Number of open connections.
     pub open: usize,
-    /// The most that there were at once.
+    /// Highest number of connections open at the same time.
     pub most_open: usize,
-    /// How many steps wait for what the test says.
+    /// Number of steps that wait for a new script ([`Reply::Hold`]).
     pub held: usize,
 }
 
@@ -123,7 +124,7 @@ type Script = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
 struct State {
     seen: Seen,
     script: Script,
-    /// Counts what the test has said.
+    /// Number of script changes, so that held steps notice a new script.
     said: usize,
 }
 
@@ -134,17 +135,17 @@ struct Shared {
     certificate: Certificate,
 }
 
-/// A mail server on this machine.
+/// A mail server on the loopback address.
 pub struct TestSmtp {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 impl TestSmtp {
-    /// A server that takes everything.
+    /// Starts a server that accepts every mail.
     ///
     /// # Errors
-    /// No address is free, or no certificate can be made.
+    /// No port is free, or the certificate cannot be created.
     pub fn start(wire: Wire) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -157,7 +158,7 @@ impl TestSmtp {
                 let number = accepting.opened();
                 let shared = Arc::clone(&accepting);
                 thread::spawn(move || {
-                    // A connection that breaks is what some tests are for.
+                    // Broken connections are expected: some tests cause them.
                     let _ = session::serve(&shared, number, stream);
                     shared.change(|it| it.seen.open -= 1);
                 });
@@ -166,19 +167,19 @@ impl TestSmtp {
         Ok(Self { address, shared })
     }
 
-    /// The port that it listens on.
+    /// Returns the port that the server listens on.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Its certificate.
+    /// Returns the server's certificate.
     #[must_use]
     pub fn certificate(&self) -> &Certificate {
         &self.shared.certificate
     }
 
-    /// How steps are answered from now on, those included that wait for an answer.
+    /// Sets the script that replies to every step from now on, including steps that are held.
     pub fn replies(&self, script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) {
         self.shared.change(|it| {
             it.script = Arc::new(script);
@@ -186,34 +187,34 @@ impl TestSmtp {
         });
     }
 
-    /// How one step is answered from now on, and the others as usual.
+    /// Sets the reply to one step. All other steps get the usual reply.
     pub fn replies_to(&self, step: Step, reply: Reply) {
         self.replies(move |asked| if asked.step == step { reply.clone() } else { Reply::Usual });
     }
 
-    /// How it does.
+    /// Returns a copy of the server's state.
     #[must_use]
     pub fn seen(&self) -> Seen {
         self.look(Seen::clone)
     }
 
-    /// A part of how it does, without a copy of all that has arrived.
+    /// Reads a part of the state without copying all mails.
     pub fn look<T>(&self, at: impl FnOnce(&Seen) -> T) -> T {
         at(&self.shared.lock().seen)
     }
 
-    /// Forgets what has arrived; only while nothing is on its way.
+    /// Discards the received mails. No mail may be in transfer.
     pub fn forget(&self) {
         self.shared.change(|it| it.seen.mails.clear());
     }
 
-    /// What has arrived and was taken.
+    /// Returns the mails that were acknowledged.
     #[must_use]
     pub fn taken(&self) -> Vec<Received> {
         self.seen().mails.into_iter().filter(|it| it.taken).collect()
     }
 
-    /// Waits until it does as described; says whether it came to that.
+    /// Waits until the state fulfils the condition. Returns `false` on timeout.
     #[must_use]
     pub fn until(&self, holds: impl Fn(&Seen) -> bool) -> bool {
         let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |it| !holds(&it.seen));
@@ -241,7 +242,7 @@ impl Shared {
         })
     }
 
-    /// The answer to a step, which the test may keep waiting.
+    /// Returns the scripted reply to a step; blocks while the script holds it.
     fn reply(&self, asked: &Asked) -> Reply {
         loop {
             let (script, said) = {

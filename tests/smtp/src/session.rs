@@ -1,4 +1,4 @@
-//! One connection, from its greeting to its end.
+//! One SMTP connection, from the greeting to the end.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ trait Stream: Read + Write {}
 
 impl<S: Read + Write> Stream for S {}
 
-/// What is known of a client, and of the mail that it has begun.
+/// State of one connection: the client and the mail that it has begun.
 struct Session<'a> {
     shared: &'a Shared,
     number: usize,
@@ -20,7 +20,7 @@ struct Session<'a> {
     to: Vec<String>,
 }
 
-/// Serves a connection until one of both ends it.
+/// Serves a connection until the client or the server ends it.
 pub(crate) fn serve(shared: &Shared, number: usize, socket: TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let encrypted = shared.wire == Wire::Tls;
@@ -96,7 +96,7 @@ impl Session<'_> {
             it.seen.mails.push(mail);
             it.seen.mails.len() - 1
         });
-        // Before the answer is written, so that nobody sees its effects while it is not noted yet.
+        // Recorded before the reply is written: otherwise the client could react before the test sees the mail.
         let asked = Asked { connection: self.number, step: Step::Message, line: String::new() };
         let reply = self.shared.reply(&asked);
         let is_taken = matches!(reply, Reply::Usual | Reply::Last);
@@ -107,7 +107,7 @@ impl Session<'_> {
         self.give(reply, "250 taken").map(drop)
     }
 
-    /// Answers a step as the test says; says whether it was the usual.
+    /// Sends the scripted reply to a step. Returns `true` if it was the usual one.
     fn answer(&mut self, step: Step, line: &str, usual: &str) -> io::Result<bool> {
         let asked = Asked { connection: self.number, step, line: line.to_owned() };
         let reply = self.shared.reply(&asked);
@@ -142,7 +142,7 @@ impl Session<'_> {
     }
 }
 
-/// What stands between `<` and `>`.
+/// Returns the text between `<` and `>`.
 fn within(text: &str) -> String {
     let inner = text.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
     inner.map_or(text, |(inner, _)| inner).to_owned()

@@ -1,4 +1,4 @@
-//! The server's side of TLS.
+//! TLS on the server side.
 
 use std::io;
 use std::net::TcpStream;
@@ -11,18 +11,18 @@ use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A certificate that vouches for itself.
+/// A self-signed certificate.
 #[derive(Clone)]
 pub struct Certificate {
-    /// As programs have it.
+    /// The certificate in DER, as TLS libraries take it.
     pub der: CertificateDer<'static>,
-    /// As files have it.
+    /// The certificate in PEM, as files contain it.
     pub pem: String,
     config: Arc<ServerConfig>,
 }
 
 impl Certificate {
-    /// For a server of this name.
+    /// Creates a certificate for a server of this name.
     pub(crate) fn of(name: &str) -> io::Result<Self> {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed([name.to_owned()]).map_err(io::Error::other)?;
@@ -42,7 +42,7 @@ impl Certificate {
     }
 }
 
-/// A certificate as a file has it: lines of 64 letters.
+/// Encodes a certificate as PEM, with 64 characters per line.
 fn pem(der: &[u8]) -> String {
     let encoded = STANDARD.encode(der);
     let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();

@@ -1,4 +1,5 @@
-//! The database dies and its synchronous standby takes over: what was acknowledged is there, once, and everything goes on.
+//! Failover of the database to its synchronous standby: every acknowledged write exists exactly once, and
+//! service goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -11,13 +12,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Pair, Place, Receiver, Response, Service, signal, wait_until};
 
-/// Longer than anything takes here on a busy machine: what was leased from the lost server comes round after 30 seconds.
+/// Limit on every wait, for a busy machine. Leases from the lost server expire after 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
 const WRITERS: usize = 4;
-/// Writes that are acknowledged before the database dies, and as many again by the one that took over.
+/// Number of acknowledged writes before the primary dies, and again after the failover.
 const WRITES: usize = 150;
 
-/// A database whose standby has everything that is acknowledged, and a service that knows both.
+/// A primary with a synchronous standby, and a service that is configured with both.
 struct Stage {
     pair: Pair,
     place: Place,
@@ -36,7 +37,7 @@ impl Stage {
         Some(Self { pair, place, key })
     }
 
-    /// A service, and a writer on it with somebody to observe.
+    /// Starts a service, and a writer on it with an employee to observe.
     fn serve(&self) -> (Service, Writer) {
         let service = Service::serve(&self.place);
         let mut client = service.client(&self.key);
@@ -48,7 +49,7 @@ impl Stage {
     }
 }
 
-/// Somebody who writes.
+/// A client that records observations about one employee.
 struct Writer {
     client: Client,
     employee: String,
@@ -59,13 +60,13 @@ impl Writer {
         Self { client: service.client(key), employee: self.employee.clone() }
     }
 
-    /// Writes with the text as the idempotency key, so that it may be sent again.
+    /// Writes an observation. Its text is the idempotency key, so that the request can be retried.
     fn write(&mut self, words: &str) -> Response {
         let body = json!({"employee_id": self.employee, "type": "strength", "observation": words});
         self.client.request("POST", "/v1/observations", &[("Idempotency-Key", words)], Some(&body)).unwrap()
     }
 
-    /// Sends it until it is acknowledged, and answers its id.
+    /// Retries the write until it is acknowledged. Returns the observation's id.
     fn insist(&mut self, words: &str, refused: &AtomicUsize) -> String {
         let mut id = None;
         let acknowledged = wait_until(PATIENCE, || {
@@ -83,7 +84,7 @@ impl Writer {
     }
 }
 
-/// It says that it is not known, and when to ask again (§7).
+/// Asserts that the answer is a 503 with `Retry-After` (§7).
 fn assert_unavailable(answer: &Response) {
     assert_eq!(answer.status, 503, "{}", answer.text());
     assert_eq!(answer.json()["error"]["code"], "unavailable");
@@ -95,27 +96,27 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
 }
 
-/// The feed of observations: each event, and what it tells of.
+/// The feed of observation events.
 const FEED: &str = "/v1/events?filter[event]=observation.created";
 
 fn told(event: &Value) -> (String, String) {
     (text(&event["id"]), text(&event["data"]["id"]))
 }
 
-/// What the writers and the follower share.
+/// State that the writers and the follower share.
 #[derive(Default)]
 struct Load {
-    /// What was acknowledged: the texts by their ids.
+    /// Texts of the acknowledged observations, by id.
     known: Mutex<BTreeMap<String, String>>,
     acknowledged: AtomicUsize,
     refused: AtomicUsize,
     is_over: AtomicBool,
-    /// Nobody writes any more.
+    /// `true` once all writers have ended.
     is_whole: AtomicBool,
 }
 
 impl Load {
-    /// Writes until it is over, and nothing new before what is under way is acknowledged.
+    /// Writes until `is_over`. Each write is retried until it is acknowledged before the next begins.
     fn write(&self, mut writer: Writer, number: usize) {
         for round in 0.. {
             if self.is_over.load(Ordering::SeqCst) {
@@ -128,7 +129,7 @@ impl Load {
         }
     }
 
-    /// Follows the feed, page after page without pause, until it has everything.
+    /// Follows the feed page by page without pause until it has every acknowledged write.
     fn follow(&self, client: &mut Client) -> Vec<(String, String)> {
         let (mut followed, mut cursor) = (vec![], String::new());
         let complete = wait_until(PATIENCE * 2, || {
@@ -146,7 +147,7 @@ impl Load {
         followed
     }
 
-    /// Waits for this many more writes to be acknowledged.
+    /// Waits for [`WRITES`] more acknowledged writes.
     fn goes_on(&self) {
         let begun = self.acknowledged.load(Ordering::SeqCst);
         let more = || self.acknowledged.load(Ordering::SeqCst) >= begun + WRITES;
@@ -195,7 +196,8 @@ fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
     service.stop();
 }
 
-/// Every acknowledged write has its row and its event, once; the follower saw the feed as it is.
+/// Asserts that every acknowledged write has exactly one row and one event, and that the follower saw the same
+/// feed.
 fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed: &[(String, String)]) {
     let rows = client.all("/v1/observations");
     let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
@@ -207,12 +209,12 @@ fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed
     assert_eq!((ids, feed.len()), (known.keys().collect(), known.len()));
 }
 
-/// Where a change is when the server dies that was told to save it.
+/// Servers that a change has reached when the primary dies before acknowledging it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// On that server only.
+    /// On the primary only.
     Primary,
-    /// On the standby too, of which nobody was told.
+    /// On the standby too, but without an acknowledgement to the client.
     Standby,
 }
 
@@ -233,7 +235,7 @@ fn in_doubt(reach: Reach) {
     let sender = match reach {
         Reach::Primary => Some(stage.pair.stop_sending()),
         Reach::Standby => {
-            // It has the change, and says so only when it shows it, which it does not now.
+            // With `remote_apply` the commit waits until the standby replays it, and replay is paused.
             primary.execute("ALTER SYSTEM SET synchronous_commit = remote_apply").unwrap();
             primary.execute("SELECT pg_reload_conf()").unwrap();
             stage.pair.pause();

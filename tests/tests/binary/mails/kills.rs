@@ -1,5 +1,5 @@
-//! Power cuts: whenever the process dies, every mail goes out, and is repeated only where what became of it could not be
-//! written down any more.
+//! Power cuts: every mail is sent wherever the process dies. A mail is repeated only if its result could not be
+//! recorded.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use candor_test_smtp::{Reply, Seen, Step, TestSmtp, Wire};
 use super::{invite, mailing, until};
 use crate::support::{Place, Service, freeze};
 
-/// The one who is invited.
+/// Name of the invited person.
 const NAME: &str = "ada";
 
 #[test]
@@ -21,16 +21,16 @@ fn a_kill_between_any_two_steps_loses_no_mail_on_postgres() {
     kills(Place::postgres);
 }
 
-/// Where the process is killed.
+/// Moment at which the process is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Point {
-    /// The invitation is committed, and nobody has claimed its mail.
+    /// The invitation is committed, but its mail is not claimed.
     BeforeTheClaim,
-    /// The server was asked this, and has not answered.
+    /// The mail server received this step, but has not replied.
     Asked(Step),
-    /// The server has taken the mail, and nothing is recorded.
+    /// The mail server has accepted the mail, but the result is not recorded.
     AfterTheAnswer,
-    /// It is recorded.
+    /// The result is recorded.
     AfterTheRecord,
 }
 
@@ -46,7 +46,7 @@ const POINTS: [Point; 9] = [
     Point::AfterTheRecord,
 ];
 
-/// At every point, each in a place of its own: leases run out beside each other.
+/// Runs all points in parallel, each in its own place, so that their leases expire at the same time.
 fn kills(place: impl Fn() -> Option<Place> + Sync) {
     thread::scope(|scope| {
         for point in POINTS {
@@ -65,21 +65,21 @@ fn killed_at(place: Place, point: Point) {
     let place = mailing(place, &server);
     let key = place.key("*", &["--admin"]).secret;
     let person = dies(&place, &key, &server, point);
-    // Nobody answers the dead.
+    // Ends the killed process's connections.
     server.replies(|_| Reply::HangUp);
     assert!(server.until(|it| it.open == 0), "{point:?}: connections of the dead are over");
     server.replies(|_| Reply::Usual);
     let service = Service::serve(&place);
     until(&mut service.client(&key), &person, "sent");
     let ids: Vec<_> = server.taken().iter().map(|it| it.header("Message-ID").unwrap()).collect();
-    // Only there nobody could know that it had been taken.
+    // Only at this point the accepted mail is unknown to the next process, so it is sent again.
     let copies = if point == Point::AfterTheAnswer { 2 } else { 1 };
     assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
     assert!(ids.iter().all(|it| *it == ids[0]), "{point:?}: {ids:?}");
     service.stop();
 }
 
-/// Somebody is invited by a process that dies at that point; answers the person's id.
+/// Invites a person and kills the process at the point. Returns the person's id.
 fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
     let role = if point == Point::BeforeTheClaim { "api" } else { "all" };
     let held = match point {

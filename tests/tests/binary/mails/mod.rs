@@ -1,4 +1,4 @@
-//! Invitations by mail, with a mail server beside the built binary, on both stores.
+//! Invitations by mail: the built binary with a mail server, on both stores.
 
 mod kills;
 
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Place, Service, candor, wait_until};
 
-/// Longer than anything takes that is waited for: what is put off once comes again after a minute.
+/// Limit on every wait. A postponed mail is retried after a minute.
 const PATIENCE: Duration = Duration::from_secs(100);
-/// How long the mail server may take. A lease is half as long again and five seconds more.
+/// Timeout of the mail server. A lease lasts 1.5 times as long plus five seconds.
 const TIMEOUT_SECONDS: u64 = 3;
 
-/// Lets mails go to a server over a way that is trusted.
+/// Configures mails over plain text to a server on the loopback address.
 fn mailing(place: Place, server: &TestSmtp) -> Place {
     let url = format!("smtp://127.0.0.1:{}?tls=none&timeout={TIMEOUT_SECONDS}s", server.port());
     with_server(place, &url)
@@ -26,7 +26,7 @@ fn with_server(place: Place, url: &str) -> Place {
     place.with("CANDOR_PUBLIC_URL", "https://candor.example.com")
 }
 
-/// Invites somebody new; answers the person's id.
+/// Invites a new person and returns its id.
 fn invite(client: &mut Client, name: &str) -> String {
     let email = format!("{name}@example.org");
     let body = json!({"email": email, "first_name": name, "last_name": "Example", "send_invite": true});
@@ -39,7 +39,7 @@ fn invitation(client: &mut Client, person: &str) -> Value {
     client.get(&format!("/v1/employees/{person}/invitation")).unwrap().json()
 }
 
-/// Waits until the mail of a person has this status, and answers the invitation.
+/// Waits until a person's mail has this status. Returns the invitation.
 fn until(client: &mut Client, person: &str, status: &str) -> Value {
     let mut seen = Value::Null;
     let came = wait_until(PATIENCE, || {
@@ -50,7 +50,7 @@ fn until(client: &mut Client, person: &str, status: &str) -> Value {
     seen
 }
 
-/// The token in the link of a mail, whose lines are folded on the way.
+/// Returns the token from the link of a mail, after undoing quoted-printable.
 fn token(mail: &Received) -> String {
     let text = mail.text.replace("=\r\n", "").replace("=3D", "=");
     let (_, rest) = text.split_once("/v1/invitations/accept?token=").unwrap();
@@ -153,7 +153,7 @@ fn a_server_that_hangs_or_is_away_delays_no_request() {
     let came = wait_until(PATIENCE, || invitation(&mut client, &people[0])["mail"]["failure"] == "connect");
     assert!(came.is_some(), "{}", service.log());
     server.replies(|_| Reply::Usual);
-    // The first was put off for a minute; the others are sent as soon as the server is there again.
+    // The first mail was postponed for a minute; the others are sent as soon as the server answers again.
     for person in &people[8..] {
         until(&mut client, person, "sent");
     }

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 client: one connection, kept open, and every byte in the test's hands.
+//! A small HTTP/1.1 client with one persistent connection, on which tests control every byte.
 
 use std::io::{self, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::wire::{self, Headers};
 
-/// Longer than any answer may take.
+/// Limit on the wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// An answer.
+/// An HTTP response.
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -47,7 +47,7 @@ impl Client {
         Ok(Self { reader: BufReader::new(stream), key: key.to_owned() })
     }
 
-    /// Sends bytes as they are.
+    /// Sends the bytes unchanged.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.reader.get_mut().write_all(bytes)
     }
@@ -76,7 +76,7 @@ impl Client {
         self.receive()
     }
 
-    /// The head of a request but for its last, empty line.
+    /// Builds the head of a request without its final empty line.
     pub(crate) fn head(&self, method: &str, path: &str, length: Option<usize>) -> String {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: test\r\n");
         if !self.key.is_empty() {
@@ -88,7 +88,7 @@ impl Client {
         head
     }
 
-    /// Reads one answer.
+    /// Reads one response.
     pub(crate) fn receive(&mut self) -> io::Result<Response> {
         let status = wire::line(&mut self.reader)?;
         let code = status.split(' ').nth(1).and_then(|it| it.parse().ok());
@@ -100,7 +100,7 @@ impl Client {
         Ok(Response { status, headers, body })
     }
 
-    /// Everything that a list holds, page after page.
+    /// Returns all items of a list, across its pages.
     pub(crate) fn all(&mut self, path: &str) -> Vec<Value> {
         let join = if path.contains('?') { '&' } else { '?' };
         let (mut all, mut cursor) = (Vec::new(), String::new());

@@ -1,4 +1,4 @@
-//! What the tests share: the process under test, a client, a folder, a database.
+//! Shared support: the process under test, a client, a data folder, a database.
 
 mod client;
 mod place;
@@ -22,10 +22,10 @@ pub(crate) use receiver::{Answer, Arrival, Receiver};
 pub(crate) use standby::Pair;
 pub(crate) use tls::TlsServer;
 
-/// Between two looks at a condition.
+/// Interval between two checks of a condition.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Waits until a condition holds; how long that took, or `None` after the time is up.
+/// Waits until a condition holds. Returns the time that it took, or `None` on timeout.
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
 pub(crate) fn wait_until(most: Duration, mut holds: impl FnMut() -> bool) -> Option<Duration> {
     let begun = Instant::now();

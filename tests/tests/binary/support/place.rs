@@ -1,4 +1,4 @@
-//! Where a service keeps its data: a folder of its own, and on Postgres a database of its own.
+//! Data of a service under test: a temporary folder, and on PostgreSQL a database of its own.
 
 use std::convert::Infallible;
 use std::fs;
@@ -9,10 +9,10 @@ use candor_test_postgres::{TestDatabase, is_spread, template};
 
 use super::process::candor;
 
-/// A ring of one key, for services that share a database.
+/// A key ring with one key, for services that share a database.
 const MASTER_KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// A folder that goes with this value.
+/// A temporary folder that is removed on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -35,7 +35,7 @@ impl Drop for Folder {
     }
 }
 
-/// Where the data is, ready to be served.
+/// Folder, settings and database that a service is started with.
 pub(crate) struct Place {
     pub(crate) folder: Folder,
     pub(crate) settings: Vec<(String, String)>,
@@ -43,12 +43,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The embedded database in a new folder.
+    /// Creates a place with the embedded database in a new folder.
     pub(crate) fn sqlite() -> Self {
         Self { folder: Folder::new(), settings: Vec::new(), _database: None }
     }
 
-    /// A new, migrated database; `None`, after saying so, where there is no PostgreSQL.
+    /// Creates a place with a new, migrated database. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn postgres() -> Option<Self> {
         if is_spread() {
             return Self::on_a_cluster();
@@ -58,7 +58,7 @@ impl Place {
         Some(place)
     }
 
-    /// A new database whose tables are spread over the nodes of a cluster, which takes so long that it is done once.
+    /// Creates a place with a distributed database, cloned from a template because distributing takes long.
     fn on_a_cluster() -> Option<Self> {
         let distribute = |url: &str| {
             candor(&Self::at(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();
@@ -69,14 +69,14 @@ impl Place {
         Some(Self { _database: Some(database), ..place })
     }
 
-    /// A new database without a schema; `None`, after saying so, where there is no PostgreSQL.
+    /// Creates a place with an empty database. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn empty_postgres() -> Option<Self> {
         let database = TestDatabase::empty().unwrap()?;
         let place = Self::at(database.url());
         Some(Self { _database: Some(database), ..place })
     }
 
-    /// A database on a server of the test's own.
+    /// Creates a place with a database on a server that the test started.
     pub(crate) fn at(url: &str) -> Self {
         let settings = [("CANDOR_DATABASE_URL", url), ("CANDOR_MASTER_KEY", MASTER_KEY)];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
@@ -88,7 +88,8 @@ impl Place {
         self
     }
 
-    /// An organization and a key without limits, with these scopes and options. Makes the database, if there is none.
+    /// Creates an organization and a key without rate limits, with these scopes and options. Migrates the
+    /// database first.
     pub(crate) fn key(&self, scopes: &str, options: &[&str]) -> Key {
         candor(self, &["migrate"]).succeeded();
         let made = candor(self, &["org", "create", "--name", "Tests", "--json"]).json();
@@ -96,7 +97,7 @@ impl Place {
         self.key_of(&organization, scopes, options)
     }
 
-    /// A key of an organization.
+    /// Creates a key for an existing organization.
     pub(crate) fn key_of(&self, organization: &str, scopes: &str, options: &[&str]) -> Key {
         let unlimited = ["--reads-per-minute", "1000000", "--writes-per-minute", "1000000"];
         let create = ["key", "create", "--org", organization, "--name", "test", "--scopes", scopes, "--json"];
@@ -106,7 +107,7 @@ impl Place {
     }
 }
 
-/// A key that was made.
+/// A created API key.
 pub(crate) struct Key {
     pub(crate) organization: String,
     pub(crate) id: String,

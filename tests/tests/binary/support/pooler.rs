@@ -1,4 +1,4 @@
-//! PgBouncer in front of a server of the test's own.
+//! PgBouncer in front of a server that the test started.
 
 use std::env;
 use std::fs;
@@ -13,32 +13,32 @@ use candor_test_postgres::Cluster;
 use super::place::Folder;
 use super::wait_until;
 
-/// Names another program than the machine's.
+/// Environment variable with the path of another PgBouncer.
 const VARIABLE: &str = "CANDOR_TEST_PGBOUNCER";
-/// Where Debian has it.
+/// Path of PgBouncer on Debian.
 const USUAL: &str = "/usr/sbin/pgbouncer";
 const START: Duration = Duration::from_secs(30);
-/// The first version that keeps prepared statements in transaction mode.
+/// The first version that supports prepared statements in transaction mode.
 const PREPARING: (u32, u32) = (1, 21);
 
-/// How sessions are shared.
+/// Pooling mode: the unit for which a client keeps a server session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Session,
     Transaction,
 }
 
-/// A pooler that runs until it is dropped.
+/// A pooler that is killed on drop.
 pub(crate) struct Pooler {
     process: Child,
     port: u16,
-    /// Whether transaction mode is possible with it.
+    /// `true` if this version supports prepared statements in transaction mode.
     pub(crate) keeps_statements: bool,
     _folder: Folder,
 }
 
 impl Pooler {
-    /// Starts one; `None`, after saying so, where there is none.
+    /// Starts a pooler. Prints a notice and returns `None` if PgBouncer is not installed.
     pub(crate) fn start(mode: Mode, server: &Cluster) -> Option<Self> {
         let program = env::var_os(VARIABLE).map_or_else(|| PathBuf::from(USUAL), PathBuf::from);
         let Some(keeps_statements) = version(&program).map(|it| it >= PREPARING) else {
@@ -51,7 +51,7 @@ impl Pooler {
         fs::write(&settings, ini(mode, server, port, keeps_statements)).unwrap();
         let mut command = Command::new(program);
         if fs::metadata("/proc/self").unwrap().uid() == 0 {
-            // It does not run as root either, and the server's folder is that of its account.
+            // PgBouncer refuses to run as root, and only the server's account can enter the socket's folder.
             let owner = fs::metadata(server.folder()).unwrap().uid();
             command.args(["-u", &name(owner)]);
         }
@@ -62,7 +62,7 @@ impl Pooler {
         Some(pooler)
     }
 
-    /// The URL of the server's maintenance database through it.
+    /// Returns the URL of the maintenance database through the pooler.
     pub(crate) fn url(&self) -> String {
         format!("postgres://candor@127.0.0.1:{}/postgres", self.port)
     }
@@ -88,7 +88,7 @@ fn ini(mode: Mode, server: &Cluster, port: u16, keeps_statements: bool) -> Strin
     )
 }
 
-/// Its version; `None` if it cannot be run.
+/// Returns the version of PgBouncer, or `None` if it cannot be run.
 fn version(program: &PathBuf) -> Option<(u32, u32)> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
@@ -96,7 +96,7 @@ fn version(program: &PathBuf) -> Option<(u32, u32)> {
     Some((numbers.next()?, numbers.next()?))
 }
 
-/// The name of an account.
+/// Returns the name of the account with this user id.
 fn name(user: u32) -> String {
     let accounts = fs::read_to_string("/etc/passwd").unwrap();
     let of = |line: &&str| line.split(':').nth(2).is_some_and(|it| it == user.to_string());

@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::{Client, Place, wait_until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_candor-under-test");
-/// Longer than a start takes on a busy machine.
+/// Limit on the start of a service, for a busy machine.
 const START: Duration = Duration::from_secs(30);
-/// An operator is promised 20 seconds.
+/// Documented limit on a graceful stop.
 const STOP: Duration = Duration::from_secs(20);
 
-/// How a command ended.
+/// Exit code and output of a command.
 pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -30,39 +30,39 @@ impl Finished {
         self
     }
 
-    /// The one JSON object on standard output.
+    /// Returns the JSON object on standard output of a successful command.
     pub(crate) fn json(self) -> Value {
         self.succeeded().object()
     }
 
-    /// The same of a command that did not succeed.
+    /// Returns the JSON object on standard output, whatever the exit code.
     pub(crate) fn object(&self) -> Value {
         assert_eq!(self.stdout.lines().count(), 1, "{}{}", self.stdout, self.stderr);
         serde_json::from_str(&self.stdout).unwrap()
     }
 }
 
-/// Runs a command to its end, with the settings of the place and none of whoever runs the tests.
+/// Runs a command to its end with the settings of the place only; the test runner's own environment is removed.
 pub(crate) fn candor(place: &Place, arguments: &[&str]) -> Finished {
     let mut command = command(place);
     finished(command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
-/// A command that goes on, to be watched, fed and stopped.
+/// Starts a command with piped streams, for tests that watch, feed or stop it.
 pub(crate) fn spawn(place: &Place, arguments: &[&str]) -> Child {
     let mut command = command(place);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
-/// How a command ended that was given this on its standard input.
+/// Runs a command with the given standard input.
 pub(crate) fn fed(place: &Place, arguments: &[&str], input: &[u8]) -> Finished {
     let mut process = spawn(place, arguments);
     process.stdin.take().unwrap().write_all(input).unwrap();
     finished(process)
 }
 
-/// Waits for the end of a command.
+/// Waits for the end of a command and collects its output.
 pub(crate) fn finished(process: Child) -> Finished {
     let output = process.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -80,13 +80,13 @@ fn command(place: &Place) -> Command {
     command
 }
 
-/// A process whose streams are read as they are.
+/// A running process with piped standard output and standard error.
 pub(crate) struct Watched {
     process: Child,
     log: BufReader<ChildStderr>,
 }
 
-/// Starts a command without waiting for anything.
+/// Starts a command without waiting for readiness.
 pub(crate) fn watched(place: &Place, arguments: &[&str]) -> Watched {
     let mut command = command(place);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -96,7 +96,7 @@ pub(crate) fn watched(place: &Place, arguments: &[&str]) -> Watched {
 }
 
 impl Watched {
-    /// Reads the log until a line has these words.
+    /// Reads the log up to the first line that contains the words.
     pub(crate) fn lines_until(&mut self, words: &str) -> Vec<String> {
         let mut lines: Vec<String> = vec![];
         while !lines.last().is_some_and(|it| it.contains(words)) {
@@ -107,7 +107,7 @@ impl Watched {
         lines
     }
 
-    /// Asks it to end, and answers what was on standard output.
+    /// Sends `SIGTERM`, waits for the end, and returns the standard output.
     pub(crate) fn stop(mut self) -> String {
         signal(self.process.id(), "TERM");
         let output = io::read_to_string(self.process.stdout.take().unwrap()).unwrap();
@@ -123,17 +123,17 @@ impl Drop for Watched {
     }
 }
 
-/// Sends a signal by its name.
+/// Sends a signal, given by name, to a process.
 pub(crate) fn signal(process: u32, name: &str) {
     let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
     assert!(status.success());
 }
 
-/// Stops every thread of a process where it is, until it is told to go on (`CONT`) or killed.
+/// Sends `SIGSTOP` and waits until every thread of the process has stopped. `CONT` resumes it.
 pub(crate) fn freeze(process: u32) {
     signal(process, "STOP");
     let stands = |task: io::Result<DirEntry>| {
-        // The state stands behind the name, which is in brackets. A thread that is gone stands as well.
+        // The state follows the name in brackets. A thread that has ended counts as stopped.
         let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
         stat.rsplit(')').next().is_none_or(|it| it.is_empty() || it.starts_with(" T"))
     };
@@ -141,10 +141,10 @@ pub(crate) fn freeze(process: u32) {
     assert!(wait_until(START, || tasks().all(stands)).is_some(), "it cannot be stopped");
 }
 
-/// A service that runs until it is stopped, killed or dropped.
+/// A running service, killed on drop.
 pub(crate) struct Service {
     process: Child,
-    /// What it said when it was ready.
+    /// JSON object that the service printed when it was ready.
     pub(crate) said: Value,
     pub(crate) address: SocketAddr,
     log: PathBuf,
@@ -155,7 +155,7 @@ impl Service {
         Self::start(place, &["serve"])
     }
 
-    /// Starts a command that serves, and waits until it says that it is ready.
+    /// Starts a serving command and waits until it reports readiness.
     pub(crate) fn start(place: &Place, arguments: &[&str]) -> Self {
         let log = place.folder.path().join(format!("log-{}", fs::read_dir(place.folder.path()).unwrap().count()));
         let mut command = command(place);
@@ -176,7 +176,7 @@ impl Service {
         service
     }
 
-    /// A connection to the listener for metrics and health, if it was started with one.
+    /// Connects to the listener for metrics and health. Fails if the service has none.
     pub(crate) fn admin(&self) -> std::io::Result<Client> {
         let url = self.said["metrics_url"].as_str().unwrap();
         let address = url.trim_start_matches("http://").trim_end_matches("/metrics").parse().unwrap();
@@ -199,13 +199,13 @@ impl Service {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills the service without a graceful stop, like a power cut.
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Waits for an end that was asked for.
+    /// Waits for the end of a service that was asked to stop.
     pub(crate) fn ended(&mut self) -> ExitStatus {
         let mut status = None;
         let ended = wait_until(STOP, || {
@@ -216,7 +216,7 @@ impl Service {
         status.unwrap()
     }
 
-    /// Asks it to end, and expects that it ends well.
+    /// Sends `SIGTERM` and asserts that the service ends successfully.
     pub(crate) fn stop(mut self) {
         signal(self.process.id(), "TERM");
         let status = self.ended();

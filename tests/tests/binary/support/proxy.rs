@@ -1,4 +1,4 @@
-//! Stands between a service and its database, and can be cut or fall silent.
+//! TCP proxy between a service and its database that can cut connections or stop forwarding.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// The port of a server that does not say otherwise.
+/// Default port of PostgreSQL.
 const POSTGRES: u16 = 5432;
 
-/// A line to a database server.
+/// A proxy in front of one database server.
 pub(crate) struct Proxy {
     address: SocketAddr,
     state: Arc<State>,
@@ -32,7 +32,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Where the server of a URL listens: a socket in a folder, or an address.
+/// Listening socket of the database server: a Unix socket or a TCP address.
 #[derive(Clone)]
 enum Server {
     Socket(String),
@@ -40,7 +40,7 @@ enum Server {
 }
 
 impl Proxy {
-    /// Begins to pass on to the server of this URL.
+    /// Starts a proxy to the server of this URL.
     pub(crate) fn to(url: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -56,7 +56,7 @@ impl Proxy {
         Self { address, state }
     }
 
-    /// The URL through this line.
+    /// Returns the database URL with the proxy as host.
     pub(crate) fn url(&self, url: &str) -> String {
         let (scheme, rest) = url.split_once("://").unwrap();
         let (authority, path) = rest.split_once('/').unwrap();
@@ -64,7 +64,7 @@ impl Proxy {
         format!("{scheme}://{user}{}/{path}", self.address)
     }
 
-    /// Ends every connection, and takes none from now on.
+    /// Closes every connection and refuses new ones.
     pub(crate) fn cut(&self) {
         self.state.cut.store(true, Ordering::SeqCst);
         for stream in self.state.open.lock().unwrap().drain(..) {
@@ -72,12 +72,12 @@ impl Proxy {
         }
     }
 
-    /// Keeps every connection, and passes nothing on from now on.
+    /// Keeps every connection open, but forwards nothing.
     pub(crate) fn fall_silent(&self) {
         *self.state.silent.lock().unwrap() = true;
     }
 
-    /// Takes connections again.
+    /// Accepts connections again.
     pub(crate) fn mend(&self) {
         self.state.cut.store(false, Ordering::SeqCst);
     }
@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// Copies in both directions until one side ends, which ends the other.
+/// Copies in both directions until one side ends, then closes the other.
 fn both_ways<S: Read + Write + Send + 'static>(
     client: TcpStream,
     mut to: S,

@@ -1,4 +1,4 @@
-//! Receives webhooks: keeps every request, answers it as the test says, and tells the test what has happened.
+//! Webhook receiver for tests: records every request and replies as the test decides.
 
 use std::io::{self, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,23 +10,23 @@ use serde_json::Value;
 
 use super::wire::{self, Headers};
 
-/// Longer than anything takes that a test waits for.
+/// Limit on every wait of a test. No awaited step takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request that has arrived, whole.
+/// A request that was received completely.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
-    /// Its place in the order of arrival.
+    /// Position in the order of arrival, from 0.
     pub(crate) number: usize,
-    /// How many processes had ended before the one that sent it.
+    /// Number of service processes that had ended before the sender started.
     pub(crate) generation: usize,
-    /// Whether it is the first on its connection.
+    /// `true` for the first request on its connection.
     pub(crate) first: bool,
     pub(crate) at: Instant,
     pub(crate) path: String,
     pub(crate) headers: Headers,
     pub(crate) body: Vec<u8>,
-    /// The status that was written, once it is.
+    /// Status of the response, once it has been written.
     pub(crate) answered: Option<u16>,
 }
 
@@ -56,19 +56,19 @@ impl Arrival {
     }
 }
 
-/// What a request gets.
+/// The receiver's reaction to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Status(u16),
-    /// Nothing, until the test says something else.
+    /// No response until the test changes the decision.
     Hold,
-    /// The end of its connection.
+    /// Closes the connection without a response.
     Reset,
 }
 
 type Decide = Arc<dyn Fn(&Arrival) -> Answer + Send + Sync>;
 
-/// A receiver on this machine.
+/// A webhook receiver on the loopback address.
 pub(crate) struct Receiver {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -82,18 +82,18 @@ struct Shared {
 struct State {
     arrivals: Vec<Arrival>,
     decide: Decide,
-    /// Counts what the test has said.
+    /// Number of decision changes, so that held requests notice a new decision.
     decided: usize,
     generation: usize,
-    /// Whoever waits for an answer is gone.
+    /// `true` once the sender of the held requests has ended.
     abandoned: bool,
-    /// The other ends of all connections that ever were.
+    /// Peer addresses of all connections since the start.
     accepted: Vec<SocketAddr>,
     open: usize,
 }
 
 impl Receiver {
-    /// A receiver that acknowledges.
+    /// Starts a receiver that acknowledges every request.
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -116,12 +116,12 @@ impl Receiver {
         Self { address, shared }
     }
 
-    /// Where it listens.
+    /// Returns the URL of a path on the receiver.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// How requests are answered from now on, those included that wait for an answer.
+    /// Sets the decision for every request from now on, including requests that are held.
     pub(crate) fn answers(&self, decide: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) {
         let mut state = self.shared.lock();
         state.decide = Arc::new(decide);
@@ -130,26 +130,26 @@ impl Receiver {
         self.shared.changed.notify_all();
     }
 
-    /// What has arrived so far.
+    /// Returns all requests received so far.
     pub(crate) fn arrivals(&self) -> Vec<Arrival> {
         self.shared.lock().arrivals.clone()
     }
 
-    /// What has arrived at this path so far.
+    /// Returns the requests received at this path so far.
     pub(crate) fn at(&self, path: &str) -> Vec<Arrival> {
         self.arrivals().into_iter().filter(|it| it.path == path).collect()
     }
 
-    /// Waits until what has arrived, or was answered, is as described.
+    /// Waits until the received requests, with their responses, fulfil the condition.
     pub(crate) fn until(&self, what: &str, holds: impl Fn(&[Arrival]) -> bool) {
         self.until_state(what, |it| holds(&it.arrivals));
     }
 
-    /// To be called when all that sent has ended: what arrives from here on is of the next generation.
+    /// Starts the next generation. To be called after every sender has ended.
     pub(crate) fn next_generation(&self) {
         self.shared.lock().abandoned = true;
         self.shared.changed.notify_all();
-        // Connections are taken in the order in which they were made, and this one is the last.
+        // Connections are accepted in the order in which they were made, so this one comes after all others.
         let last = TcpStream::connect(self.address).unwrap();
         let last_address = last.local_addr().unwrap();
         self.until_state("everything was taken", |it| it.accepted.contains(&last_address));
@@ -181,7 +181,7 @@ impl Shared {
         self.changed.notify_all();
         let shared = Arc::clone(self);
         thread::spawn(move || {
-            // A connection that breaks is what some tests are for.
+            // Broken connections are expected: some tests cause them.
             let _ = shared.serve(stream);
             shared.lock().open -= 1;
             shared.changed.notify_all();
@@ -200,7 +200,7 @@ impl Shared {
             let number = self.note(path, headers, body, first);
             let Some(status) = self.answer(number) else { return Ok(()) };
             let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
-            // Under the lock, so that nobody sees the effects of an answer that is not noted yet.
+            // Written under the lock, so that no test sees an effect of the response before it is recorded.
             let mut state = self.lock();
             reader.get_mut().write_all(answer.as_bytes())?;
             state.arrivals[number].answered = Some(status);
@@ -220,7 +220,8 @@ impl Shared {
         number
     }
 
-    /// The status to answer with; none if the connection ends instead.
+    /// Returns the response status, or `None` to close the connection. Blocks while the decision holds the
+    /// request.
     fn answer(&self, number: usize) -> Option<u16> {
         let mut state = self.lock();
         while !state.abandoned {

@@ -1,4 +1,4 @@
-//! A server of the test's own with a standby that streams from it.
+//! A PostgreSQL server with a streaming standby.
 
 use std::time::Duration;
 
@@ -6,27 +6,27 @@ use candor_test_postgres::{Cluster, TestSession};
 
 use super::{signal, wait_until};
 
-/// Longer than a standby takes to follow on a busy machine.
+/// Limit on the wait for replication, for a busy machine.
 const SOON: Duration = Duration::from_secs(30);
-/// What both need to stream; what is acknowledged survives the death of a server, though not one of the machine.
+/// Settings of both servers. Acknowledged writes survive the death of a server process, but not of the machine.
 const SETTINGS: [&str; 6] = [
     "wal_level=replica",
     "max_wal_senders=10",
     "fsync=off",
     "full_page_writes=off",
     "shared_buffers=32MB",
-    // A standby notices soon that its server is back.
+    // A short interval, so that a standby soon notices that its primary is back.
     "wal_retrieve_retry_interval=200ms",
 ];
 
-/// Both servers.
+/// A primary and its streaming standby.
 pub(crate) struct Pair {
     pub(crate) primary: Cluster,
     pub(crate) standby: Cluster,
 }
 
 impl Pair {
-    /// Starts both; `None`, after saying so, where there is no PostgreSQL.
+    /// Starts both servers. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
         let Some(primary) = Cluster::start_with(&SETTINGS).unwrap() else {
             println!("skipped: there is no PostgreSQL to make a standby of");
@@ -36,7 +36,7 @@ impl Pair {
         Some(Self { primary, standby })
     }
 
-    /// Lets no change be acknowledged that the standby has not got.
+    /// Makes replication synchronous: a commit waits until the standby has it.
     pub(crate) fn synchronize(&self) {
         let primary = TestSession::connect(&self.primary.url()).unwrap();
         primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'").unwrap();
@@ -45,14 +45,14 @@ impl Pair {
         assert!(wait_until(SOON, || primary.is_true(synchronous).unwrap()).is_some(), "the standby does not follow");
     }
 
-    /// The URL of both, of which one takes writes at a time.
+    /// Returns a URL with both hosts that connects to the one that accepts writes.
     pub(crate) fn url(&self) -> String {
         let host = |it: &Cluster| it.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
         let hosts = [host(&self.primary), host(&self.standby)].join(",");
         format!("postgres://candor@{hosts}/postgres?target_session_attrs=read-write")
     }
 
-    /// Stops the process of the primary that sends the changes, and answers its number.
+    /// Stops the primary's WAL sender process and returns its id.
     pub(crate) fn stop_sending(&self) -> u32 {
         let primary = TestSession::connect(&self.primary.url()).unwrap();
         let process = primary.number("SELECT pid::bigint FROM pg_stat_replication").unwrap();
@@ -61,7 +61,7 @@ impl Pair {
         process
     }
 
-    /// Stops the standby from following, which still gets everything.
+    /// Pauses replay on the standby. It still receives the WAL.
     pub(crate) fn pause(&self) {
         let standby = TestSession::connect(&self.standby.url()).unwrap();
         standby.execute("SELECT pg_wal_replay_pause()").unwrap();
@@ -69,12 +69,12 @@ impl Pair {
         assert!(wait_until(SOON, || standby.is_true(paused).unwrap()).is_some(), "the standby goes on");
     }
 
-    /// Lets it follow again.
+    /// Resumes replay on the standby.
     pub(crate) fn resume(&self) {
         TestSession::connect(&self.standby.url()).unwrap().execute("SELECT pg_wal_replay_resume()").unwrap();
     }
 
-    /// Lets the standby become a server of its own.
+    /// Promotes the standby to a primary.
     pub(crate) fn promote(&mut self) {
         self.standby.promote().unwrap();
         let session = TestSession::connect(&self.standby.url()).unwrap();

@@ -1,4 +1,4 @@
-//! A server with TLS whose certificate a private authority issued.
+//! A TLS server whose certificate is issued by a private authority.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,17 +12,17 @@ use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A server that gives every request the same answer.
+/// A TLS server that gives every request the same response.
 pub(crate) struct TlsServer {
-    /// The address, such as `https://127.0.0.1:4711`.
+    /// URL of the server, such as `https://127.0.0.1:4711`.
     pub(crate) url: String,
-    /// The certificate of the authority, as files have it.
+    /// The authority's certificate in PEM.
     pub(crate) authority: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl TlsServer {
-    /// Starts a server that answers with `answer`, status line and headers included.
+    /// Starts a server that sends `answer`, which includes status line and headers.
     pub(crate) fn answering(answer: &'static str) -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -42,10 +42,10 @@ impl TlsServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("https://{}", listener.local_addr().unwrap());
         let received = Arc::clone(&requests);
-        // It ends with the process of the test.
+        // The thread ends with the process of the test.
         thread::spawn(move || {
             for stream in listener.incoming() {
-                // A client that rejects the certificate ends its connection, and the next one may accept it.
+                // A client that rejects the certificate closes its connection; the next client may accept it.
                 if let Ok(line) = serve(stream.unwrap(), &config, answer) {
                     received.lock().unwrap().push(line);
                 }
@@ -54,7 +54,7 @@ impl TlsServer {
         Self { url, authority, requests }
     }
 
-    /// The first lines of the requests that were answered, such as `POST /v1/traces HTTP/1.1`.
+    /// Returns the first lines of the answered requests, such as `POST /v1/traces HTTP/1.1`.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -80,7 +80,7 @@ fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Res
     head.into_iter().next().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// A certificate as files have it: lines of 64 letters.
+/// Encodes a certificate as PEM, with 64 characters per line.
 fn pem(der: &[u8]) -> String {
     let encoded = STANDARD.encode(der);
     let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();

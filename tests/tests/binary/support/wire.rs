@@ -1,9 +1,9 @@
-//! HTTP/1.1 as it is on the wire, for the client and for the receiver.
+//! HTTP/1.1 parsing, for the client and for the receiver.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::TcpStream;
 
-/// Names, in small letters, and values.
+/// Header names in lower case, with their values.
 pub(crate) type Headers = Vec<(String, String)>;
 
 pub(crate) fn line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
@@ -14,7 +14,7 @@ pub(crate) fn line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// The headers up to the empty line behind them.
+/// Reads the headers and the empty line after them.
 pub(crate) fn headers(reader: &mut BufReader<TcpStream>) -> io::Result<Headers> {
     let mut headers = Vec::new();
     loop {
@@ -34,7 +34,7 @@ pub(crate) fn exactly(reader: &mut BufReader<TcpStream>, length: usize) -> io::R
     Ok(bytes)
 }
 
-/// The body of a message that says how long it is.
+/// Reads a body that is chunked or has a `Content-Length`.
 pub(crate) fn body(reader: &mut BufReader<TcpStream>, headers: &Headers) -> io::Result<Vec<u8>> {
     if header(headers, "transfer-encoding") == Some("chunked") {
         return chunks(reader);

@@ -1,14 +1,14 @@
-//! What the owner of a subscription does takes effect on what is sent: pause, resume, delete, test, once more.
+//! Effects of a subscription's pause, resume, delete, test and redelivery on the requests that are sent.
 
 use serde_json::{Value, json};
 
 use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe, text};
 use crate::support::{Answer, Arrival, Client, Place, Receiver, Response, Service, wait_until};
 
-/// Paths that answer with a failure until the test says otherwise.
+/// Prefix of paths that return an error until the test changes that.
 const FAILING: &str = "/failing";
 
-/// A service, a client of it, and somebody to observe.
+/// A service, a client of it, a receiver, and an employee to observe.
 struct Stage {
     _place: Place,
     service: Service,
@@ -37,7 +37,7 @@ impl Stage {
         self.client.request("PATCH", &path, &[], Some(body)).unwrap()
     }
 
-    /// Records an observation; answers its id.
+    /// Records an observation and returns its id.
     fn observe(&mut self) -> String {
         observe(&mut self.client, &self.employee).unwrap()
     }
@@ -46,14 +46,14 @@ impl Stage {
         self.client.all(&format!("/v1/webhooks/{}/deliveries", subscription.id))
     }
 
-    /// Waits until so many requests have arrived at a path.
+    /// Waits until this many requests have arrived at a path.
     fn until(&self, path: &str, count: usize) -> Vec<Arrival> {
         self.receiver.until(path, |all| all.iter().filter(|it| it.path == path).count() >= count);
         self.receiver.at(path)
     }
 
-    /// Waits until what was due at another path before now has been attempted: a subscription that keeps failing is
-    /// asked two more times, the second of which falls due after everything that waits already.
+    /// Waits until every delivery that is due now has been attempted. The witness, a subscription that keeps
+    /// failing, gets two more requests, and the second falls due after everything that waits already.
     fn until_all_due_is_attempted(&self, witness: &str) {
         let count = self.receiver.at(witness).len();
         self.until(witness, count + 2);
@@ -90,7 +90,7 @@ fn a_pause_stops_and_resumes(place: Place) {
     assert_eq!(stage.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = stage.until("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed(&last), before);
-    // What happened meanwhile was not queued; a replay sends it, and only on request what was acknowledged as well.
+    // Events during the pause were not queued. A replay sends them, and acknowledged ones only on request.
     let told = |stage: &Stage, id: &str| stage.receiver.at("/failing/paused").iter().any(|it| observed(it) == id);
     assert!(!told(&stage, &meanwhile));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
@@ -110,7 +110,7 @@ fn a_pause_stops_and_resumes(place: Place) {
     stage.service.stop();
 }
 
-/// How many requests have arrived when all of them are in the log: then none is under way.
+/// Returns the number of received requests once all of them are in the log, so that no attempt is in flight.
 fn settled_count(stage: &mut Stage, subscription: &Subscription) -> usize {
     let mut count = 0;
     let is_settled = wait_until(PATIENCE, || {
@@ -143,7 +143,7 @@ fn a_deleted_subscription_gets_nothing_more(place: Place) {
     assert_eq!((answer.status, answer.body.len()), (204, 0));
     stage.observe();
     stage.until_all_due_is_attempted("/failing/witness");
-    // One attempt may have been under way when it was deleted.
+    // One attempt may have been in flight when the subscription was deleted.
     let arrivals = stage.receiver.at("/failing/deleted");
     assert!(arrivals.len() <= 2 && arrivals.iter().all(|it| it.event() == arrivals[0].event()), "{arrivals:?}");
     for path in [path.clone(), format!("{path}/deliveries")] {

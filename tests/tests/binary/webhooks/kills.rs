@@ -1,5 +1,5 @@
-//! Power cuts: whenever the process dies, every event that was committed is delivered, and repeated only where what
-//! became of an attempt could not be written down any more.
+//! Power cuts: every committed event is delivered wherever the process dies. A delivery is repeated only if the
+//! result of its attempt could not be recorded.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,11 +10,11 @@ use super::load::Load;
 use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
 use crate::support::{Answer, Arrival, Place, Receiver, Service, freeze, wait_until};
 
-/// Together more than a hundred on both stores.
+/// Number of kills per store; over a hundred on both stores together.
 const KILLS: usize = 52;
-/// Much longer than it takes to kill a process whose delivery has arrived.
+/// Receiver timeout, much longer than it takes to kill a process whose delivery has arrived.
 const TIMEOUT_SECONDS: u64 = 5;
-/// A delivery is not dropped, however often it meets an answer that is not good.
+/// Number of retries, high enough that failures of the receiver never exhaust a delivery.
 const RETRIES: usize = 50;
 
 #[test]
@@ -29,16 +29,16 @@ fn a_kill_at_any_point_loses_no_delivery_on_postgres() {
     }
 }
 
-/// Where the process is killed.
+/// Moment at which the process is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Point {
-    /// What was committed is queued, and nobody has claimed it.
+    /// The delivery is queued, but not claimed.
     BeforeTheClaim,
-    /// It has arrived, and is not answered.
+    /// The request has arrived, but is not answered.
     AfterTheClaim,
-    /// The answer is written, and what became of the attempt is not recorded.
+    /// The response is written, but the result is not recorded.
     AfterTheAnswer,
-    /// After so many writes and deliveries of this process.
+    /// After this many writes and deliveries of the process.
     UnderLoad(usize),
 }
 
@@ -48,13 +48,13 @@ impl Point {
             0 => Self::BeforeTheClaim,
             1 => Self::AfterTheClaim,
             2 => Self::AfterTheAnswer,
-            // Some die almost at once, some in the middle of much.
+            // Varies from almost immediately to the middle of heavy load.
             _ => Self::UnderLoad(1 + round * 37 % 90),
         }
     }
 }
 
-/// What is killed again and again.
+/// A service that is killed and restarted repeatedly.
 struct Victim {
     place: Place,
     key: String,
@@ -79,7 +79,7 @@ fn kills(place: Place) {
     let mut client = service.client(&victim.key);
     let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
     ledger.check(&victim.subscription.secret, KILLS);
-    // The points were met: what had arrived there is not in the log.
+    // Check of the kill points: a request that arrived there must be missing from the log.
     for arrival in victim.receiver.arrivals().into_iter().filter(|it| it.generation < KILLS) {
         let frozen = Point::of(arrival.generation) == Point::AfterTheAnswer && arrival.is_acknowledged();
         assert!(!frozen || !ledger.is_recorded(&arrival), "recorded by a process that had been stopped: {arrival:?}");
@@ -140,7 +140,7 @@ impl Victim {
             Answer::Status(200)
         });
         let known = thread::scope(|scope| {
-            // The writer may be stopped before it is answered.
+            // The writer may lose its connection before it gets a response.
             let (mut client, employee) = (service.client(&self.key), &self.employee);
             let writer = scope.spawn(move || observe(&mut client, employee));
             self.receiver
@@ -167,8 +167,8 @@ impl Victim {
     }
 }
 
-/// A receiver that is not always well. It breaks connections only where the sender cannot think that nobody has read
-/// what it sent.
+/// Receiver behaviour with occasional failures. It breaks only first requests of a connection: on a reused one
+/// the sender may assume that the request was not read, and repeat it.
 fn moody(arrival: &Arrival) -> Answer {
     match arrival.number % 12 {
         3 => Answer::Status(503),

@@ -1,4 +1,4 @@
-//! Holds what a receiver got against what the service says has happened and what its log says was sent.
+//! Compares the requests that a receiver got with the event feed and the delivery log of the service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use serde_json::Value;
 use super::stage::{KIND, PATIENCE, Subscription, text};
 use crate::support::{Arrival, Client, Receiver, wait_until};
 
-/// Everything about the deliveries of one subscription, by event.
+/// Events, log entries and received requests of one subscription, by event id.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// What the feed of events shows.
+    /// Events in the feed.
     events: BTreeMap<String, Value>,
-    /// What the delivery log shows.
+    /// Entries in the delivery log.
     log: BTreeMap<String, Vec<Value>>,
-    /// What arrived, in that order.
+    /// Received requests, in order of arrival.
     arrivals: BTreeMap<String, Vec<Arrival>>,
 }
 
 impl Ledger {
-    /// Reads everything anew: first the feed, last what arrived, so that each explains what was read before.
+    /// Reads the feed first and the received requests last, so that every later source covers the earlier ones.
     pub(super) fn read(client: &mut Client, receiver: &Receiver, subscription: &Subscription) -> Self {
         let mut ledger = Self::default();
         for event in client.all(&format!("/v1/events?filter[event]={KIND}")) {
@@ -36,7 +36,8 @@ impl Ledger {
         ledger
     }
 
-    /// Whether the feed has these observations and all that arrived, and the log an acknowledgement of each event.
+    /// Returns `true` if the feed has these observations and every received event, and the log acknowledges
+    /// each event.
     pub(super) fn is_complete(&self, observations: &BTreeSet<String>) -> bool {
         let told: BTreeSet<String> = self.events.values().map(|it| text(&it["data"]["id"])).collect();
         let acknowledged = |event: &String| self.log_of(event).iter().any(|it| it["status"] == "success");
@@ -45,7 +46,7 @@ impl Ledger {
             && self.events.keys().all(acknowledged)
     }
 
-    /// How many events there are.
+    /// Returns the number of events in the feed.
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
@@ -54,12 +55,13 @@ impl Ledger {
         self.log.get(event).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the log has what became of this request.
+    /// Returns `true` if the log has an entry for this request.
     pub(super) fn is_recorded(&self, arrival: &Arrival) -> bool {
         self.log_of(arrival.event()).iter().any(|it| it["id"] == arrival.delivery())
     }
 
-    /// The rules of §6.3 and §6.4, after the processes of the first so many generations were killed, no other.
+    /// Asserts the rules of §6.3 and §6.4, given that the processes of generations below `killed`, and no
+    /// others, were killed.
     pub(super) fn check(&self, secret: &str, killed: usize) {
         let mut ids = BTreeSet::new();
         for (event, body) in &self.events {
@@ -82,7 +84,7 @@ impl Ledger {
     }
 }
 
-/// It is the event, signed, and its headers say so.
+/// Asserts that the request carries the event, with a valid signature and matching headers.
 fn arrived_well(arrival: &Arrival, event: &Value, secret: &str) {
     assert_eq!(&arrival.json(), event, "the body is not the event");
     assert_eq!(arrival.header("webhook-id"), arrival.event());
@@ -91,7 +93,7 @@ fn arrived_well(arrival: &Arrival, event: &Value, secret: &str) {
     assert_eq!(signature::verify(secret, arrival.header("x-service-signature"), &arrival.body, at), Ok(()));
 }
 
-/// Attempts are 1, 2, 3, … once each; the last one was acknowledged, and only that one.
+/// Asserts that the attempts are 1, 2, 3, … once each, and that only the last one was acknowledged.
 fn numbered_well(event: &str, log: &[Value]) {
     let mut attempts: Vec<(u64, &str)> =
         log.iter().map(|it| (it["attempt"].as_u64().unwrap(), it["status"].as_str().unwrap())).collect();
@@ -102,16 +104,16 @@ fn numbered_well(event: &str, log: &[Value]) {
     assert_eq!(attempts, wanted, "{event}");
 }
 
-/// What the log says of an attempt is what the receiver did.
+/// Asserts that a log entry agrees with the receiver's response.
 fn logged_as_it_was(entry: &Value, arrivals: &[Arrival]) {
     let id = text(&entry["id"]);
     let arrival = arrivals.iter().find(|it| it.delivery() == id).unwrap_or_else(|| panic!("never arrived: {entry}"));
     let status = entry["response_status"].as_u64().unwrap();
-    // An answer that came after the time was up was not heard.
+    // The service ignores a response that comes after its timeout and logs status 0.
     assert!(status == 0 || Some(status) == arrival.answered.map(u64::from), "{entry} {:?}", arrival.answered);
 }
 
-/// What the log does not know of was cut off by a kill, and nothing is sent again once the log knows of an
+/// Asserts that every request missing from the log was cut off by a kill, and that no request follows a logged
 /// acknowledgement.
 fn repeated_for_a_reason(log: &[Value], arrivals: &[Arrival], killed: usize) {
     let status =
@@ -133,7 +135,7 @@ fn repeated_for_a_reason(log: &[Value], arrivals: &[Arrival], killed: usize) {
     }
 }
 
-/// Waits until everything is delivered and recorded, these observations at least.
+/// Waits until everything, including these observations, is delivered and recorded. Returns the ledger.
 pub(super) fn settled(
     client: &mut Client,
     receiver: &Receiver,

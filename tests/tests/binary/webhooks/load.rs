@@ -10,7 +10,7 @@ use crate::support::Client;
 
 const WRITERS: usize = 3;
 
-/// Writers at work, until the service that they write to is gone.
+/// Writers that run until the service they write to is gone.
 pub(super) struct Load<'scope> {
     writers: Vec<ScopedJoinHandle<'scope, BTreeSet<String>>>,
 }
@@ -35,7 +35,7 @@ impl<'scope> Load<'scope> {
         Self { writers: (0..WRITERS).map(|_| scope.spawn(write)).collect() }
     }
 
-    /// The observations whose creation was acknowledged.
+    /// Waits for the writers to end. Returns the acknowledged observations.
     pub(super) fn ended(self) -> BTreeSet<String> {
         self.writers.into_iter().flat_map(|it| it.join().unwrap()).collect()
     }

@@ -1,4 +1,4 @@
-//! Webhooks as receivers meet them: real deliveries of the built binary, on both stores.
+//! Webhook deliveries of the built binary, on both stores.
 
 mod control;
 mod kills;

@@ -1,4 +1,4 @@
-//! Deliveries of the running service pass the check that the page for receivers shows in Rust.
+//! Verifies real deliveries with the Rust example of the documentation for receivers.
 
 use candor_domain::signature::Rejected;
 use candor_domain::time::Timestamp;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::stage::{KIND, employee, impatient, observe, subscribe, text};
 use crate::support::{Arrival, Place, Receiver, Service};
 
-/// The example of the page, as `documented`.
+/// The example from the documentation, as `documented`.
 mod page {
     include!(concat!(env!("OUT_DIR"), "/documented.rs"));
 }

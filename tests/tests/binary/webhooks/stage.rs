@@ -1,4 +1,5 @@
-//! What the tests of webhooks begin with: a place that trusts this machine, somebody to observe, a subscription.
+//! Setup of the webhook tests: a place that trusts the loopback address, an employee to observe, a
+//! subscription.
 
 use std::io;
 use std::time::Duration;
@@ -7,31 +8,31 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Place, Receiver};
 
-/// Longer than anything takes that is waited for: a lease runs for 15 seconds more than a receiver has to answer.
+/// Limit on every wait. A lease runs 15 seconds longer than the receiver's timeout.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// The one type of event that these tests fire in numbers.
+/// The event type that these tests cause in large numbers.
 pub(super) const KIND: &str = "observation.created";
 
-/// Lets deliveries go to this machine, gives a receiver so many seconds, and so many retries, each after a second.
+/// Allows deliveries to this machine, with this receiver timeout and this many retries, one second apart.
 pub(super) fn impatient(place: Place, timeout_seconds: u64, retries: usize) -> Place {
     trusting(place)
         .with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{timeout_seconds}s"))
         .with("CANDOR_WEBHOOKS_RETRY_SCHEDULE", &vec!["1s"; retries].join(","))
 }
 
-/// Lets deliveries go to this machine.
+/// Allows deliveries to this machine.
 pub(super) fn trusting(place: Place) -> Place {
     place.with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
 }
 
-/// A subscription that was made.
+/// A created webhook subscription.
 pub(super) struct Subscription {
     pub(super) id: String,
     pub(super) path: String,
     pub(super) secret: String,
 }
 
-/// Subscribes a path of the receiver.
+/// Creates a subscription for a path of the receiver.
 pub(super) fn subscribe(client: &mut Client, receiver: &Receiver, path: &str, types: &[&str]) -> Subscription {
     let made = client.post("/v1/webhooks", &json!({"url": receiver.url(path), "event_types": types})).unwrap();
     assert_eq!(made.status, 201, "{}", made.text());
@@ -39,7 +40,7 @@ pub(super) fn subscribe(client: &mut Client, receiver: &Receiver, path: &str, ty
     Subscription { id: text(&made["id"]), path: path.to_owned(), secret: text(&made["secret"]) }
 }
 
-/// Somebody to observe.
+/// Creates an employee to observe and returns its id.
 pub(super) fn employee(client: &mut Client) -> String {
     let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
     let made = client.post("/v1/employees", &body).unwrap();
@@ -47,7 +48,7 @@ pub(super) fn employee(client: &mut Client) -> String {
     text(&made.json()["id"])
 }
 
-/// Records an observation, which fires one event; answers its id.
+/// Records an observation, which causes one event. Returns the observation's id.
 pub(super) fn observe(client: &mut Client, employee: &str) -> io::Result<String> {
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
     let made = client.post("/v1/observations", &body)?;

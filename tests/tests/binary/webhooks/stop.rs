@@ -1,4 +1,4 @@
-//! The orderly end while deliveries are under way.
+//! Graceful stop while deliveries are in flight.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,9 +10,9 @@ use super::load::Load;
 use super::stage::{KIND, PATIENCE, employee, impatient, observe, subscribe, trusting};
 use crate::support::{Answer, Place, Receiver, Service, signal, wait_until};
 
-/// Writes and deliveries before the signal comes, in the middle of others.
+/// Number of writes and deliveries before the signal, so that it comes under load.
 const ENOUGH: usize = 100;
-/// Longer than an operator is promised that a stop takes.
+/// Receiver timeout, longer than the documented limit on a stop.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
@@ -73,7 +73,7 @@ fn receivers_that_hang_do_not_hold_up_the_end_and_are_asked_again_at_the_next_st
     receiver.answers(|_| Answer::Status(200));
     let service = Service::serve(&place);
     receiver.until("another delivery", |all| all.len() == 2);
-    // A lease is longer than what a receiver has to answer.
+    // A lease lasts longer than the receiver's timeout.
     assert!(leased.elapsed() < TIMEOUT, "its lease ran out instead of being given back");
     let ledger = settled(&mut service.client(&key), &receiver, &subscription, &BTreeSet::from([observed]));
     assert_eq!(ledger.len(), 1);

@@ -1,4 +1,4 @@
-//! Several processes on one database: each delivery is one process's, until that process is dead.
+//! Several worker processes on one database: a delivery belongs to one process until that process dies.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use super::stage::{KIND, Subscription, employee, impatient, observe, subscribe};
 use crate::support::{Answer, Client, Place, Receiver, Service, freeze, signal};
 
 const TIMEOUT_SECONDS: u64 = 5;
-/// A delivery is leased for the time that a receiver has, and 15 seconds to wait for its turn and to be recorded.
+/// Lease duration of a delivery: the receiver's timeout, plus 15 seconds to wait for a slot and to be recorded.
 const LEASE: Duration = Duration::from_secs(TIMEOUT_SECONDS + 15);
-/// What an operator is promised: another worker goes on within this time.
+/// Documented limit on the time until another worker takes over.
 const TAKEN_OVER: Duration = Duration::from_secs(30);
 const RETRIES: usize = 20;
 
-/// One process for the API, and a receiver that a subscription leads to.
+/// A process that serves the API, and a receiver with a subscription.
 struct Stage {
     place: Place,
     api: Service,
@@ -52,7 +52,7 @@ impl Stage {
 fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
     let Some(mut stage) = Stage::set() else { return };
     let workers = [stage.worker(), stage.worker()];
-    // Some are under way for a long time while both workers look for more, and some fail and come round again.
+    // Some attempts stay in flight while both workers claim more, and some fail and are retried.
     stage.receiver.answers(|it| match it.number % 40 {
         5 => Answer::Hold,
         it if it % 8 == 2 => Answer::Status(500),
@@ -99,12 +99,13 @@ fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
     let observations = stage.observe(1);
     stage.receiver.until("a delivery", |all| all.len() == 1);
     freeze(sleeper.process_id());
-    // The sleeper's attempt is acknowledged, but by the time it hears of that, the delivery is under way elsewhere.
+    // The frozen worker's attempt is acknowledged, but another worker retries the delivery before it learns of
+    // that.
     stage.receiver.answers(|it| if it.number == 0 { Answer::Status(200) } else { Answer::Hold });
     let heir = stage.worker();
     stage.receiver.until("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");
-    // It ends only when it has tried to record what it had.
+    // The stop waits until the worker has tried to record its results.
     sleeper.stop();
     stage.receiver.answers(|_| Answer::Status(200));
     let ledger = stage.settled(&observations);
