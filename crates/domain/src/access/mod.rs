@@ -4,9 +4,11 @@ pub mod api_key;
 mod authority;
 mod denied;
 mod key_text;
+mod requirement;
 
 pub use authority::Authority;
 pub use denied::Denied;
+pub use requirement::Access;
 
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};

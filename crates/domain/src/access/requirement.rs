@@ -1,0 +1,190 @@
+//! The callers that an operation admits (§5, decisions B5, B6).
+
+use super::{AdminContext, Caller, Denied, Environment, Permission};
+
+/// The key that an operation needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    /// None: the operation is public.
+    None,
+    /// Any valid key.
+    Any,
+    /// A key with the read scope of each type of resource that the request names. The use case checks it.
+    ReadsTypes,
+    /// A key with this scope.
+    Scope(Permission),
+}
+
+/// The callers that an operation admits: key, scope, admin context, environment and sight in one value.
+///
+/// ```
+/// use candor_domain::access::{Access, AdminContext, Permission};
+///
+/// const ACCESS: Access = Access::data_admin(Permission::SettingsWrite).live_only();
+///
+/// assert_eq!(ACCESS.required_scope(), Some(Permission::SettingsWrite));
+/// assert_eq!(ACCESS.admin_context(), Some(AdminContext::Data));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    key: Key,
+    admin_context: Option<AdminContext>,
+    environment: Option<Environment>,
+    needs_full_sight: bool,
+}
+
+impl Access {
+    /// Every client, without a key.
+    pub const PUBLIC: Self = Self::new(Key::None, None);
+    /// Every valid key.
+    pub const ANY_KEY: Self = Self::new(Key::Any, None);
+    /// Keys with the read scope of each type of resource that the request names. The use case checks the scopes.
+    pub const READS_TYPES: Self = Self::new(Key::ReadsTypes, None);
+
+    const fn new(key: Key, admin_context: Option<AdminContext>) -> Self {
+        Self { key, admin_context, environment: None, needs_full_sight: false }
+    }
+
+    /// Keys with this scope.
+    #[must_use]
+    pub const fn scope(scope: Permission) -> Self {
+        Self::new(Key::Scope(scope), None)
+    }
+
+    /// Keys with this scope in admin context for data.
+    #[must_use]
+    pub const fn data_admin(scope: Permission) -> Self {
+        Self::new(Key::Scope(scope), Some(AdminContext::Data))
+    }
+
+    /// Keys with this scope whose own level is admin, for keys, connectors and settings.
+    #[must_use]
+    pub const fn settings_admin(scope: Permission) -> Self {
+        Self::new(Key::Scope(scope), Some(AdminContext::Settings))
+    }
+
+    /// Keys with this scope that may write to people: of keys that act for a person only those of org admins.
+    #[must_use]
+    pub const fn people_writer(scope: Permission) -> Self {
+        Self::new(Key::Scope(scope), Some(AdminContext::People))
+    }
+
+    /// Refuses test keys (decision B6).
+    #[must_use]
+    pub const fn live_only(self) -> Self {
+        Self { environment: Some(Environment::Live), ..self }
+    }
+
+    /// Refuses live keys (decision B6).
+    #[must_use]
+    pub const fn test_only(self) -> Self {
+        Self { environment: Some(Environment::Test), ..self }
+    }
+
+    /// Refuses keys that act for a person who is no org admin, because the operation shows or sends what such a key
+    /// must not see (decision B5).
+    #[must_use]
+    pub const fn full_sight(self) -> Self {
+        Self { needs_full_sight: true, ..self }
+    }
+
+    /// Returns `true` if no key is needed.
+    #[must_use]
+    pub const fn is_public(&self) -> bool {
+        matches!(self.key, Key::None)
+    }
+
+    /// Returns `true` if the scopes depend on the types of resources that the request names.
+    #[must_use]
+    pub const fn reads_types(&self) -> bool {
+        matches!(self.key, Key::ReadsTypes)
+    }
+
+    /// The scope that every request needs, if there is one.
+    #[must_use]
+    pub const fn required_scope(&self) -> Option<Permission> {
+        match self.key {
+            Key::None | Key::Any | Key::ReadsTypes => None,
+            Key::Scope(scope) => Some(scope),
+        }
+    }
+
+    /// The admin context beside the scope. It is required after the fields of a request are checked (decision A13).
+    #[must_use]
+    pub const fn admin_context(&self) -> Option<AdminContext> {
+        self.admin_context
+    }
+
+    /// The only environment whose keys are admitted; `None` if both are.
+    #[must_use]
+    pub const fn environment(&self) -> Option<Environment> {
+        self.environment
+    }
+
+    /// Returns `true` if keys that act for a person who is no org admin are refused.
+    #[must_use]
+    pub const fn needs_full_sight(&self) -> bool {
+        self.needs_full_sight
+    }
+
+    /// Checks what does not depend on the request: environment, scope and sight, in this order (decision A13).
+    ///
+    /// # Errors
+    /// [`Denied::TestKey`], [`Denied::LiveKey`], [`Denied::MissingScope`], [`Denied::ActsForPerson`].
+    pub fn admit(&self, caller: &Caller) -> Result<(), Denied> {
+        match self.environment {
+            Some(Environment::Live) => caller.require_live()?,
+            Some(Environment::Test) => caller.require_test()?,
+            None => {}
+        }
+        if let Some(scope) = self.required_scope() {
+            caller.require(scope)?;
+        }
+        if self.needs_full_sight { caller.require_full_sight() } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::unbound;
+    use super::super::{AccessLevel, BoundPerson};
+    use super::*;
+    use crate::access::Permissions;
+    use crate::id::EmployeeId;
+    use ulid::Ulid;
+
+    const SCOPE: Permission = Permission::EventsRead;
+
+    fn key(scopes: Permissions, environment: Environment, is_bound: bool) -> Caller {
+        let mut caller = unbound(AccessLevel::Standard);
+        caller.scopes = scopes;
+        caller.tenant.environment = environment;
+        caller.person = is_bound.then(|| BoundPerson { id: EmployeeId::from_ulid(Ulid(7)), is_org_admin: false });
+        caller
+    }
+
+    #[test]
+    fn access_is_refused_by_environment_then_scope_then_sight() {
+        let access = Access::scope(SCOPE).live_only().full_sight();
+        let scoped = Permissions::NONE.with(SCOPE);
+        for (caller, refused) in [
+            (key(Permissions::NONE, Environment::Test, true), Some(Denied::TestKey)),
+            (key(Permissions::NONE, Environment::Live, true), Some(Denied::MissingScope(SCOPE))),
+            (key(scoped, Environment::Live, true), Some(Denied::ActsForPerson)),
+            (key(scoped, Environment::Live, false), None),
+        ] {
+            assert_eq!(access.admit(&caller).err(), refused, "{caller:?}");
+        }
+        let live = key(scoped, Environment::Live, false);
+        assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(Denied::LiveKey));
+    }
+
+    #[test]
+    fn access_without_a_scope_admits_every_key() {
+        let weakest = key(Permissions::NONE, Environment::Test, true);
+        for access in [Access::PUBLIC, Access::ANY_KEY, Access::READS_TYPES] {
+            assert_eq!(access.admit(&weakest), Ok(()), "{access:?}");
+        }
+        assert!(Access::PUBLIC.is_public() && !Access::ANY_KEY.is_public());
+    }
+}
