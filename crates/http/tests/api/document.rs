@@ -6,6 +6,7 @@ use candor_http::openapi::document;
 use candor_http::table::{Access, Body, Method, ROUTES, Route, Success};
 use serde_json::{Value, json};
 
+use crate::documented::mismatch;
 use crate::resources::{Resources, method};
 use crate::support::World;
 
@@ -82,66 +83,6 @@ fn no_reference_dangles_and_no_schema_is_idle() {
         for name in names(&document["components"][kind]) {
             assert!(found.contains(format!("#/components/{kind}/{name}").as_str()), "{kind}/{name} is used nowhere");
         }
-    }
-}
-
-/// Holds a value against the part of JSON Schema that the document uses for answers.
-fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
-    if let Some(reference) = schema["$ref"].as_str() {
-        return mismatch(document, document.pointer(&reference[1..])?, value, at);
-    }
-    if let Some(choices) = schema["anyOf"].as_array() {
-        let fits = choices.iter().any(|it| mismatch(document, it, value, at).is_none());
-        return (!fits).then(|| format!("{at}: {value} fits none"));
-    }
-    if let Some(choices) = schema["oneOf"].as_array() {
-        let fits = choices.iter().filter(|it| mismatch(document, it, value, at).is_none()).count();
-        return (fits != 1).then(|| format!("{at}: {value} fits {fits} instead of one"));
-    }
-    if schema.get("not").is_some_and(|it| mismatch(document, it, value, at).is_none()) {
-        return Some(format!("{at}: {value} is excluded"));
-    }
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(it) if it.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let types: Vec<&str> = match &schema["type"] {
-        Value::String(it) => vec![it],
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
-    };
-    let fits = types.contains(&kind) || (kind == "integer" && types.contains(&"number"));
-    if !types.is_empty() && !fits {
-        return Some(format!("{at}: {value} is {kind}, not {types:?}"));
-    }
-    if schema.get("const").is_some_and(|it| it != value) {
-        return Some(format!("{at}: {value} is not {}", schema["const"]));
-    }
-    if let Some(words) = schema["enum"].as_array()
-        && !words.contains(value)
-    {
-        return Some(format!("{at}: {value} is none of {words:?}"));
-    }
-    match value {
-        Value::Array(items) => items.iter().find_map(|it| mismatch(document, &schema["items"], it, at)),
-        Value::Object(members) => {
-            let missing = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let missing = missing.filter(|it| !members.contains_key(*it)).collect::<Vec<_>>();
-            if !missing.is_empty() {
-                return Some(format!("{at}: {missing:?} are missing"));
-            }
-            let properties = schema["properties"].as_object()?;
-            members.iter().find_map(|(name, it)| match properties.get(name) {
-                Some(schema) => mismatch(document, schema, it, &format!("{at}.{name}")),
-                None => Some(format!("{at}.{name} is not described")),
-            })
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 

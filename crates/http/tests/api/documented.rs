@@ -1,4 +1,5 @@
-//! Every status that the suites see is in the document. The test client asserts it with each answer.
+//! Every answer that the suites see is in the document: its status, and its body with every member. The test client
+//! asserts it with each answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -6,16 +7,22 @@ use std::sync::LazyLock;
 use actix_web::http::Method;
 use candor_http::openapi::document;
 use candor_http::table::{BASE, ROUTES, Route};
+use serde_json::{Value, json};
+
+use crate::support::Answered;
+
+/// The document, built once for all tests.
+static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
 /// Statuses in the document, by operation.
 static STATUSES: LazyLock<BTreeMap<&str, BTreeSet<String>>> = LazyLock::new(|| {
-    let document = document();
-    let statuses = |route: &Route| {
-        let operation = &document["paths"][route.path][route.method.word().to_lowercase()];
-        operation["responses"].as_object().unwrap().keys().cloned().collect()
-    };
+    let statuses = |route: &Route| responses(route).as_object().unwrap().keys().cloned().collect();
     ROUTES.iter().map(|route| (route.operation, statuses(route))).collect()
 });
+
+fn responses(route: &Route) -> &'static Value {
+    &DOCUMENT["paths"][route.path][route.method.word().to_lowercase()]["responses"]
+}
 
 /// Finds the route that answers a request; `None` for what is 404 or 405, and for pages and `OPTIONS`.
 pub(crate) fn route(method: &Method, path: &str) -> Option<&'static Route> {
@@ -44,6 +51,111 @@ pub(crate) fn assert_status(route: Option<&Route>, asked: &str, status: u16) {
     );
 }
 
+/// Returns the example of the answer of an operation.
+pub(crate) fn example_of(operation: &str) -> &'static Value {
+    let route = ROUTES.iter().find(|route| route.operation == operation).unwrap();
+    &responses(route)[route.status.to_string()]["content"]["application/json"]["example"]
+}
+
+/// Asserts that the body of an answer is as the document describes it for this status. Pages and compressed bodies are
+/// left out, and so is the document itself.
+#[track_caller]
+pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &Answered) {
+    let is_json = answered.header("content-type") == Some("application/json");
+    let Some(route) = route.filter(|route| is_json && route.operation != "getDocument") else { return };
+    if answered.body.is_empty() || answered.header("content-encoding").is_some() {
+        return;
+    }
+    let response = &responses(route)[answered.status.to_string()];
+    let response = match response["$ref"].as_str() {
+        Some(reference) => DOCUMENT.pointer(&reference[1..]).unwrap(),
+        None => response,
+    };
+    let schema = &response["content"]["application/json"]["schema"];
+    assert!(schema.is_object(), "{asked} answered {} with a body that has no schema", answered.status);
+    assert_eq!(mismatch(&DOCUMENT, schema, &answered.json(), route.operation), None, "{asked}");
+}
+
+/// Returns the first difference between a value and a schema of the document; `None` if the value fits.
+///
+/// Stricter than JSON Schema: a member that the schema does not list is a difference.
+pub(crate) fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return mismatch(document, document.pointer(&reference[1..])?, value, at);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let fits = choices.iter().any(|choice| mismatch(document, choice, value, at).is_none());
+        return (!fits).then(|| format!("{at}: {value} fits none"));
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        let fits = choices.iter().filter(|choice| mismatch(document, choice, value, at).is_none()).count();
+        return (fits != 1).then(|| format!("{at}: {value} fits {fits} instead of one"));
+    }
+    if schema.get("not").is_some_and(|choice| mismatch(document, choice, value, at).is_none()) {
+        return Some(format!("{at}: {value} is excluded"));
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(kind) => vec![kind],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
+    };
+    let fits = types.contains(&kind) || (kind == "integer" && types.contains(&"number"));
+    if !types.is_empty() && !fits {
+        return Some(format!("{at}: {value} is {kind}, not {types:?}"));
+    }
+    if schema.get("const").is_some_and(|constant| constant != value) {
+        return Some(format!("{at}: {value} is not {}", schema["const"]));
+    }
+    if let Some(words) = schema["enum"].as_array()
+        && !words.contains(value)
+    {
+        return Some(format!("{at}: {value} is none of {words:?}"));
+    }
+    match value {
+        Value::Array(items) => {
+            let is_within = |least: &str, most: &str| {
+                schema[least].as_u64().is_none_or(|least| items.len() as u64 >= least)
+                    && schema[most].as_u64().is_none_or(|most| items.len() as u64 <= most)
+            };
+            if !is_within("minItems", "maxItems") {
+                return Some(format!("{at} has {} items", items.len()));
+            }
+            items.iter().find_map(|item| mismatch(document, &schema["items"], item, at))
+        }
+        Value::Number(number) => {
+            let value = number.as_f64()?;
+            let is_outside = schema["minimum"].as_f64().is_some_and(|least| value < least)
+                || schema["maximum"].as_f64().is_some_and(|most| value > most);
+            is_outside.then(|| format!("{at}: {number} is out of range"))
+        }
+        Value::Object(members) => {
+            let missing = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let missing = missing.filter(|name| !members.contains_key(*name)).collect::<Vec<_>>();
+            if !missing.is_empty() {
+                return Some(format!("{at}: {missing:?} are missing"));
+            }
+            let properties = schema["properties"].as_object();
+            let of_any_name = Some(&schema["additionalProperties"]).filter(|values| values.is_object());
+            members.iter().find_map(|(name, member)| {
+                match properties.and_then(|properties| properties.get(name)).or(of_any_name) {
+                    Some(schema) => mismatch(document, schema, member, &format!("{at}.{name}")),
+                    None => properties.map(|_| format!("{at}.{name} is not described")),
+                }
+            })
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
 #[test]
 fn route_of_a_request_is_found_by_its_pattern() {
     let found = |method: Method, path: &str| route(&method, path).map(|route| route.operation);
@@ -53,4 +165,22 @@ fn route_of_a_request_is_found_by_its_pattern() {
     assert_eq!(found(Method::GET, "/v1/employees/csv"), None, "405");
     assert_eq!(found(Method::PUT, "/v1/employees"), None);
     assert_eq!(found(Method::GET, "/v1/nothing"), None);
+}
+
+#[test]
+fn value_that_differs_from_its_schema_is_a_mismatch() {
+    let text = json!({"type": "string"});
+    let object = json!({"type": "object", "required": ["a"], "properties": {"a": text}});
+    let short_list = json!({"type": "array", "items": {"type": "integer", "minimum": 1}, "maxItems": 2});
+    let texts = json!({"type": "object", "additionalProperties": text});
+    for (schema, fitting, differing) in [
+        (&object, json!({"a": "x"}), vec![json!({}), json!({"a": 1}), json!({"a": "x", "b": 1}), json!([])]),
+        (&short_list, json!([1, 2]), vec![json!([0]), json!([1, 2, 3]), json!(["x"])]),
+        (&texts, json!({"any": "x"}), vec![json!({"any": 1})]),
+    ] {
+        assert_eq!(mismatch(&Value::Null, schema, &fitting, ""), None);
+        for value in differing {
+            assert!(mismatch(&Value::Null, schema, &value, "").is_some(), "{value}");
+        }
+    }
 }

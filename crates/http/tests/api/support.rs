@@ -241,6 +241,7 @@ impl Request<'_> {
     pub(crate) async fn send(self) -> Answered {
         let answered = (self.world.serve)(self.request).await;
         documented::assert_status(self.route, &self.asked, answered.status);
+        documented::assert_body(self.route, &self.asked, &answered);
         answered
     }
 }

@@ -13,6 +13,7 @@ mod starts;
 use candor_service::usecases::operator::{self, KeyOrder};
 use serde_json::{Value, json};
 
+use crate::documented;
 use crate::support::{Answered, World};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
@@ -122,7 +123,7 @@ impl<'w> Feed<'w> {
     }
 }
 
-/// Puts an event in that is about nothing, and answers its id.
+/// Appends an event about the summary of the document's example, and returns its id.
 async fn mark(world: &World) -> String {
     let at = world.services.clock.now();
     let audit = AuditEntry {
@@ -138,7 +139,8 @@ async fn mark(world: &World) -> String {
     };
     let id = world.services.id(at);
     let mut change = ChangeSet::new(audit);
-    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data: "{}".to_owned() }];
+    let data = documented::example_of("getSummary").to_string();
+    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data }];
     world.services.store.commit(Tenant::live(world.organization), change).await.unwrap();
     id.to_string()
 }
