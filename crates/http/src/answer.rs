@@ -1,30 +1,13 @@
-//! Turns what came out of a request into the response, with the headers that every response has.
+//! An answer before the headers that every response has.
 
-use actix_web::HttpResponse;
-use actix_web::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
-    LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
-};
-use actix_web::http::{ConnectionType, Method, StatusCode};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
-use candor_domain::window::RateLimitStatus;
-use candor_fair_share::large_work::PIECE_BYTES;
-use candor_service::{Outcome, Reply};
 
-use crate::answer_budget::AnswerPermit;
-use crate::api::Api;
 use crate::error_response::ErrorResponse;
-use crate::exchange::Exchange;
-use crate::router::Captures;
-use crate::{body, compress, etag};
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("candor-should-retry");
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// Media type of the API's bodies.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -58,47 +41,7 @@ impl Answer {
         answer
     }
 
-    /// A success of a use case. `Location` is the path of the request with the id of the new resource.
-    pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
-        let mut answer = Self::with_body(JSON, reply.body);
-        match &reply.outcome {
-            Outcome::Done => {}
-            Outcome::Created(id) => {
-                answer.status = StatusCode::CREATED;
-                let path = format!("{}/{id}", captures.fill(exchange.pattern));
-                answer.headers.extend(api.location(&path).map(|location| (LOCATION, location)));
-            }
-            Outcome::Accepted => answer.status = StatusCode::ACCEPTED,
-            Outcome::Removed => answer = Self::empty(StatusCode::NO_CONTENT),
-        }
-        if reply.replayed {
-            answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
-        }
-        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.etag_extra)) else { return answer };
-        let unchanged = exchange.is_read() && {
-            let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
-            etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)
-        };
-        if let Ok(tag) = HeaderValue::try_from(tag) {
-            answer.headers.push((ETAG, tag));
-        }
-        if unchanged {
-            answer.status = StatusCode::NOT_MODIFIED;
-            answer.body = Bytes::new();
-            answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
-        }
-        answer
-    }
-
-    /// A request that did not succeed.
-    pub(crate) fn of_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
-        if let Some(cause) = &error.cause {
-            tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
-        }
-        Self::refusing(exchange.id, error)
-    }
-
-    /// The same, of a request that is known by this id only.
+    /// A refusal of the request with this id.
     pub(crate) fn refusing(request: RequestId, error: ErrorResponse) -> Self {
         let mut answer = Self::with_body(JSON, error.envelope(request));
         answer.status = error.status;
@@ -117,86 +60,4 @@ impl Answer {
         }
         answer
     }
-
-    /// Compresses a large body of a caller that takes it, in the tenant's turn and away from the threads that answer
-    /// requests. Smaller ones are compressed with their response.
-    pub(crate) async fn compressed_apart(mut self, api: &Api, exchange: &Exchange<'_>) -> Self {
-        let Some(caller) = exchange.caller.as_ref().filter(|_| !self.is_encoded && self.body.len() > PIECE_BYTES)
-        else {
-            return self;
-        };
-        let Some(encoding) = compress::wanted(exchange.request.headers()) else { return self };
-        let body = self.body.clone();
-        let work = move || compress::quickly(encoding, &body);
-        self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
-        self.is_encoded = true;
-        // Without a smaller form the body goes out as it is.
-        if let Ok(Some(smaller)) = api.services.large_work.run(caller.tenant, work).await {
-            self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
-            self.body = smaller;
-        }
-        self
-    }
-
-    /// Encodes the body for the client and counts it against the budget of its caller.
-    ///
-    /// # Errors
-    /// 503 if the caller has too many answers that are not sent yet.
-    fn admitted(mut self, api: &Api, exchange: &Exchange<'_>) -> Result<(Self, Option<AnswerPermit>), ErrorResponse> {
-        let request = exchange.request;
-        if !self.is_encoded {
-            self.body = compress::apply(request.headers(), &mut self.headers, self.body);
-            self.is_encoded = true;
-        }
-        let Some(caller) = exchange.caller.as_ref().filter(|_| *request.method() != Method::HEAD) else {
-            return Ok((self, None));
-        };
-        let bytes = self.body.len();
-        // A write has been carried out: refusing its answer would make the client repeat it.
-        let permit =
-            if exchange.is_read() { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
-        Ok((self, permit))
-    }
-
-    /// Turns the answer into the response, or into a refusal if there is no memory for it.
-    pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
-        match self.admitted(api, exchange) {
-            Ok((answer, permit)) => answer.respond(api, exchange, permit),
-            Err(error) => Self::of_error(exchange, error).respond(api, exchange, None),
-        }
-    }
-
-    fn respond(self, api: &Api, exchange: &Exchange<'_>, permit: Option<AnswerPermit>) -> HttpResponse {
-        let mut response = HttpResponse::new(self.status);
-        let (request, headers) = (exchange.request.headers(), response.headers_mut());
-        for (name, value) in self.headers {
-            headers.insert(name, value);
-        }
-        if let Ok(id) = HeaderValue::try_from(exchange.id.to_string()) {
-            headers.insert(REQUEST_ID, id);
-        }
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if !headers.contains_key(CACHE_CONTROL) {
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        }
-        if let Some(rate_limit) = &exchange.rate_limit {
-            write_rate_limit(rate_limit, headers);
-        }
-        if api.readiness.is_draining() {
-            // Clients that keep connections open learn here that this one ends, before it does.
-            response.head_mut().set_connection_type(ConnectionType::Close);
-        }
-        let headers = response.headers_mut();
-        api.cors.apply(request, headers);
-        if *exchange.request.method() != Method::HEAD && self.body.is_empty() {
-            return response;
-        }
-        response.set_body(body::with_permit(self.body, permit))
-    }
-}
-
-fn write_rate_limit(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {
-    headers.insert(RATE_LIMIT, HeaderValue::from(rate_limit.limit));
-    headers.insert(RATE_REMAINING, HeaderValue::from(rate_limit.remaining));
-    headers.insert(RATE_RESET, HeaderValue::from(rate_limit.reset_at_seconds));
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::http::header::HeaderValue;
-use actix_web::web::{self, ServiceConfig};
 use candor_service::Services;
 
 use crate::answer_budget::AnswerBudget;
 use crate::cors::Cors;
 use crate::health::Readiness;
 use crate::read_turns::ReadTurns;
+use crate::record;
+use crate::route::BASE;
 use crate::router::Router;
+use crate::routes::ROUTES;
 use crate::settings::HttpSettings;
-use crate::table::{BASE, ROUTES};
-use crate::{dispatch, record};
 
 /// Answers requests. Share one between all workers.
 pub struct Api {
@@ -39,7 +39,7 @@ impl Api {
         let base_url = format!("{}{BASE}", services.settings.public_url.trim_end_matches('/'));
         let cors = Cors::new(&settings.cors_origins);
         let answers = AnswerBudget::new(settings.answer_limits);
-        record::register(dispatch::quota_names());
+        record::register(record::quota_names());
         let (router, warned_of_forwarded_header) = (Router::new(ROUTES), AtomicBool::new(false));
         let read_turns = Arc::default();
         Self { services, settings, readiness, router, cors, answers, read_turns, base_url, warned_of_forwarded_header }
@@ -59,12 +59,5 @@ impl Api {
 
     pub(crate) fn location(&self, path: &str) -> Option<HeaderValue> {
         HeaderValue::from_str(&format!("{}{path}", self.base_url)).ok()
-    }
-}
-
-/// Adds the API to an actix application: it answers every path.
-pub fn configure(api: Arc<Api>) -> impl FnOnce(&mut ServiceConfig) {
-    move |config| {
-        config.app_data(web::Data::from(api)).default_service(web::to(crate::dispatch::entry));
     }
 }

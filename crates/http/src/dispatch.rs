@@ -18,7 +18,6 @@ use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
 use candor_service::{Idempotency, RequestContext};
 use futures_util::FutureExt;
-use strum::VariantArray;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
@@ -26,18 +25,14 @@ use crate::address;
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::error_response::ErrorResponse;
-use crate::exchange::{AnonymousRequest, AuthenticatedRequest, Exchange};
+use crate::exchange::Exchange;
 use crate::read_gate::ReadGate;
 use crate::read_turns::ReadTurn;
-use crate::record::{self, Record};
-use crate::router::{self, Captures};
-use crate::table::{BASE, Body, Handler, Route, Success};
-use crate::{docs, etag, framing, invitation_page};
+use crate::record::{self, INVITATION_ACCEPT, Record, WITHOUT_KEY};
+use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
+use crate::route::{BASE, Body, Handler, Route, Success};
+use crate::{docs, etag, framing, invitation_page, openapi, router};
 
-/// What requests without a valid key count as (decision B1).
-const WITHOUT_KEY: &str = "without_key";
-/// What attempts to accept an invitation count as (decisions G).
-const INVITATION_ACCEPT: &str = "invitation_accept";
 /// The pattern of whatever is not in the table.
 const UNKNOWN: &str = "unknown";
 
@@ -62,7 +57,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     let done = match tokio::time::timeout(api.settings.request_budget, work).await {
         Ok(Ok(done)) => done,
         Ok(Err(panic)) => Err(ErrorResponse::defect(format!("panicked: {}", panic_text(&*panic)))),
-        Err(_) => Err(ErrorResponse::too_slow()),
+        Err(_) => Err(ErrorResponse::out_of_time()),
     };
     if let Some(payload) = payload {
         framing::pass_over(&request, payload).await;
@@ -89,11 +84,6 @@ fn client(api: &Api, request: &HttpRequest) -> IpAddr {
         api.report_unreadable_forwarded_header(client.address);
     }
     client.address
-}
-
-/// Returns the names under which requests are counted and refused, for metrics.
-pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
-    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, INVITATION_ACCEPT])
 }
 
 /// What a trace says of a request; its status comes with its answer.
@@ -182,7 +172,7 @@ impl Api {
                 let visit = self.visit(exchange, route, payload).await?;
                 handler(&self.services, visit).instrument(use_case(route)).await?
             }
-            Handler::File(file) => return Ok(file().answer(exchange.request.headers())),
+            Handler::Document => return Ok(openapi::rendered().answer(exchange.request.headers())),
         };
         Ok(Answer::of_reply(self, exchange, captures, reply))
     }
@@ -210,18 +200,7 @@ impl Api {
             record::refused(route.quota.word());
             return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
         }
-        if route.live_only {
-            caller.require_live()?;
-        }
-        if route.test_only {
-            caller.require_test()?;
-        }
-        if let Some(scope) = route.access.scope() {
-            caller.require(scope)?;
-        }
-        if route.full_sight {
-            caller.require_full_sight()?;
-        }
+        route.access.admit(&caller)?;
         Ok(caller)
     }
 
@@ -302,7 +281,7 @@ impl Api {
             unexpected_fields: None,
             admin_context: route.access.admin_context(),
         };
-        if route.method == crate::table::Method::Get {
+        if route.method == crate::route::Method::Get {
             return Ok(AuthenticatedRequest { context, captures, params, body: Object::new(), csv: Bytes::new() });
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
@@ -338,7 +317,7 @@ impl Api {
         route: &Route,
         payload: &mut Option<Payload>,
     ) -> Result<AnonymousRequest, ErrorResponse> {
-        let body = if route.method == crate::table::Method::Get {
+        let body = if route.method == crate::route::Method::Get {
             None
         } else if exchange.is_form() {
             let body = framing::body(exchange.request, taken(payload)?, self.settings.body_time).await?;

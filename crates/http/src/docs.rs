@@ -15,7 +15,7 @@ use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::health::status;
 use crate::reference;
-use crate::table::BASE;
+use crate::route::BASE;
 
 /// Nothing is loaded from elsewhere; the page styles itself with inline styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \

@@ -148,14 +148,20 @@ impl ErrorResponse {
         Self::new(status, ErrorCode::BadRequest, message)
     }
 
-    /// Creates the 408 for a request that the client sent too slowly.
-    pub(crate) fn slow_client() -> Self {
-        let message = "The request did not arrive in time.";
+    /// Creates the 408 for a request whose head did not arrive in time.
+    pub(crate) fn late_head() -> Self {
+        let message = "The request line and the headers did not arrive in time. Send them without a pause.";
+        Self::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message)
+    }
+
+    /// Creates the 408 for a request whose body did not arrive in time.
+    pub(crate) fn late_body() -> Self {
+        let message = "The body did not arrive in time. Send it without a pause.";
         Self::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message)
     }
 
     /// Creates the 504 for a request whose processing took too long. Its changes may have been committed.
-    pub(crate) fn too_slow() -> Self {
+    pub(crate) fn out_of_time() -> Self {
         let message = "Processing took too long. A retry of an idempotent request is safe.";
         Self::new(StatusCode::GATEWAY_TIMEOUT, ErrorCode::Timeout, message)
     }
@@ -175,7 +181,7 @@ impl ErrorResponse {
     }
 
     /// Creates the 503 for an aborted slow read. The message names the filter to narrow.
-    fn given_up(message: String) -> Self {
+    fn too_wide(message: String) -> Self {
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         Self { retry_after_seconds: Some(SLOW_SECONDS), ..error }
     }
@@ -292,7 +298,7 @@ impl From<Error> for ErrorResponse {
             Error::Unavailable(cause) => {
                 Self::unavailable("The service is temporarily unavailable. Retry the request.", Some(cause))
             }
-            Error::TooSlow(message) => Self::given_up(message),
+            Error::TooSlow(message) => Self::too_wide(message),
             Error::NotIndexed => {
                 let message = "The search index is still being built. Retry later.";
                 Self { retry_after_seconds: Some(INDEXING_SECONDS), ..Self::unavailable(message, None) }

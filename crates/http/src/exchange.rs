@@ -1,23 +1,17 @@
-//! One request on its way through: what is known of it so far, and what a handler gets to see.
+//! One request on its way through, and the facts that are known of it so far.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
-use bytes::Bytes;
 use candor_domain::access::Caller;
 use candor_domain::audit::Origin;
-use candor_domain::id::{Id, Kind, RequestId};
-use candor_domain::json::Object;
-use candor_domain::params::Params;
-use candor_domain::refusal::Refusal;
+use candor_domain::id::RequestId;
 use candor_domain::time::Timestamp;
 use candor_domain::window::RateLimitStatus;
-use candor_service::{Error, RequestContext};
 
 use crate::invitation_page;
-use crate::router::Captures;
-use crate::table::Route;
+use crate::route::Route;
 
 /// The longest `User-Agent` that the audit log keeps, in characters.
 const USER_AGENT_CHARS: usize = 256;
@@ -55,40 +49,4 @@ impl Exchange<'_> {
         let agent = agent.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
         Origin { ip: Some(self.client.to_string()), user_agent: agent, api_key: None }
     }
-}
-
-/// A request of a caller with a key.
-pub(crate) struct AuthenticatedRequest<'a> {
-    /// Who asks, under which conditions.
-    pub(crate) context: RequestContext,
-    /// What stood in the path.
-    pub(crate) captures: Captures<'a>,
-    /// The decoded query.
-    pub(crate) params: Params,
-    /// The members of the body.
-    pub(crate) body: Object,
-    /// The body, where it is a CSV file.
-    pub(crate) csv: Bytes,
-}
-
-impl AuthenticatedRequest<'_> {
-    /// The identifier in the path. What is none names nothing (decision A4).
-    pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
-        self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
-    }
-
-    /// The second identifier in the path.
-    pub(crate) fn second_id<K: Kind>(&self) -> Result<Id<K>, Error> {
-        self.captures.second().parse().map_err(|_| Error::Refused(Refusal::NotFound))
-    }
-}
-
-/// A request of somebody without a key.
-pub(crate) struct AnonymousRequest {
-    /// The request's id.
-    pub(crate) request: RequestId,
-    /// Where it came from.
-    pub(crate) origin: Origin,
-    /// The members of the body.
-    pub(crate) body: Object,
 }

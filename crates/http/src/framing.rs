@@ -127,7 +127,7 @@ impl Cut {
         match self {
             Self::TooLarge => too_large(),
             Self::Broken => ErrorResponse::malformed("The body is not complete."),
-            Self::Slow => ErrorResponse::slow_client(),
+            Self::Slow => ErrorResponse::late_body(),
         }
     }
 }

@@ -29,19 +29,27 @@ mod read_gate;
 mod read_turns;
 mod record;
 mod reference;
+mod request;
+mod response;
+mod route;
 mod router;
 mod routes;
 mod schema;
 mod server;
 mod settings;
-pub mod table;
 mod wire;
+
+/// The table of routes.
+pub mod table {
+    pub use crate::route::{BASE, Body, Method, Query, Route, Schema, Success};
+    pub use crate::routes::ROUTES;
+}
 
 pub use address::{Network, NotANetwork};
 pub use admin::{Watched, admin_server};
 pub use answer_budget::AnswerLimits;
-pub use api::{Api, configure};
+pub use api::Api;
 pub use health::Readiness;
 pub use listening::refuse_connections;
-pub use server::{ServerOptions, server};
+pub use server::{ServerOptions, configure, server};
 pub use settings::{AdoptTrace, HttpSettings, MetricsText};

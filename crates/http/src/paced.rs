@@ -73,8 +73,8 @@ impl PacedStream {
         self.gate.clone()
     }
 
-    /// Writes what can be written at once, when nothing else is being written.
-    pub(crate) fn say(&self, bytes: &[u8]) {
+    /// Writes as many of the bytes as the socket takes without waiting. No other write may be under way.
+    pub(crate) fn try_write(&self, bytes: &[u8]) {
         let _ = self.stream.try_write(bytes);
     }
 

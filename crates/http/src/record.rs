@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use actix_web::http::StatusCode;
+use candor_domain::access::QuotaClass;
+use candor_domain::fields::Word;
 use candor_domain::id::RequestId;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use strum::VariantArray;
 
 use crate::exchange::Exchange;
 
@@ -22,6 +25,11 @@ const TURNED_AWAY: &str = "candor_http_connections_refused_total";
 const FORWARDED_UNREADABLE: &str = "candor_forwarded_header_unreadable_total";
 const ANSWERS_REFUSED: &str = "candor_http_answers_refused_total";
 const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
+
+/// What requests without a valid key count as (decision B1).
+pub(crate) const WITHOUT_KEY: &str = "without_key";
+/// What attempts to accept an invitation count as (decisions G).
+pub(crate) const INVITATION_ACCEPT: &str = "invitation_accept";
 
 /// Asked for every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.
 const PROBES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
@@ -155,4 +163,9 @@ fn known_method(method: &str) -> &'static str {
         "OPTIONS" => "OPTIONS",
         _ => "other",
     }
+}
+
+/// Returns the names under which requests are counted and refused, for metrics.
+pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
+    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, INVITATION_ACCEPT])
 }

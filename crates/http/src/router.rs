@@ -6,38 +6,8 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HeaderValue;
 
 use crate::answer::Answer;
-use crate::table::{BASE, Method, Route};
-
-/// The most identifiers in one path.
-const MAX_CAPTURES: usize = 2;
-
-/// The identifiers in a path, as they were sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Captures<'a>([&'a str; MAX_CAPTURES]);
-
-impl<'a> Captures<'a> {
-    /// The first one; empty if the path has none.
-    pub(crate) const fn first(&self) -> &'a str {
-        self.0[0]
-    }
-
-    /// The second one; empty if the path has none.
-    pub(crate) const fn second(&self) -> &'a str {
-        self.0[1]
-    }
-
-    /// Returns the path that a pattern means with these identifiers.
-    pub(crate) fn fill(&self, pattern: &str) -> String {
-        let mut captures = self.0.iter();
-        let mut path = String::with_capacity(pattern.len());
-        for segment in pattern.split('/').skip(1) {
-            let is_capture = segment.starts_with('{');
-            path.push('/');
-            path.push_str(if is_capture { captures.next().copied().unwrap_or_default() } else { segment });
-        }
-        path
-    }
-}
+use crate::request::Captures;
+use crate::route::{BASE, Method, Route};
 
 /// One path of the table with its routes.
 pub(crate) struct Resource {
@@ -75,7 +45,7 @@ impl Resource {
         let mut found = 0;
         for (wanted, given) in self.segments.iter().zip(path) {
             if wanted.starts_with('{') && !given.is_empty() {
-                captures.0[found] = given;
+                captures.set(found, given);
                 found += 1;
             } else if wanted != given {
                 return None;
@@ -172,7 +142,7 @@ fn allow(routes: &[Option<&'static Route>]) -> HeaderValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::ROUTES;
+    use crate::routes::ROUTES;
 
     #[test]
     fn every_route_of_the_table_is_found_at_its_path() {

@@ -12,12 +12,14 @@ use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_confi
 use actix_web::App;
 use actix_web::dev::AppConfig;
 use actix_web::rt::net::TcpStream;
+use actix_web::web::{self, ServiceConfig};
 use socket2::SockRef;
 
-use crate::api::{Api, configure};
+use crate::api::Api;
 use crate::connections::Connections;
+use crate::dispatch;
 use crate::paced::Times;
-use crate::wire::{Wire, turn_away};
+use crate::wire::{ErrorBodyStream, reject};
 
 /// How the server treats connections.
 #[derive(Debug, Clone, Copy)]
@@ -87,8 +89,8 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
                 .keep_alive(KeepAlive::Timeout(options.keep_alive))
                 .client_request_timeout(options.head_time)
                 .client_disconnect_timeout(DISCONNECT_TIME)
-                .on_connect_ext(|wire: &Wire, data| {
-                    data.insert(wire.gate());
+                .on_connect_ext(|stream: &ErrorBodyStream, data| {
+                    data.insert(stream.gate());
                 })
                 .finish(app);
             let (api, connections) = (Arc::clone(&api), Arc::clone(&connections));
@@ -108,11 +110,11 @@ fn accept(
     api: Arc<Api>,
     connections: &Arc<Connections>,
     options: ServerOptions,
-) -> Result<(Wire, Protocol, Option<SocketAddr>), DispatchError> {
+) -> Result<(ErrorBodyStream, Protocol, Option<SocketAddr>), DispatchError> {
     let peer = stream.peer_addr().ok();
     let client = peer.map(|it| it.ip());
-    let Some(place) = connections.admit(client) else {
-        turn_away(stream, client, &api);
+    let Some(permit) = connections.admit(client) else {
+        reject(stream, client, &api);
         return Err(DispatchError::Io(io::ErrorKind::ConnectionRefused.into()));
     };
     // Answers are written whole, so waiting to fill packets would only delay them.
@@ -120,7 +122,7 @@ fn accept(
     bound_send_buffer(&stream);
     end_when_not_taken(&stream, options.write_time);
     let times = Times { head: options.head_time, write: options.write_time };
-    Ok((Wire::new(stream, client, api, times, place), Protocol::Http1, peer))
+    Ok((ErrorBodyStream::new(stream, client, api, times, permit), Protocol::Http1, peer))
 }
 
 /// Limits what the system keeps of answers that the client does not read. A system that refuses the size keeps its own.
@@ -135,6 +137,13 @@ pub(crate) fn end_when_not_taken(stream: &TcpStream, time: Duration) {
     let _ = SockRef::from(stream).set_tcp_user_timeout(Some(time));
     #[cfg(not(target_os = "linux"))]
     let _ = (stream, time);
+}
+
+/// Adds the API to an actix application: it answers every path.
+pub fn configure(api: Arc<Api>) -> impl FnOnce(&mut ServiceConfig) {
+    move |config| {
+        config.app_data(web::Data::from(api)).default_service(web::to(dispatch::entry));
+    }
 }
 
 #[cfg(test)]

@@ -24,33 +24,35 @@ use crate::paced::{PacedStream, Times};
 use crate::read_gate::ReadGate;
 use crate::{address, record};
 
-/// How an answer to what is no request begins.
+/// First bytes of a refusal by the protocol layer; its statuses are 4xx.
 const START: &[u8] = b"HTTP/1.1 4";
-/// Where the end of a head is.
+/// End of a head.
 const END: &[u8] = b"\r\n\r\n";
-/// The line that says that there is no body.
+/// Header of an answer without a body.
 const NO_BODY: &str = "content-length: 0";
-/// Such a head is shorter than this.
+/// Upper bound for the head of such a refusal, in bytes.
 const MAX_HEAD: usize = 512;
 
-/// A connection.
-pub(crate) struct Wire {
+/// A client connection that adds the error body to refusals which actix writes without one.
+pub(crate) struct ErrorBodyStream {
     stream: PacedStream,
     peer: Option<IpAddr>,
     api: Arc<Api>,
-    instead: Option<Instead>,
-    /// Given back when the connection ends.
+    /// A rewrite that the socket has taken in part.
+    pending: Option<PendingRewrite>,
+    /// Released when the connection ends.
     _permit: ConnectionPermit,
 }
 
-/// What is written in permit of what was to be written.
-struct Instead {
+/// Bytes written instead of actix's empty refusal.
+struct PendingRewrite {
     bytes: Bytes,
     written: usize,
-    stands_for: usize,
+    /// Length of the bytes of actix that these replace.
+    replaced: usize,
 }
 
-impl Wire {
+impl ErrorBodyStream {
     pub(crate) fn new(
         stream: TcpStream,
         peer: Option<IpAddr>,
@@ -58,21 +60,22 @@ impl Wire {
         times: Times,
         permit: ConnectionPermit,
     ) -> Self {
-        Self { stream: PacedStream::new(stream, times), peer, api, instead: None, _permit: permit }
+        Self { stream: PacedStream::new(stream, times), peer, api, pending: None, _permit: permit }
     }
 
-    /// What tells this connection when to read.
+    /// Returns the gate that stops and resumes reading from this connection.
     pub(crate) fn gate(&self) -> ReadGate {
         self.stream.gate()
     }
 
-    /// Tells a client that a head is late that is not the first of its connection; the protocol layer times only that.
+    /// Answers 408 to a late head. The protocol layer times only the first head of a connection.
     fn refuse_late_head(&self) {
-        let error = ErrorResponse::slow_client();
-        self.stream.say(&whole(&self.api, self.peer, "408 Request Timeout\r\nconnection: close", error));
+        let start = "408 Request Timeout\r\nconnection: close";
+        self.stream.try_write(&render_response(&self.api, self.peer, start, &ErrorResponse::late_head()));
     }
 
-    fn completed(&self, buffer: &[u8]) -> Option<Instead> {
+    /// Adds the error body to the refusal that the buffer ends with, if it ends with one.
+    fn rewrite(&self, buffer: &[u8]) -> Option<PendingRewrite> {
         let (before, status, head) = empty_refusal(buffer)?;
         let at = self.api.services.clock.now();
         let id: RequestId = self.api.services.id(at);
@@ -87,11 +90,11 @@ impl Wire {
         let more = headers_of(&self.api, self.peer, (id, &error), body.len());
         bytes.extend(more.as_bytes());
         bytes.extend(&body);
-        Some(Instead { bytes: Bytes::from(bytes), written: 0, stands_for: buffer.len() })
+        Some(PendingRewrite { bytes: Bytes::from(bytes), written: 0, replaced: buffer.len() })
     }
 }
 
-/// The lines of the head of an error answer that follow its status, and the end of the head.
+/// Renders the headers of an error answer and the end of its head.
 fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorResponse), length: usize) -> String {
     let should_retry = error.should_retry().map(|word| format!("candor-should-retry: {word}\r\n")).unwrap_or_default();
     let client = address::client(peer, &HeaderMap::new(), &[]).address;
@@ -103,29 +106,29 @@ fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorRe
     )
 }
 
-/// Tells a client that it has too many connections, as far as that can be done without waiting.
-pub(crate) fn turn_away(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
+/// Answers 503 to a connection above the limit of its client, as far as the socket takes it without waiting.
+pub(crate) fn reject(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
     record::turned_away();
     let error = ErrorResponse::unavailable(
         "This address has too many connections to the service; use those that are open.",
         None,
     );
     let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncandor-should-retry: true";
-    let bytes = whole(api, peer, start, error);
-    // Nobody knows yet whether the stream can be written to, so it is asked itself; it does not block.
+    let bytes = render_response(api, peer, start, &error);
+    // tokio has not seen the socket writable yet and would refuse; the socket itself does not block.
     let _ = stream.into_std().and_then(|mut it| it.write(&bytes));
 }
 
-/// An answer that begins with this status and these lines.
-fn whole(api: &Api, peer: Option<IpAddr>, start: &str, error: ErrorResponse) -> Vec<u8> {
+/// Renders an error answer; `start` is its status line without the version, and further headers.
+fn render_response(api: &Api, peer: Option<IpAddr>, start: &str, error: &ErrorResponse) -> Vec<u8> {
     let id: RequestId = api.services.id(api.services.clock.now());
     let body = error.envelope(id);
-    let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, (id, &error), body.len())).into_bytes();
+    let mut bytes = format!("HTTP/1.1 {start}\r\n{}", headers_of(api, peer, (id, error), body.len())).into_bytes();
     bytes.extend(&body);
     bytes
 }
 
-/// The refusal without a body that a buffer ends with: what stands before it, its status and its head.
+/// Finds the refusal without a body at the end of a buffer. Returns the bytes before it, its status and its head.
 fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
     if !buffer.ends_with(END) {
         return None;
@@ -140,7 +143,7 @@ fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
 fn error(status: StatusCode) -> Option<ErrorResponse> {
     match status {
         StatusCode::BAD_REQUEST => Some(ErrorResponse::malformed("This cannot be read as an HTTP request.")),
-        StatusCode::REQUEST_TIMEOUT => Some(ErrorResponse::slow_client()),
+        StatusCode::REQUEST_TIMEOUT => Some(ErrorResponse::late_head()),
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
             Some(ErrorResponse::malformed_as(status, "The request line and the headers are too large."))
         }
@@ -148,10 +151,10 @@ fn error(status: StatusCode) -> Option<ErrorResponse> {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for ErrorBodyStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)) {
-            // The system's own time-outs have a number; there is nobody to tell.
+            // A time-out with an error number is the system's: the connection is gone.
             Err(error) if error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
                 self.refuse_late_head();
                 Poll::Ready(Ok(()))
@@ -161,22 +164,22 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for ErrorBodyStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        let wire = &mut *self;
-        let mut instead = match wire.instead.take().or_else(|| wire.completed(buffer)) {
-            Some(instead) => instead,
-            None => return Pin::new(&mut wire.stream).poll_write(cx, buffer),
+        let connection = &mut *self;
+        let mut rewrite = match connection.pending.take().or_else(|| connection.rewrite(buffer)) {
+            Some(rewrite) => rewrite,
+            None => return Pin::new(&mut connection.stream).poll_write(cx, buffer),
         };
-        while instead.written < instead.bytes.len() {
-            let written = Pin::new(&mut wire.stream).poll_write(cx, &instead.bytes[instead.written..]);
+        while rewrite.written < rewrite.bytes.len() {
+            let written = Pin::new(&mut connection.stream).poll_write(cx, &rewrite.bytes[rewrite.written..]);
             let Poll::Ready(Ok(more @ 1..)) = written else {
-                wire.instead = Some(instead);
+                connection.pending = Some(rewrite);
                 return written;
             };
-            instead.written += more;
+            rewrite.written += more;
         }
-        Poll::Ready(Ok(instead.stands_for))
+        Poll::Ready(Ok(rewrite.replaced))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -193,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_refusal_without_a_body_at_the_end_is_completed() {
+    fn only_a_trailing_refusal_without_body_is_rewritten() {
         let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let found = |text: &str| {
             empty_refusal(text.as_bytes()).map(|(before, status, head)| (before.len(), status.as_u16(), head.len()))

@@ -1,11 +1,12 @@
 //! Error responses and response headers of the OpenAPI document.
 
+use candor_domain::access::Access;
 use candor_domain::problem::Code;
 use serde_json::{Value, json};
 
 use super::problems::BODY;
+use crate::route::{Body, Method, Route};
 use crate::schema::shapes::{self, Member, named};
-use crate::table::{Access, Body, Method, Route};
 
 const SHOULD_RETRY: &str = "`true` if a retry of the same request can succeed. Takes precedence over the status.";
 
@@ -105,10 +106,10 @@ pub(super) fn of(route: &Route) -> Vec<(String, Value)> {
 }
 
 fn may_answer(route: &Route, status: u16) -> bool {
-    let (is_public, is_write) = (route.access == Access::Public, route.method != Method::Get);
+    let (is_public, is_write) = (route.access.is_public(), route.method != Method::Get);
     match status {
         401 => !is_public,
-        403 => !is_public && route.access != Access::AnyKey || route.query.is_some(),
+        403 => !is_public && route.access != Access::ANY_KEY || route.query.is_some(),
         404 => route.path.contains('{') || (is_public && is_write),
         408 | 415 => is_write,
         413 => is_write && route.body != Body::Csv,

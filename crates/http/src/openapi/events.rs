@@ -5,11 +5,12 @@ use candor_domain::fields::Word;
 use candor_domain::id::OrganizationKind;
 use serde_json::{Map, Value, json};
 
-use crate::routes::events::{EVENT_ID, event_id};
+use crate::route::EventFamily;
+use crate::routes::GROUPS;
+use crate::routes::events::{EVENT, EVENT_ID, event_id};
 use crate::routes::observations;
 use crate::schema::shapes::{about, answer, datetime, field, id, named, plain};
 use crate::schema::{AT, ORGANIZATION_ID};
-use crate::table::{EventFamily, GROUPS};
 
 /// Events whose data is not described here.
 const OTHER: &str = "OtherEvent";
@@ -49,7 +50,7 @@ fn event_of(kind: Value, data: Value, description: &str) -> Value {
     about(answer(members, vec![]), description)
 }
 
-/// The schemas of the events of each family, which [`union_of_all`] is made of.
+/// The schemas of the events of each family, and their union.
 ///
 /// The types that are not described exclude those that are, so that a value fits one schema only.
 pub(super) fn schemas() -> Vec<(String, Value)> {
@@ -71,11 +72,12 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let description = "An event of a type that this version does not describe. New versions add types: ignore \
                        unknown ones.";
     schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
+    schemas.push((EVENT.name.to_owned(), union_of_all()));
     schemas
 }
 
 /// Every event there is, told apart by `event`.
-pub(crate) fn union_of_all() -> Value {
+fn union_of_all() -> Value {
     let families = families();
     let names = families.iter().map(|(family, _)| family.name).chain([OTHER]);
     let mut mapping = Map::new();

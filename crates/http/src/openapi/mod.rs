@@ -9,8 +9,6 @@ mod titles;
 mod vocabulary;
 mod webhooks;
 
-pub(crate) use events::union_of_all;
-
 use std::sync::OnceLock;
 
 use bytes::Bytes;
@@ -18,7 +16,8 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::JSON;
 use crate::asset::Asset;
-use crate::table::{BASE, ROUTES};
+use crate::route::BASE;
+use crate::routes::ROUTES;
 
 const DESCRIPTION: &str = "\
 Performance feedback: people, observations about them, their objectives, and events for all changes.

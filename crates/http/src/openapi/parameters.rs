@@ -6,8 +6,8 @@ use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, Tak
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
+use crate::route::Query;
 use crate::schema::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
-use crate::table::Query;
 
 /// What a parameter takes.
 fn schema(takes: Takes) -> Value {

@@ -1,12 +1,14 @@
 //! The operations of the document, one per row of the table.
 
+use candor_domain::access::{AdminContext, Environment};
 use candor_domain::fields::Word;
 use serde_json::{Map, Value, json};
 
 use super::{errors, parameters};
+use crate::route::{Body, Method, Route, RouteGroup};
+use crate::routes::GROUPS;
 use crate::routes::employees::report;
 use crate::schema::shapes::named;
-use crate::table::{Access, Body, GROUPS, Method, Route, RouteGroup};
 
 /// The tags, in the order of the document.
 pub(super) fn tags() -> Value {
@@ -72,41 +74,44 @@ fn operation(group: &RouteGroup, route: &Route) -> Value {
     if route.body == Body::Csv {
         operation["requestBody"] = report::body();
     }
-    if route.access == Access::Public {
+    if route.access.is_public() {
         operation["security"] = json!([]);
     }
     operation
 }
 
+/// Describes the access and the quota class of a route.
 fn demands(route: &Route) -> String {
-    let mut text = match route.access {
-        Access::Public => "Needs no API key.".to_owned(),
-        Access::AnyKey => "Needs any valid API key.".to_owned(),
-        Access::ReadsTypes => "Needs the read scope of each type that is searched.".to_owned(),
-        Access::Permission(scope) => format!("Needs the scope `{}`.", scope.word()),
-        Access::Admin(scope) => {
+    let access = &route.access;
+    let mut text = match (access.required_scope(), access.admin_context()) {
+        (Some(scope), None) => format!("Needs the scope `{}`.", scope.word()),
+        (Some(scope), Some(AdminContext::Data)) => {
             format!("Needs the scope `{}` and an admin-level key, or one that acts for an org admin.", scope.word())
         }
-        Access::AdminKey(scope) => format!("Needs the scope `{}` and an admin-level key.", scope.word()),
-        Access::People(scope) => format!(
-            "Needs the scope `{}`. Keys that act for a person are refused, unless that person is an org admin.",
-            scope.word()
-        ),
+        (Some(scope), Some(AdminContext::Settings)) => {
+            format!("Needs the scope `{}` and an admin-level key.", scope.word())
+        }
+        (Some(scope), Some(AdminContext::People)) => format!("Needs the scope `{}`. {NO_BOUND_KEYS}", scope.word()),
+        (None, _) if access.is_public() => "Needs no API key.".to_owned(),
+        (None, _) if access.reads_types() => "Needs the read scope of each type that is searched.".to_owned(),
+        (None, _) => "Needs any valid API key.".to_owned(),
     };
-    if route.live_only {
-        text.push_str(" Test keys are refused.");
+    match access.environment() {
+        Some(Environment::Live) => text.push_str(" Test keys are refused."),
+        Some(Environment::Test) => text.push_str(" Live keys are refused."),
+        None => {}
     }
-    if route.test_only {
-        text.push_str(" Live keys are refused.");
+    if access.needs_full_sight() {
+        text.push_str(&format!(" {NO_BOUND_KEYS}"));
     }
-    if route.full_sight {
-        text.push_str(" Keys that act for a person are refused, unless that person is an org admin.");
-    }
-    if route.access != Access::Public {
+    if !access.is_public() {
         text.push_str(&format!(" Counts as `{}`.", route.quota.word()));
     }
     text
 }
+
+/// The refusal of keys of people who are no org admins.
+const NO_BOUND_KEYS: &str = "Keys that act for a person are refused, unless that person is an org admin.";
 
 /// A body of this schema, with its example.
 fn content(schema: &str, example: Option<Value>) -> Value {

@@ -5,9 +5,9 @@ use candor_domain::problem::Code;
 use serde_json::json;
 
 use crate::error_response::ErrorCode;
+use crate::routes::GROUPS;
 use crate::schema::shapes::Member;
 use crate::schema::words::{FIELD_CODES, of};
-use crate::table::GROUPS;
 
 fn field_codes() -> Member {
     let about = "Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The \

@@ -184,7 +184,7 @@ mod tests {
             }
             seen += 1;
         }
-        assert_eq!(seen, crate::table::ROUTES.len());
+        assert_eq!(seen, crate::routes::ROUTES.len());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Assignments and their submissions (decision G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::assignment::{
     self, Assignment, INSTRUCTIONS_CHARS, MAX_REVIEWERS, SubmissionDraft, SubmissionStatus, TITLE_CHARS,
 };
@@ -11,19 +11,18 @@ use candor_service::Services;
 use candor_service::usecases::assignments;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, array, count, date, datetime, field, id, named, nullable, plain, times};
 use crate::schema::words::{of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body};
-use crate::table::Access::Permission as Needs;
-use crate::table::{EventFamily, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/assignments", Needs(Permission::AssignmentsRead), list)
+    Route::get("/assignments", Access::scope(Permission::AssignmentsRead), list)
         .named("listAssignments", "List assignments")
         .about("Lists assignments of every status, newest first.")
         .lists(&ASSIGNMENT, |it| drop(assignment::Filter::read(it))),
-    Route::post("/assignments", Needs(Permission::AssignmentsWrite), create)
+    Route::post("/assignments", Access::scope(Permission::AssignmentsWrite), create)
         .named("createAssignment", "Request feedback about a person from reviewers")
         .about(
             "Requests observations about one person from reviewers and notifies the reviewers. For a key that \
@@ -31,11 +30,11 @@ const ROUTES: &[Route] = &[
         )
         .takes(&ASSIGNMENT_CREATE)
         .creates(&ASSIGNMENT),
-    Route::get("/assignments/{id}", Needs(Permission::AssignmentsRead), get)
+    Route::get("/assignments/{id}", Access::scope(Permission::AssignmentsRead), get)
         .named("getAssignment", "Get an assignment with its submissions")
         .about("Returns one assignment with the submission of each reviewer.")
         .answers(&ASSIGNMENT),
-    Route::post("/assignments/{id}/submissions", Needs(Permission::AssignmentsWrite), submit)
+    Route::post("/assignments/{id}/submissions", Access::scope(Permission::AssignmentsWrite), submit)
         .named("submitFeedback", "Submit the feedback of one reviewer")
         .about(
             "Creates the observations of one reviewer about the person and records the submission. The last \
@@ -45,7 +44,7 @@ const ROUTES: &[Route] = &[
         )
         .takes(&SUBMISSION_CREATE)
         .answers(&ASSIGNMENT),
-    Route::post("/assignments/{id}/cancel", Needs(Permission::AssignmentsWrite), cancel)
+    Route::post("/assignments/{id}/cancel", Access::scope(Permission::AssignmentsWrite), cancel)
         .named("cancelAssignment", "Cancel an open assignment")
         .about("Cancels an open assignment. Submitted observations stay. 409 if it is not open.")
         .answers(&ASSIGNMENT),

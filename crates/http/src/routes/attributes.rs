@@ -1,6 +1,6 @@
 //! Attributes (decisions G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, Kind};
 use candor_domain::library::{Attribute, Tone, attribute};
@@ -8,37 +8,36 @@ use candor_service::Services;
 use candor_service::usecases::library::attributes;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, Schema, body};
-use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/attributes", Needs(Permission::ObservationsRead), list)
+    Route::get("/attributes", Access::scope(Permission::ObservationsRead), list)
         .named("listAttributes", "List attributes")
         .about("Lists attributes by name. Archived ones are listed only on request.")
         .lists(&ATTRIBUTE, |it| drop(attribute::Filter::read(it))),
-    Route::post("/attributes", Admin(Permission::ObservationsWrite), create)
+    Route::post("/attributes", Access::data_admin(Permission::ObservationsWrite), create)
         .named("createAttribute", "Create an attribute")
         .about("Creates an attribute. 409 if another attribute has the name, even an archived one.")
         .takes(&ATTRIBUTE_CREATE)
         .creates(&ATTRIBUTE),
-    Route::get("/attributes/{id}", Needs(Permission::ObservationsRead), get)
+    Route::get("/attributes/{id}", Access::scope(Permission::ObservationsRead), get)
         .named("getAttribute", "Get an attribute")
         .about("Returns one attribute. It may be archived.")
         .answers(&ATTRIBUTE),
-    Route::patch("/attributes/{id}", Admin(Permission::ObservationsWrite), update)
+    Route::patch("/attributes/{id}", Access::data_admin(Permission::ObservationsWrite), update)
         .named("updateAttribute", "Update an attribute")
         .about("Changes the name, category or tone. 409 if the attribute is archived.")
         .takes(&ATTRIBUTE_UPDATE)
         .answers(&ATTRIBUTE),
-    Route::post("/attributes/{id}/archive", Admin(Permission::ObservationsWrite), archive)
+    Route::post("/attributes/{id}/archive", Access::data_admin(Permission::ObservationsWrite), archive)
         .named("archiveAttribute", "Archive an attribute")
         .about("Archives an attribute. Observations that have it keep it.")
         .answers(&ATTRIBUTE),
-    Route::post("/attributes/{id}/restore", Admin(Permission::ObservationsWrite), restore)
+    Route::post("/attributes/{id}/restore", Access::data_admin(Permission::ObservationsWrite), restore)
         .named("restoreAttribute", "Restore an archived attribute")
         .about("Restores an archived attribute. 409 if it is not archived.")
         .answers(&ATTRIBUTE),

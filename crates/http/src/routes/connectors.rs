@@ -1,6 +1,6 @@
 //! Connectors to HR systems (decisions G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, Kind};
 use candor_domain::people::{Connector, connector};
@@ -8,36 +8,31 @@ use candor_service::Services;
 use candor_service::usecases::connectors as hr;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
-use crate::table::Access::AdminKey;
-use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/connectors", AdminKey(Permission::SettingsRead), list)
+    Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listConnectors", "List connectors to HR systems")
         .about("Lists the connectors to HR systems.")
-        .lists(&CONNECTOR, |it| drop(it.changed::<Connector>("")))
-        .live_only(),
-    Route::post("/connectors", AdminKey(Permission::SettingsWrite), create)
+        .lists(&CONNECTOR, |it| drop(it.changed::<Connector>(""))),
+    Route::post("/connectors", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createConnector", "Create a connector to an HR system")
         .about("Creates a connector to an HR system. The HR system then manages the people that it uploads.")
         .takes(&CONNECTOR_CREATE)
-        .creates(&CONNECTOR)
-        .live_only(),
-    Route::get("/connectors/{id}", AdminKey(Permission::SettingsRead), get)
+        .creates(&CONNECTOR),
+    Route::get("/connectors/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
         .named("getConnector", "Get a connector")
         .about("Returns one connector.")
-        .answers(&CONNECTOR)
-        .live_only(),
-    Route::post("/connectors/{id}/release", AdminKey(Permission::SettingsWrite), release)
+        .answers(&CONNECTOR),
+    Route::post("/connectors/{id}/release", Access::settings_admin(Permission::SettingsWrite).live_only(), release)
         .named("releaseEmployees", "Release some or all managed employees")
         .about("Ends the management of people by the HR system. Their values stay as they are.")
         .may_take(&CONNECTOR_RELEASE)
-        .answers(&CONNECTOR_RELEASED)
-        .live_only(),
+        .answers(&CONNECTOR_RELEASED),
 ];
 
 /// The routes of connectors.

@@ -1,6 +1,6 @@
 //! Conversations and their messages (decision G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::conversation::{
     self, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, Message, TITLE_CHARS, message,
 };
@@ -10,22 +10,21 @@ use candor_service::Services;
 use candor_service::usecases::conversations;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, archived_at, array, datetime, field, id, nullable, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, OBJECTIVE_ID, Schema, body};
-use crate::table::Access::Permission as Needs;
-use crate::table::{EventFamily, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/conversations", Needs(Permission::ConversationsRead), list)
+    Route::get("/conversations", Access::scope(Permission::ConversationsRead), list)
         .named("listConversations", "List conversations")
         .about(
             "Lists conversations by the time of their newest message, newest first. A conversation without \
              messages is sorted by its creation time. Archived ones are listed only on request.",
         )
         .lists(&CONVERSATION, |it| drop(conversation::Filter::read(it))),
-    Route::post("/conversations", Needs(Permission::ConversationsWrite), create)
+    Route::post("/conversations", Access::scope(Permission::ConversationsWrite), create)
         .named("createConversation", "Create a conversation")
         .about(
             "Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for a \
@@ -33,27 +32,27 @@ const ROUTES: &[Route] = &[
         )
         .takes(&CONVERSATION_CREATE)
         .creates(&CONVERSATION),
-    Route::get("/conversations/{id}", Needs(Permission::ConversationsRead), get)
+    Route::get("/conversations/{id}", Access::scope(Permission::ConversationsRead), get)
         .named("getConversation", "Get a conversation")
         .about("Returns one conversation without its messages. It may be archived.")
         .answers(&CONVERSATION),
-    Route::patch("/conversations/{id}", Needs(Permission::ConversationsWrite), update)
+    Route::patch("/conversations/{id}", Access::scope(Permission::ConversationsWrite), update)
         .named("updateConversation", "Change the title and the participants of a conversation")
         .about("Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.")
         .takes(&CONVERSATION_UPDATE)
         .answers(&CONVERSATION),
-    Route::post("/conversations/{id}/archive", Needs(Permission::ConversationsWrite), archive)
+    Route::post("/conversations/{id}/archive", Access::scope(Permission::ConversationsWrite), archive)
         .named("archiveConversation", "Archive a conversation")
         .about(
             "Archives a conversation permanently. It stays readable, but accepts no messages and no changes. \
              409 if it is already archived.",
         )
         .answers(&CONVERSATION),
-    Route::get("/conversations/{id}/messages", Needs(Permission::ConversationsRead), list_messages)
+    Route::get("/conversations/{id}/messages", Access::scope(Permission::ConversationsRead), list_messages)
         .named("listMessages", "List the messages of a conversation")
         .about("Lists the messages of a conversation, newest first. The conversation may be archived.")
         .lists(&MESSAGE, |it| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), it))),
-    Route::post("/conversations/{id}/messages", Needs(Permission::ConversationsWrite), create_message)
+    Route::post("/conversations/{id}/messages", Access::scope(Permission::ConversationsWrite), create_message)
         .named("createMessage", "Add a message to a conversation")
         .about(
             "Adds an immutable message and notifies the other participants. 409 if the conversation is \
@@ -61,7 +60,7 @@ const ROUTES: &[Route] = &[
         )
         .takes(&MESSAGE_CREATE)
         .creates(&MESSAGE),
-    Route::get("/conversations/{id}/messages/{message_id}", Needs(Permission::ConversationsRead), get_message)
+    Route::get("/conversations/{id}/messages/{message_id}", Access::scope(Permission::ConversationsRead), get_message)
         .named("getMessage", "Get one message of a conversation")
         .about("Returns one message of the conversation.")
         .answers(&MESSAGE),

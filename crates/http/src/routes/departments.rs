@@ -1,43 +1,42 @@
 //! Departments (decisions G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::id::{DepartmentKind, Kind};
 use candor_domain::library::{Department, department};
 use candor_service::Services;
 use candor_service::usecases::library::departments;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
 use crate::schema::words::sort;
 use crate::schema::{AT, Schema, body};
-use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/departments", Needs(Permission::EmployeesRead), list)
+    Route::get("/departments", Access::scope(Permission::EmployeesRead), list)
         .named("listDepartments", "List departments")
         .about("Lists departments by name. Archived ones are listed only on request.")
         .lists(&DEPARTMENT, |it| drop(department::Filter::read(it))),
-    Route::post("/departments", Admin(Permission::EmployeesWrite), create)
+    Route::post("/departments", Access::data_admin(Permission::EmployeesWrite), create)
         .named("createDepartment", "Create a department")
         .about("Creates a department. 409 if another department has the name, even an archived one.")
         .takes(&DEPARTMENT_CREATE)
         .creates(&DEPARTMENT),
-    Route::get("/departments/{id}", Needs(Permission::EmployeesRead), get)
+    Route::get("/departments/{id}", Access::scope(Permission::EmployeesRead), get)
         .named("getDepartment", "Get a department")
         .about("Returns one department. It may be archived.")
         .answers(&DEPARTMENT),
-    Route::patch("/departments/{id}", Admin(Permission::EmployeesWrite), update)
+    Route::patch("/departments/{id}", Access::data_admin(Permission::EmployeesWrite), update)
         .named("updateDepartment", "Rename a department")
         .about("Renames a department. 409 if it is archived.")
         .takes(&DEPARTMENT_UPDATE)
         .answers(&DEPARTMENT),
-    Route::post("/departments/{id}/archive", Admin(Permission::EmployeesWrite), archive)
+    Route::post("/departments/{id}/archive", Access::data_admin(Permission::EmployeesWrite), archive)
         .named("archiveDepartment", "Archive a department without members")
         .about("Archives a department. 409 if it has members who are not deactivated.")
         .answers(&DEPARTMENT),
-    Route::post("/departments/{id}/restore", Admin(Permission::EmployeesWrite), restore)
+    Route::post("/departments/{id}/restore", Access::data_admin(Permission::EmployeesWrite), restore)
         .named("restoreDepartment", "Restore an archived department")
         .about("Restores an archived department. 409 if it is not archived.")
         .answers(&DEPARTMENT),

@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::openapi;
+use crate::route::{Route, RouteGroup};
 use crate::schema::Schema;
 use crate::schema::shapes::{answer, field, plain};
-use crate::table::{Route, RouteGroup};
 
-const ROUTES: &[Route] = &[Route::file("/openapi.json", openapi::rendered)
+const ROUTES: &[Route] = &[Route::document("/openapi.json")
     .named("getDocument", "Get the OpenAPI document")
     .about("Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.")
     .answers(&DOCUMENT)];

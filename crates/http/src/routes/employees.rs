@@ -2,7 +2,7 @@
 
 pub(crate) mod report;
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::csv;
 use candor_domain::fields::Word;
 use candor_domain::id::{DepartmentKind, EmployeeKind, Kind};
@@ -15,19 +15,18 @@ use candor_service::Services;
 use candor_service::usecases::employees;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, named, nullable, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
-use crate::table::Access::{People, Permission as Needs};
-use crate::table::{EventFamily, Query, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/employees", Needs(Permission::EmployeesRead), list)
+    Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
         .named("listEmployees", "List employees")
         .about("Lists people by last name. The default is active people; `filter[status]` selects others.")
         .lists(&EMPLOYEE, |it| drop(people::Filter::read(it))),
-    Route::post("/employees", People(Permission::EmployeesWrite), create)
+    Route::post("/employees", Access::people_writer(Permission::EmployeesWrite), create)
         .named("createEmployee", "Create an employee")
         .about(
             "Creates an active person, or an invited one with `send_invite`. 409 if another person has the \
@@ -35,7 +34,7 @@ const ROUTES: &[Route] = &[
         )
         .takes(&EMPLOYEE_CREATE)
         .creates(&EMPLOYEE),
-    Route::post("/employees/csv", People(Permission::EmployeesWrite), upload)
+    Route::post("/employees/csv", Access::people_writer(Permission::EmployeesWrite), upload)
         .named("upsertEmployees", "Create and update people from a CSV file")
         .about(
             "Creates and updates people by e-mail address, or by `external_id` if the file has that column. \
@@ -44,12 +43,12 @@ const ROUTES: &[Route] = &[
         .with(Query::one(|it| drop(csv::UploadRequest::read(it))))
         .takes_csv()
         .answers(&report::CSV_REPORT),
-    Route::get("/employees/{id}", Needs(Permission::EmployeesRead), get)
+    Route::get("/employees/{id}", Access::scope(Permission::EmployeesRead), get)
         .named("getEmployee", "Get an employee")
         .about("Returns one person of any status.")
         .expands::<people::Expand>()
         .answers(&EMPLOYEE),
-    Route::patch("/employees/{id}", People(Permission::EmployeesWrite), update)
+    Route::patch("/employees/{id}", Access::people_writer(Permission::EmployeesWrite), update)
         .named("updateEmployee", "Update an employee")
         .about(
             "Changes the given members. 422 if an HR system manages one of them, or if the new manager reports \
@@ -57,15 +56,15 @@ const ROUTES: &[Route] = &[
         )
         .takes(&EMPLOYEE_UPDATE)
         .answers(&EMPLOYEE),
-    Route::post("/employees/{id}/deactivate", People(Permission::EmployeesWrite), deactivate)
+    Route::post("/employees/{id}/deactivate", Access::people_writer(Permission::EmployeesWrite), deactivate)
         .named("deactivateEmployee", "Deactivate an employee")
         .about("Deactivates an active person. The reporting line and all records stay.")
         .answers(&EMPLOYEE),
-    Route::post("/employees/{id}/reactivate", People(Permission::EmployeesWrite), reactivate)
+    Route::post("/employees/{id}/reactivate", Access::people_writer(Permission::EmployeesWrite), reactivate)
         .named("reactivateEmployee", "Reactivate an employee")
         .about("Reactivates a deactivated person without other changes.")
         .answers(&EMPLOYEE),
-    Route::post("/employees/{id}/rehire", People(Permission::EmployeesWrite), rehire)
+    Route::post("/employees/{id}/rehire", Access::people_writer(Permission::EmployeesWrite), rehire)
         .named("rehireEmployee", "Rehire an employee")
         .about("Rehires a deactivated person. The manager, department and custom fields change if they are given.")
         .may_take(&EMPLOYEE_REHIRE)

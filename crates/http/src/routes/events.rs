@@ -1,6 +1,6 @@
 //! What happened: the feed of events and the audit log (decisions F9, G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::audit::{self, ActorKind, AuditEntry};
 use candor_domain::event::{EventType, FeedRequest};
 use candor_domain::fields::Word;
@@ -10,34 +10,29 @@ use candor_service::Services;
 use candor_service::usecases::{audit_log as log, events};
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
-use crate::openapi::union_of_all;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, about, answer, datetime, field, id, named, nullable, page, plain, titled};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, KEY_ID, Schema};
-use crate::table::Access::{Admin, Permission as Needs};
-use crate::table::{Query, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/events", Needs(Permission::EventsRead), feed)
+    Route::get("/events", Access::scope(Permission::EventsRead).full_sight(), feed)
         .named("listEvents", "List the events of the last 30 days in commit order")
         .about(
             "Lists events in commit order, without gaps. `next_cursor` is also present at the end of the feed: \
              poll again with it.",
         )
         .with(Query::list(|it| drop(FeedRequest::read(it, Timestamp::from_millis(0)))))
-        .answers(&EVENT_FEED)
-        .full_sight(),
-    Route::get("/events/{id}", Needs(Permission::EventsRead), get)
+        .answers(&EVENT_FEED),
+    Route::get("/events/{id}", Access::scope(Permission::EventsRead).full_sight(), get)
         .named("getEvent", "Get one event of the last 30 days")
         .about("Returns one event, as delivered to webhooks.")
-        .answers(&EVENT)
-        .full_sight(),
-    Route::get("/audit-log", Admin(Permission::AuditRead), audit_log)
+        .answers(&EVENT),
+    Route::get("/audit-log", Access::data_admin(Permission::AuditRead).full_sight(), audit_log)
         .named("listAuditLog", "List audit entries")
         .about("Lists audit entries, newest first.")
-        .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it)))
-        .full_sight(),
+        .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it))),
 ];
 
 /// The routes of the feed and the audit log.
@@ -57,7 +52,8 @@ fn audit_log<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'
 }
 
 /// Any event; the schemas of which this is the union are made of the groups' events.
-const EVENT: Schema = Schema::resource("Event", union_of_all).outcome("The event, as delivered to webhooks.");
+/// Any event. The document composes its schema from the events of all groups.
+pub(crate) const EVENT: Schema = Schema::composed("Event").outcome("The event, as delivered to webhooks.");
 const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
 const AUDIT_ENTRY: Schema =
     Schema::new("AuditEntry", audit_entry).example(example_of_audit_entry).refers_to(&[&FIELD_CHANGE]);

@@ -1,6 +1,6 @@
 //! Invitations of employees (decisions G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, InvitationKind, Kind, OrganizationKind};
 use candor_domain::people::Status;
@@ -9,20 +9,19 @@ use candor_service::Services;
 use candor_service::usecases::invitations;
 use serde_json::{Value, json};
 
-use crate::exchange::{AnonymousRequest, AuthenticatedRequest};
 use crate::invitation_page;
+use crate::request::{AnonymousRequest, AuthenticatedRequest};
+use crate::route::{Method, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, count, datetime, field, id, named, nullable};
 use crate::schema::words::{of, open};
 use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, with};
-use crate::table::Access::{People, Permission as Needs};
-use crate::table::{Method, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/employees/{id}/invitation", Needs(Permission::EmployeesRead), get)
+    Route::get("/employees/{id}/invitation", Access::scope(Permission::EmployeesRead), get)
         .named("getInvitation", "Get the newest invitation of an employee")
         .about("Returns the newest invitation of a person. 404 if there never was one.")
         .answers(&INVITATION),
-    Route::post("/employees/{id}/invite", People(Permission::EmployeesWrite), invite)
+    Route::post("/employees/{id}/invite", Access::people_writer(Permission::EmployeesWrite), invite)
         .named("inviteEmployee", "Invite a pending employee again")
         .about(
             "Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The \

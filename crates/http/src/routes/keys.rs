@@ -1,7 +1,7 @@
 //! API keys, and what the key of a request is (decision B7).
 
 use candor_domain::access::api_key::{self, ApiKey};
-use candor_domain::access::{ALL_SCOPES, AccessLevel, Environment, Permission, QuotaClass};
+use candor_domain::access::{ALL_SCOPES, Access, AccessLevel, Environment, Permission, QuotaClass};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, KeyKind, Kind, OrganizationKind};
 use candor_domain::time::Timestamp;
@@ -9,57 +9,50 @@ use candor_service::Services;
 use candor_service::usecases::keys;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, about, answer, array, count, datetime, field, id, named, nullable, plain, times};
 use crate::schema::words::{SCOPES, enumeration, of, open, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
-use crate::table::Access::{AdminKey, AnyKey};
-use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/me", AnyKey, get_me)
+    Route::get("/me", Access::ANY_KEY, get_me)
         .named("getMe", "Get the API key of this request")
         .about("Returns the API key of the request with its permissions and quotas.")
         .answers(&ME),
-    Route::get("/api-keys", AdminKey(Permission::SettingsRead), list)
+    Route::get("/api-keys", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listApiKeys", "List API keys")
         .about("Lists the API keys of the organization, without secrets.")
-        .lists(&API_KEY, |it| drop(it.changed::<ApiKey>("")))
-        .live_only(),
-    Route::post("/api-keys", AdminKey(Permission::SettingsWrite), create)
+        .lists(&API_KEY, |it| drop(it.changed::<ApiKey>(""))),
+    Route::post("/api-keys", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createApiKey", "Create an API key")
         .about(
             "Creates an API key. Its permissions must not exceed those of the key of the request. Only this \
              response contains the new key, as `key`.",
         )
         .takes(&API_KEY_CREATE)
-        .creates(&API_KEY_WITH_SECRET)
-        .live_only(),
-    Route::get("/api-keys/{id}", AdminKey(Permission::SettingsRead), get)
+        .creates(&API_KEY_WITH_SECRET),
+    Route::get("/api-keys/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
         .named("getApiKey", "Get an API key")
         .about("Returns one API key, without its secret.")
-        .answers(&API_KEY)
-        .live_only(),
-    Route::patch("/api-keys/{id}", AdminKey(Permission::SettingsWrite), update)
+        .answers(&API_KEY),
+    Route::patch("/api-keys/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
         .named("updateApiKey", "Change the name, scopes or expiry of an API key")
         .about("Changes the name, the scopes or the expiry time. All instances apply the change within a second.")
         .takes(&API_KEY_UPDATE)
-        .answers(&API_KEY)
-        .live_only(),
-    Route::post("/api-keys/{id}/rotate", AdminKey(Permission::SettingsWrite), rotate)
+        .answers(&API_KEY),
+    Route::post("/api-keys/{id}/rotate", Access::settings_admin(Permission::SettingsWrite).live_only(), rotate)
         .named("rotateApiKey", "Rotate an API key")
         .about(
             "Replaces the secret of an API key. Only this response contains the new key, as `key`. The previous \
              one stays valid for `overlap_seconds`.",
         )
         .may_take(&API_KEY_ROTATE)
-        .answers(&API_KEY_WITH_SECRET)
-        .live_only(),
-    Route::post("/api-keys/{id}/revoke", AdminKey(Permission::SettingsWrite), revoke)
+        .answers(&API_KEY_WITH_SECRET),
+    Route::post("/api-keys/{id}/revoke", Access::settings_admin(Permission::SettingsWrite).live_only(), revoke)
         .named("revokeApiKey", "Revoke an API key")
         .about("Revokes an API key permanently. All instances reject it within a second.")
-        .answers(&API_KEY)
-        .live_only(),
+        .answers(&API_KEY),
 ];
 
 /// The routes of keys.

@@ -1,6 +1,6 @@
 //! Notifications in the application (decisions G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, NotificationKind};
 use candor_domain::notification::{self, Notification};
@@ -8,26 +8,25 @@ use candor_service::Services;
 use candor_service::usecases::notifications;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, datetime, field, id, nullable, plain, titled};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
-use crate::table::Access::Permission as Needs;
-use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/notifications", Needs(Permission::NotificationsRead), list)
+    Route::get("/notifications", Access::scope(Permission::NotificationsRead), list)
         .named("listNotifications", "List notifications")
         .about(
             "Lists notifications, newest first. A key that acts for a person sees only the notifications of \
              that person.",
         )
         .lists(&NOTIFICATION, |it| drop(notification::Filter::read(it))),
-    Route::post("/notifications/{id}/read", Needs(Permission::NotificationsWrite), read)
+    Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), read)
         .named("readNotification", "Mark a notification as read")
         .about("Marks a notification as read. A repeated request changes nothing.")
         .answers(&NOTIFICATION),
-    Route::post("/notifications/read_all", Needs(Permission::NotificationsWrite), read_all)
+    Route::post("/notifications/read_all", Access::scope(Permission::NotificationsWrite), read_all)
         .named("readAllNotifications", "Mark all notifications of a person as read")
         .about("Marks all present notifications of a person as read.")
         .takes(&NOTIFICATIONS_READ_ALL)

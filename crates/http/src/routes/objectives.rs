@@ -1,6 +1,6 @@
 //! Objectives (§4.2): two resources that share shape and lifecycle.
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::audit::AuditEntry;
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, SummaryKind};
@@ -12,11 +12,11 @@ use candor_service::usecases::objectives;
 use serde_json::{Value, json};
 
 use super::events::HISTORY_ENTRY;
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, named, nullable, plain, times};
 use crate::schema::words::{enumeration, of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
-use crate::table::{Access, EventFamily, Method, Route, RouteGroup, Work};
 
 /// The path of a row, the name of its operation, and its summary.
 type Named = (&'static str, &'static str, &'static str);
@@ -102,7 +102,7 @@ const fn row(
         Method::Get => Permission::ObjectivesRead,
         Method::Post | Method::Patch | Method::Delete => Permission::ObjectivesWrite,
     };
-    Route::keyed(method, path, Access::Permission(needs), handler).named(operation, summary)
+    Route::keyed(method, path, Access::scope(needs), handler).named(operation, summary)
 }
 
 /// The rows of one resource, in the order of [`Resource::ROWS`].

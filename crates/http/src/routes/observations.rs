@@ -1,6 +1,6 @@
 //! Observations (§4.1).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, EmployeeKind, Kind, ObservationKind};
 use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
@@ -10,19 +10,18 @@ use candor_service::usecases::observations;
 use serde_json::{Value, json};
 
 use super::attributes::ATTRIBUTE_ID;
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, archived_at, array, date, field, id, named, nullable, plain, times};
 use crate::schema::words::{of, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
-use crate::table::Access::Permission as Needs;
-use crate::table::{EventFamily, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/observations", Needs(Permission::ObservationsRead), list)
+    Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
         .about("Lists the observations that the key sees, newest first. Archived ones are listed only on request.")
         .lists(&OBSERVATION, |it| drop(observation::Filter::read(it))),
-    Route::post("/observations", Needs(Permission::ObservationsWrite), create)
+    Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
         .named("createObservation", "Create an observation")
         .about(
             "Creates an observation about one person who is active or deactivated. A key that acts for a person \
@@ -30,12 +29,12 @@ const ROUTES: &[Route] = &[
         )
         .takes(&OBSERVATION_CREATE)
         .creates(&OBSERVATION),
-    Route::get("/observations/{id}", Needs(Permission::ObservationsRead), get)
+    Route::get("/observations/{id}", Access::scope(Permission::ObservationsRead), get)
         .named("getObservation", "Get an observation")
         .about("Returns one observation. It may be archived.")
         .expands::<observation::Expand>()
         .answers(&OBSERVATION),
-    Route::patch("/observations/{id}", Needs(Permission::ObservationsWrite), update)
+    Route::patch("/observations/{id}", Access::scope(Permission::ObservationsWrite), update)
         .named("updateObservation", "Update an observation")
         .about(
             "Changes the texts, the attributes and the visibility. The person, the type and the day are \
@@ -44,11 +43,11 @@ const ROUTES: &[Route] = &[
         )
         .takes(&OBSERVATION_UPDATE)
         .answers(&OBSERVATION),
-    Route::post("/observations/{id}/archive", Needs(Permission::ObservationsWrite), archive)
+    Route::post("/observations/{id}/archive", Access::scope(Permission::ObservationsWrite), archive)
         .named("archiveObservation", "Archive an observation")
         .about("Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.")
         .answers(&OBSERVATION),
-    Route::post("/observations/{id}/restore", Needs(Permission::ObservationsWrite), restore)
+    Route::post("/observations/{id}/restore", Access::scope(Permission::ObservationsWrite), restore)
         .named("restoreObservation", "Restore an archived observation")
         .about("Restores an archived observation. 409 if it is not archived.")
         .answers(&OBSERVATION),

@@ -1,6 +1,6 @@
 //! The organization, and its test data (decisions B6, C10).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::OrganizationKind;
 use candor_domain::organization::{self, Review};
@@ -8,32 +8,30 @@ use candor_service::Services;
 use candor_service::usecases::{organization as org, test_data};
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, count, field, flag, id, plain, times};
 use crate::schema::words::{of, open};
 use crate::schema::{AT, ORGANIZATION_ID, Schema, body};
-use crate::table::Access::{AdminKey, Permission as Needs};
-use crate::table::{Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/organization", Needs(Permission::SettingsRead), get)
+    Route::get("/organization", Access::scope(Permission::SettingsRead), get)
         .named("getOrganization", "Get the organization and its settings")
         .about("Returns the organization of the API key.")
         .answers(&ORGANIZATION),
-    Route::patch("/organization", AdminKey(Permission::SettingsWrite), update)
+    Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
         .about("Changes the name and the review settings.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
-    Route::post("/test-data/reset", AdminKey(Permission::SettingsWrite), reset_test_data)
+    Route::post("/test-data/reset", Access::settings_admin(Permission::SettingsWrite).test_only(), reset_test_data)
         .named("resetTestData", "Delete all test data")
         .about(
             "Deletes all test data except the settings of the organization, its keys and the audit log. \
              Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with \
              `complete: false`; the next request continues.",
         )
-        .answers(&TEST_DATA_RESET)
-        .test_only(),
+        .answers(&TEST_DATA_RESET),
 ];
 
 /// The routes of the organization.

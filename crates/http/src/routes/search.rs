@@ -1,5 +1,6 @@
 //! Search (decision G).
 
+use candor_domain::access::Access;
 use candor_domain::decision::Resource;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
@@ -11,14 +12,13 @@ use candor_service::usecases::search as use_case;
 use serde_json::{Value, json};
 
 use super::observations;
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, array, field, named, plain};
 use crate::schema::words::{enumeration, of, open};
 use crate::schema::{Schema, list, listed};
-use crate::table::Access::ReadsTypes;
-use crate::table::{Query, Route, RouteGroup, Work};
 
-const ROUTES: &[Route] = &[Route::get("/search", ReadsTypes, search)
+const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
     .named("search", "Search texts")
     .about(
         "Finds resources that contain all words. The beginning of the last word is enough. Case and accents are \

@@ -1,6 +1,6 @@
 //! Summaries (decisions G).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, ObservationKind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Summary};
@@ -8,24 +8,23 @@ use candor_service::Services;
 use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{
     Member, answer, archived_at, array, date, datetime, field, flag, id, named, nullable, plain, times,
 };
 use crate::schema::words::{of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
-use crate::table::Access::Permission as Needs;
-use crate::table::{EventFamily, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/summaries", Needs(Permission::SummariesRead), list)
+    Route::get("/summaries", Access::scope(Permission::SummariesRead), list)
         .named("listSummaries", "List summaries")
         .about(
             "Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains \
              `archived` or `all`.",
         )
         .lists(&SUMMARY, |it| drop(summary::Filter::read(it))),
-    Route::post("/summaries", Needs(Permission::SummariesWrite), create)
+    Route::post("/summaries", Access::scope(Permission::SummariesWrite), create)
         .named("createSummary", "Create a draft of a summary")
         .about(
             "Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or \
@@ -33,12 +32,12 @@ const ROUTES: &[Route] = &[
         )
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),
-    Route::get("/summaries/{id}", Needs(Permission::SummariesRead), get)
+    Route::get("/summaries/{id}", Access::scope(Permission::SummariesRead), get)
         .named("getSummary", "Get a summary")
         .about("Returns one summary of any status.")
         .expands::<summary::Expand>()
         .answers(&SUMMARY),
-    Route::patch("/summaries/{id}", Needs(Permission::SummariesWrite), update)
+    Route::patch("/summaries/{id}", Access::scope(Permission::SummariesWrite), update)
         .named("updateSummary", "Update a summary before its approval")
         .about(
             "Changes the title, the body, the period and the included resources of a draft or a summary in \
@@ -47,7 +46,7 @@ const ROUTES: &[Route] = &[
         )
         .takes(&SUMMARY_UPDATE)
         .answers(&SUMMARY),
-    Route::post("/summaries/{id}/submit", Needs(Permission::SummariesWrite), submit)
+    Route::post("/summaries/{id}/submit", Access::scope(Permission::SummariesWrite), submit)
         .named("submitSummary", "Submit a summary for review")
         .about(
             "Submits a draft for review. Notifies the manager of the employee, or the org admins if there is no \
@@ -55,14 +54,14 @@ const ROUTES: &[Route] = &[
         )
         .checks_content()
         .answers(&SUMMARY),
-    Route::post("/summaries/{id}/approve", Needs(Permission::SummariesWrite), approve)
+    Route::post("/summaries/{id}/approve", Access::scope(Permission::SummariesWrite), approve)
         .named("approveSummary", "Approve a summary")
         .about(
             "Approves a draft or a summary in review. If reviews are required, it must be in review. An \
              approved summary is immutable and keeps its observations, even archived ones.",
         )
         .answers(&SUMMARY),
-    Route::post("/summaries/{id}/return", Needs(Permission::SummariesWrite), send_back)
+    Route::post("/summaries/{id}/return", Access::scope(Permission::SummariesWrite), send_back)
         .named("returnSummary", "Return a summary to its author with a reason")
         .about(
             "Returns a summary in review or an approved summary to its author with a reason, as a draft. \
@@ -70,11 +69,11 @@ const ROUTES: &[Route] = &[
         )
         .takes(&SUMMARY_RETURN)
         .answers(&SUMMARY),
-    Route::post("/summaries/{id}/share", Needs(Permission::SummariesWrite), share)
+    Route::post("/summaries/{id}/share", Access::scope(Permission::SummariesWrite), share)
         .named("shareSummary", "Share a summary with the employee")
         .about("Shares an approved summary with the employee and notifies the employee.")
         .answers(&SUMMARY),
-    Route::post("/summaries/{id}/feedback", Needs(Permission::SummariesWrite), feedback)
+    Route::post("/summaries/{id}/feedback", Access::scope(Permission::SummariesWrite), feedback)
         .named("giveSummaryFeedback", "Give the employee's feedback on a summary")
         .about(
             "Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that \
@@ -82,7 +81,7 @@ const ROUTES: &[Route] = &[
         )
         .may_take(&SUMMARY_FEEDBACK)
         .answers(&SUMMARY),
-    Route::post("/summaries/{id}/archive", Needs(Permission::SummariesWrite), archive)
+    Route::post("/summaries/{id}/archive", Access::scope(Permission::SummariesWrite), archive)
         .named("archiveSummary", "Archive a summary")
         .about("Archives a summary of any status permanently. 409 if it is already archived.")
         .answers(&SUMMARY),

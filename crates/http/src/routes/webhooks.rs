@@ -1,6 +1,6 @@
 //! Webhook subscriptions, their log, and what is to be sent once more (§4.4, decisions F).
 
-use candor_domain::access::{Permission, QuotaClass};
+use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::event::EventType;
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
@@ -15,76 +15,73 @@ use candor_service::usecases::webhooks;
 use serde_json::{Value, json};
 
 use super::events::{EVENT_ID, event_id};
-use crate::exchange::AuthenticatedRequest;
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, about, answer, array, count, datetime, field, flag, id, named, nullable, plain};
 use crate::schema::words::{of, open, sort, status_filter};
 use crate::schema::{AT, Schema, body, with};
-use crate::table::Access::Permission as Needs;
-use crate::table::{EventFamily, Route, RouteGroup, Work};
 
 const ROUTES: &[Route] = &[
-    Route::get("/webhooks", Needs(Permission::WebhooksRead), list)
+    Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
         .named("listWebhooks", "List webhook subscriptions")
         .about("Lists the webhook subscriptions, newest first, without secrets.")
-        .lists(&WEBHOOK, |it| drop(webhook::Filter::read(it)))
-        .full_sight(),
-    Route::post("/webhooks", Needs(Permission::WebhooksWrite), create)
+        .lists(&WEBHOOK, |it| drop(webhook::Filter::read(it))),
+    Route::post("/webhooks", Access::scope(Permission::WebhooksWrite).full_sight(), create)
         .named("createWebhook", "Create a webhook subscription")
         .about(
             "Creates a subscription of a URL to event types. Only this response contains the secret that signs \
              deliveries, as `secret`.",
         )
         .takes(&WEBHOOK_CREATE)
-        .creates(&WEBHOOK_WITH_SECRET)
-        .full_sight(),
-    Route::get("/webhooks/{id}", Needs(Permission::WebhooksRead), get)
+        .creates(&WEBHOOK_WITH_SECRET),
+    Route::get("/webhooks/{id}", Access::scope(Permission::WebhooksRead).full_sight(), get)
         .named("getWebhook", "Get a webhook subscription")
         .about("Returns one subscription, without its secret.")
-        .answers(&WEBHOOK)
-        .full_sight(),
-    Route::patch("/webhooks/{id}", Needs(Permission::WebhooksWrite), update)
+        .answers(&WEBHOOK),
+    Route::patch("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), update)
         .named("updateWebhook", "Update or pause a webhook subscription, or rotate its secret")
         .about(
             "Changes the given members. With `rotate_secret`, only this response contains the new secret, as \
              `secret`.",
         )
         .takes(&WEBHOOK_UPDATE)
-        .answers(&WEBHOOK_UPDATED)
-        .full_sight(),
-    Route::delete("/webhooks/{id}", Needs(Permission::WebhooksWrite), remove)
+        .answers(&WEBHOOK_UPDATED),
+    Route::delete("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), remove)
         .named("deleteWebhook", "Delete a webhook subscription and its log")
-        .about("Deletes a subscription and its log permanently. Queued deliveries are not sent.")
-        .full_sight(),
-    Route::get("/webhooks/{id}/deliveries", Needs(Permission::WebhooksRead), list_deliveries)
+        .about("Deletes a subscription and its log permanently. Queued deliveries are not sent."),
+    Route::get("/webhooks/{id}/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_deliveries)
         .named("listDeliveries", "List the delivery attempts of the last 30 days")
         .about("Lists the delivery attempts, newest first.")
-        .lists(&DELIVERY, |it| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), it)))
-        .full_sight(),
-    Route::get("/webhooks/{id}/deliveries/{delivery_id}", Needs(Permission::WebhooksRead), get_delivery)
-        .named("getDelivery", "Get a delivery attempt")
-        .about("Returns one delivery attempt.")
-        .answers(&DELIVERY)
-        .full_sight(),
-    Route::post("/webhooks/{id}/test", Needs(Permission::WebhooksWrite), test)
+        .lists(&DELIVERY, |it| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), it))),
+    Route::get(
+        "/webhooks/{id}/deliveries/{delivery_id}",
+        Access::scope(Permission::WebhooksRead).full_sight(),
+        get_delivery,
+    )
+    .named("getDelivery", "Get a delivery attempt")
+    .about("Returns one delivery attempt.")
+    .answers(&DELIVERY),
+    Route::post("/webhooks/{id}/test", Access::scope(Permission::WebhooksWrite).full_sight(), test)
         .named("testWebhook", "Send a test event to a receiver")
         .about("Sends a `test.ping` once, even if the subscription is inactive.")
         .counts_as(QuotaClass::WebhookTest)
-        .answers(&DELIVERY_PROMISED)
-        .full_sight(),
-    Route::post("/webhooks/{id}/deliveries/{delivery_id}/redeliver", Needs(Permission::WebhooksWrite), redeliver)
-        .named("redeliver", "Redeliver the event of an attempt")
-        .about(
-            "Delivers the event of an attempt again, with the usual retries. If the event is still queued, its \
+        .answers(&DELIVERY_PROMISED),
+    Route::post(
+        "/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+        Access::scope(Permission::WebhooksWrite).full_sight(),
+        redeliver,
+    )
+    .named("redeliver", "Redeliver the event of an attempt")
+    .about(
+        "Delivers the event of an attempt again, with the usual retries. If the event is still queued, its \
              next attempt is rescheduled to now.",
-        )
-        .accepts(&DELIVERY_PROMISED)
-        .full_sight(),
-    Route::post("/webhooks/{id}/replay", Needs(Permission::WebhooksWrite), replay)
+    )
+    .accepts(&DELIVERY_PROMISED),
+    Route::post("/webhooks/{id}/replay", Access::scope(Permission::WebhooksWrite).full_sight(), replay)
         .named("replayEvents", "Redeliver the events of a time range")
         .about("Delivers the events of a time range again, if the subscription has their types.")
         .takes(&WEBHOOK_REPLAY)
-        .accepts(&WEBHOOK_REPLAYED)
-        .full_sight(),
+        .accepts(&WEBHOOK_REPLAYED),
 ];
 
 /// The routes of webhooks.

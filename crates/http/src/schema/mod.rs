@@ -33,7 +33,8 @@ pub(crate) const KEY_ID: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 pub struct Schema {
     /// Its name.
     pub name: &'static str,
-    form: fn() -> Value,
+    /// `None` where the document composes it.
+    form: Option<fn() -> Value>,
     example: Option<fn() -> Value>,
     outcome: &'static str,
     /// Whether its values are resources with a version, which the `ETag` is made of.
@@ -44,12 +45,17 @@ pub struct Schema {
 impl Schema {
     /// Values of this form, without a version.
     pub(crate) const fn new(name: &'static str, form: fn() -> Value) -> Self {
-        Self { name, form, example: None, outcome: "", is_versioned: false, refers_to: &[] }
+        Self { name, form: Some(form), example: None, outcome: "", is_versioned: false, refers_to: &[] }
     }
 
     /// A resource of this form, with a version.
     pub(crate) const fn resource(name: &'static str, form: fn() -> Value) -> Self {
         Self { is_versioned: true, ..Self::new(name, form) }
+    }
+
+    /// A resource whose form `openapi` composes from all groups, because it is a union over them.
+    pub(crate) const fn composed(name: &'static str) -> Self {
+        Self { name, form: None, example: None, outcome: "", is_versioned: true, refers_to: &[] }
     }
 
     /// With an example. Only what no operation takes or answers by itself has none, and what linters do not follow: a
@@ -70,7 +76,7 @@ impl Schema {
 
     /// This schema and all that it refers to, each with its name.
     pub(crate) fn with_those_it_refers_to(&self) -> Vec<(String, Value)> {
-        let mut all = vec![(self.name.to_owned(), (self.form)())];
+        let mut all: Vec<_> = self.form.map(|form| (self.name.to_owned(), form())).into_iter().collect();
         all.extend(self.refers_to.iter().flat_map(|it| it.with_those_it_refers_to()));
         all
     }

@@ -2,7 +2,7 @@
 
 use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
 use candor_domain::fields::Word;
-use candor_http::table::{Access, ROUTES, Route};
+use candor_http::table::{ROUTES, Route};
 use serde_json::json;
 
 use crate::resources::{Resources, method};
@@ -10,8 +10,8 @@ use crate::support::{Answered, Request, World};
 
 fn demanded(route: &Route) -> Option<Permission> {
     // A search that names no types is for observations.
-    let default = (route.access == Access::ReadsTypes).then_some(Permission::ObservationsRead);
-    route.access.scope().or(default)
+    let default = route.access.reads_types().then_some(Permission::ObservationsRead);
+    route.access.required_scope().or(default)
 }
 
 /// Whether a standard key of the organization is refused.
@@ -44,7 +44,7 @@ async fn every_route_but_the_public_ones_needs_a_key() {
         world.clock.advance_seconds(60);
         let request = world.bare(method(route), &resources.path(route));
         let answered = with_body(request, &resources, route).send().await;
-        if route.access == Access::Public {
+        if route.access.is_public() {
             assert_ne!(answered.status, 401, "{}", route.operation);
             continue;
         }
@@ -105,7 +105,7 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
 
 /// A data set whose keys the route takes.
 fn environment(route: &Route) -> Environment {
-    if route.test_only { Environment::Test } else { Environment::Live }
+    if route.access.environment() == Some(Environment::Test) { Environment::Test } else { Environment::Live }
 }
 
 #[tokio::test]
@@ -114,7 +114,8 @@ async fn a_live_key_is_refused_where_test_data_go() {
     let answered = world.post("/v1/test-data/reset", json!({})).await;
     assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
     assert_eq!(answered.json()["error"]["details"], json!([{"key_environment": "live"}]));
-    let test_only: Vec<_> = ROUTES.iter().filter(|it| it.test_only).map(|it| it.path).collect();
+    let test_only: Vec<_> =
+        ROUTES.iter().filter(|it| it.access.environment() == Some(Environment::Test)).map(|it| it.path).collect();
     assert_eq!(test_only, ["/test-data/reset"]);
 }
 
@@ -123,13 +124,14 @@ async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_loo
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = world.key(Permissions::NONE, AccessLevel::Standard, Environment::Test).await;
-    for route in ROUTES.iter().filter(|it| it.live_only) {
+    for route in ROUTES.iter().filter(|it| it.access.environment() == Some(Environment::Live)) {
         let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
         assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
         let details = json!([{"key_environment": "test"}]);
         assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
     }
-    let live_only: Vec<_> = ROUTES.iter().filter(|it| it.live_only).map(|it| it.path).collect();
+    let live_only: Vec<_> =
+        ROUTES.iter().filter(|it| it.access.environment() == Some(Environment::Live)).map(|it| it.path).collect();
     assert!(live_only.iter().all(|it| it.starts_with("/api-keys") || it.starts_with("/connectors")), "{live_only:?}");
 }
 

@@ -81,15 +81,24 @@ async fn a_refusal_behind_an_answer_in_the_same_connection_is_complete_too() {
 }
 
 #[tokio::test]
-async fn a_slow_head_and_a_slow_body_are_given_up_with_408() {
+async fn late_head_is_refused_with_408() {
     let quick = Duration::from_millis(200);
-    let settings = HttpSettings { body_time: quick, ..HttpSettings::default() };
-    let it = listening(settings, ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
-    envelope(&talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await, 408, "timeout");
+    let it = listening(HttpSettings::default(), ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
+    let answer = talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
+    envelope(&answer, 408, "timeout");
+    assert!(answer.contains("The request line and the headers did not arrive in time."), "{answer}");
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn late_body_is_refused_with_408() {
+    let settings = HttpSettings { body_time: Duration::from_millis(200), ..HttpSettings::default() };
+    let it = listening(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let slow = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
     let answer = talk(it.address, slow.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\"timeout\""), "{answer}");
+    assert!(answer.contains("The body did not arrive in time."), "{answer}");
     it.handle.stop(false).await;
 }
 

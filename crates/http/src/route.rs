@@ -1,31 +1,27 @@
-//! The one table of routes: what there is to ask for, and what each request demands.
+//! A route: one operation of the API with everything that a request for it demands.
 //!
-//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document all follow from it. The rows stand with
-//! their handlers and schemas, resource by resource, in `routes`.
+//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document follow from the rows of
+//! [`crate::routes`].
 
 mod group;
 mod query;
-mod rows;
 
 use std::future::Future;
 use std::pin::Pin;
 
 use actix_web::HttpRequest;
-use candor_domain::access::{AdminContext, Permission, QuotaClass};
+use candor_domain::access::{Access, QuotaClass};
 use candor_domain::fields::Word;
 use candor_domain::params::Params;
 use candor_service::{Error, Reply, Services};
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::asset::Asset;
-use crate::exchange::{AnonymousRequest, AuthenticatedRequest};
+use crate::request::{AnonymousRequest, AuthenticatedRequest};
 
 pub use crate::schema::{Schema, Success};
 pub(crate) use group::{EventFamily, RouteGroup};
 pub use query::Query;
-pub(crate) use rows::GROUPS;
-pub use rows::ROUTES;
 
 /// Every path of the table stands below this.
 pub const BASE: &str = "/v1";
@@ -55,49 +51,6 @@ impl Method {
             Self::Post => "POST",
             Self::Patch => "PATCH",
             Self::Delete => "DELETE",
-        }
-    }
-}
-
-/// Who may use a route (§5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Anybody, without a key.
-    Public,
-    /// Any valid key.
-    AnyKey,
-    /// A key with the read scope of each type of resource that the request names. The use case checks it.
-    ReadsTypes,
-    /// A key with this scope.
-    Permission(Permission),
-    /// A key with this scope in admin context for data. The use case checks the latter, after the fields (decision
-    /// A13).
-    Admin(Permission),
-    /// A key with this scope whose own level is admin, for keys and settings. The use case checks the latter.
-    AdminKey(Permission),
-    /// A key with this scope that may write to people: one that acts for a person needs the role `org_admin`. The
-    /// use case checks the latter.
-    People(Permission),
-}
-
-impl Access {
-    /// The scope, if one is needed for every request.
-    #[must_use]
-    pub const fn scope(self) -> Option<Permission> {
-        match self {
-            Self::Public | Self::AnyKey | Self::ReadsTypes => None,
-            Self::Permission(scope) | Self::Admin(scope) | Self::AdminKey(scope) | Self::People(scope) => Some(scope),
-        }
-    }
-
-    /// The admin context beside the scope (decision B5).
-    #[must_use]
-    pub const fn admin_context(self) -> Option<AdminContext> {
-        match self {
-            Self::Public | Self::AnyKey | Self::ReadsTypes | Self::Permission(_) => None,
-            Self::Admin(_) => Some(AdminContext::Data),
-            Self::AdminKey(_) => Some(AdminContext::Settings),
-            Self::People(_) => Some(AdminContext::People),
         }
     }
 }
@@ -135,8 +88,8 @@ pub(crate) enum Handler {
     Keyed(for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>),
     /// For anybody.
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
-    /// A file, for anybody.
-    File(fn() -> &'static Asset),
+    /// The OpenAPI document, for every client. It is made from all routes, so no row can name it.
+    Document,
 }
 
 /// One route.
@@ -146,15 +99,8 @@ pub struct Route {
     pub method: Method,
     /// The path below [`BASE`]; `{id}` stands for an identifier, and a second one has a name that says of what.
     pub path: &'static str,
-    /// Who may use it.
+    /// The callers that it admits.
     pub access: Access,
-    /// Whether test keys are refused (decision B6).
-    pub live_only: bool,
-    /// Whether live keys are refused (decision B6).
-    pub test_only: bool,
-    /// Whether keys are refused that act for a person who is no org admin: it shows, or sends to others, what such a key
-    /// must not see (decision B5).
-    pub full_sight: bool,
     /// What its requests count as.
     pub quota: QuotaClass,
     /// What its body is.
@@ -185,9 +131,6 @@ impl Route {
             method,
             path,
             access,
-            live_only: false,
-            test_only: false,
-            full_sight: false,
             quota,
             body: Body::None,
             checks_content: false,
@@ -250,11 +193,11 @@ impl Route {
         path: &'static str,
         handler: for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>,
     ) -> Self {
-        Self::new(method, path, Access::Public, Handler::Open(handler))
+        Self::new(method, path, Access::PUBLIC, Handler::Open(handler))
     }
 
-    pub(crate) const fn file(path: &'static str, file: fn() -> &'static Asset) -> Self {
-        Self::new(Method::Get, path, Access::Public, Handler::File(file))
+    pub(crate) const fn document(path: &'static str) -> Self {
+        Self::new(Method::Get, path, Access::PUBLIC, Handler::Document)
     }
 
     pub(crate) const fn shows(self, page: fn(&HttpRequest) -> Answer) -> Self {
@@ -315,18 +258,6 @@ impl Route {
         Self { checks_content: true, ..self }
     }
 
-    pub(crate) const fn live_only(self) -> Self {
-        Self { live_only: true, ..self }
-    }
-
-    pub(crate) const fn test_only(self) -> Self {
-        Self { test_only: true, ..self }
-    }
-
-    pub(crate) const fn full_sight(self) -> Self {
-        Self { full_sight: true, ..self }
-    }
-
     /// Whether browsers get a page at the path of this route, and may send its form there.
     #[must_use]
     pub const fn has_page(&self) -> bool {
@@ -337,13 +268,14 @@ impl Route {
     /// (decision B2).
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
-        self.method == Method::Post && self.access != Access::Public
+        self.method == Method::Post && !self.access.is_public()
     }
 
     /// Whether `If-None-Match` counts: on what has an `ETag` of its own (decision A14).
     #[must_use]
     pub const fn is_revalidated(&self) -> bool {
-        matches!(self.method, Method::Get) && (self.response.is_versioned() || matches!(self.handler, Handler::File(_)))
+        matches!(self.method, Method::Get)
+            && (self.response.is_versioned() || matches!(self.handler, Handler::Document))
     }
 
     /// Whether `If-Match` counts: on what changes something that is there (decision A14).

@@ -1,0 +1,81 @@
+//! A request as a handler gets it: the caller, the identifiers of the path, the query and the body.
+
+use bytes::Bytes;
+use candor_domain::audit::Origin;
+use candor_domain::id::{Id, Kind, RequestId};
+use candor_domain::json::Object;
+use candor_domain::params::Params;
+use candor_domain::refusal::Refusal;
+use candor_service::{Error, RequestContext};
+
+/// The most identifiers in one path.
+const MAX_CAPTURES: usize = 2;
+
+/// The identifiers in a path, as they were sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Captures<'a>([&'a str; MAX_CAPTURES]);
+
+impl<'a> Captures<'a> {
+    /// The first one; empty if the path has none.
+    pub(crate) const fn first(&self) -> &'a str {
+        self.0[0]
+    }
+
+    /// Returns the path that a pattern means with these identifiers.
+    pub(crate) fn fill(&self, pattern: &str) -> String {
+        let mut captures = self.0.iter();
+        let mut path = String::with_capacity(pattern.len());
+        for segment in pattern.split('/').skip(1) {
+            let is_capture = segment.starts_with('{');
+            path.push('/');
+            path.push_str(if is_capture { captures.next().copied().unwrap_or_default() } else { segment });
+        }
+        path
+    }
+
+    /// Keeps the identifier at this position, counted from 0.
+    pub(crate) fn set(&mut self, position: usize, identifier: &'a str) {
+        self.0[position] = identifier;
+    }
+
+    /// The second one; empty if the path has none.
+    pub(crate) const fn second(&self) -> &'a str {
+        self.0[1]
+    }
+}
+
+/// A request of a caller with a key.
+pub(crate) struct AuthenticatedRequest<'a> {
+    /// Who asks, under which conditions.
+    pub(crate) context: RequestContext,
+    /// What stood in the path.
+    pub(crate) captures: Captures<'a>,
+    /// The decoded query.
+    pub(crate) params: Params,
+    /// The members of the body.
+    pub(crate) body: Object,
+    /// The body, where it is a CSV file.
+    pub(crate) csv: Bytes,
+}
+
+impl AuthenticatedRequest<'_> {
+    /// The identifier in the path. What is none names nothing (decision A4).
+    pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
+        self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
+    }
+
+    /// The second identifier in the path.
+    pub(crate) fn second_id<K: Kind>(&self) -> Result<Id<K>, Error> {
+        self.captures.second().parse().map_err(|_| Error::Refused(Refusal::NotFound))
+    }
+}
+
+/// A request of somebody without a key.
+pub(crate) struct AnonymousRequest {
+    /// The request's id.
+    pub(crate) request: RequestId,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+    /// The members of the body.
+    pub(crate) body: Object,
+}
