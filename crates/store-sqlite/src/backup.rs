@@ -1,4 +1,4 @@
-//! A copy of the whole database in one file, made beside a running service, and the check of such a file.
+//! Backup of the whole database into one file beside a running service, and the check of such a file.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -21,18 +21,19 @@ pub struct BackupContents {
     pub bytes: u64,
     /// Every table of Candor with its number of rows, by name.
     pub tables: Vec<(String, u64)>,
-    /// Master keys that sealed something in it.
+    /// Master keys that sealed data in the database.
     pub master_keys: Vec<MasterKey>,
     /// Migrations of this program that the copy lacks; the next start applies them.
     pub pending: Vec<String>,
-    /// Versions of migrations that this program does not have: a later version of Candor made the database.
+    /// Versions of migrations that this program does not have, because a later version of Candor made the
+    /// database.
     pub unknown: Vec<String>,
 }
 
 /// Writes the committed state of `database` into a new file that only its owner may read.
 ///
-/// The copy is one transaction for reading, so the service keeps reading and writing. It holds no free pages, and so
-/// nothing that was deleted. It is on the disk when this returns.
+/// The backup is one read transaction, so the service keeps reading and writing. It contains no free pages
+/// and therefore no deleted data. It is on the disk when this returns.
 ///
 /// # Errors
 /// The database cannot be read, or the file exists or cannot be written; an incomplete file may be left then.
@@ -44,10 +45,10 @@ pub fn write_backup(database: &Path, file: &Path) -> Read<()> {
     sync(file)
 }
 
-/// Checks a copy that no process uses, and returns what it holds.
+/// Checks a backup that no process uses, and returns its contents.
 ///
 /// # Errors
-/// The file is no database of Candor, is damaged, or is an incomplete result of `candor copy`.
+/// The file is not a database of Candor, is damaged, or is an incomplete result of `candor copy`.
 pub fn check_backup(file: &Path) -> Read<BackupContents> {
     let bytes = fs::metadata(file).map_err(|error| unreadable(file, &error))?.len();
     let mut db = read_unchanging(as_text(file)?)?;
@@ -69,7 +70,7 @@ fn has_table(db: &mut Db, name: &str) -> Read<bool> {
     db.exists(Sql::new("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").bind(name))
 }
 
-/// Compares indexes with tables, and follows every reference.
+/// Checks indexes against their tables, and every foreign key.
 fn expect_integrity(db: &mut Db) -> Read<()> {
     let text =
         |db: &mut Db, pragma: &'static str| db.first(Sql::new(pragma), |row| row.text().map_err(StorageError::Failed));
@@ -95,7 +96,7 @@ fn counted(db: &mut Db) -> Read<Vec<(String, u64)>> {
     names.into_iter().flatten().map(count).collect()
 }
 
-/// Waits until the file and its name in the folder are on the disk.
+/// Flushes the file and its directory entry to the disk.
 fn sync(file: &Path) -> Read<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     for path in [file, folder] {

@@ -1,5 +1,5 @@
-//! A database as the source or the target of a copy of everything: rows as they stand, by one thread that reads and one
-//! that writes.
+//! A database as the source or the target of `candor copy`. One thread reads rows and another one writes them
+//! unchanged.
 
 mod read;
 mod write;
@@ -18,12 +18,12 @@ use crate::connection::open::{DatabaseLocation, Source, read_only};
 use crate::migrate;
 use crate::sql::{Db, Sql, failed};
 
-/// While a database is filled, what a power failure takes back is taken back as a whole, and nothing refers to anything
-/// that is not there yet. The write-ahead log is moved by whoever writes it.
+/// Settings of the target. Power loss may undo the latest transactions, but only as a whole. Foreign keys are
+/// checked at the end. The writer runs the checkpoints itself.
 const FILLING: &str = "PRAGMA synchronous = normal; PRAGMA foreign_keys = off; PRAGMA wal_autocheckpoint = 4000; \
     PRAGMA cache_size = -65536;";
 
-/// A database in a file that is read as a whole, or filled.
+/// A database file that is copied from or into.
 pub struct SqliteCopy {
     address: String,
     db: Arc<Mutex<Db>>,
@@ -36,19 +36,20 @@ impl std::fmt::Debug for SqliteCopy {
 }
 
 impl SqliteCopy {
-    /// A database that is only read.
+    /// Opens a database for reading only.
     ///
     /// # Errors
-    /// It is not there or cannot be read.
+    /// The file does not exist or cannot be read.
     pub fn source(path: &Path) -> Read<Self> {
         let path = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
         Ok(Self { address: path.to_owned(), db: Arc::new(Mutex::new(read_only(path)?)) })
     }
 
-    /// A database that is filled, which is made if it is not there, and migrated as long as nothing is in it.
+    /// Opens a database as the target of a copy. It is created if it does not exist, and migrated while it is
+    /// empty.
     ///
     /// # Errors
-    /// It cannot be opened or migrated, or has something in it under an old schema.
+    /// It cannot be opened or migrated, or it is not empty and lacks migrations.
     pub fn target(path: &Path) -> Read<Self> {
         let place = DatabaseLocation::File(path.to_owned());
         let is_used = !migrate::is_empty(&place)? || is_copy_unfinished(&place)?;
@@ -64,10 +65,10 @@ impl SqliteCopy {
         Ok(Self { address: source.address().to_owned(), db: Arc::new(Mutex::new(db)) })
     }
 
-    /// The migrations that the database lacks.
+    /// Returns the migrations that the database lacks.
     ///
     /// # Errors
-    /// It is no database of Candor's, or cannot be read.
+    /// It is not a database of Candor, or cannot be read.
     pub async fn pending(&self) -> Read<Vec<String>> {
         self.run(|db| {
             let ours = "SELECT 1 FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
@@ -84,7 +85,7 @@ impl SqliteCopy {
     }
 }
 
-/// Whether a copy into a database was begun and is not complete: then it is not to be served.
+/// Returns `true` if the database is the target of an incomplete copy. Such a database must not be served.
 ///
 /// # Errors
 /// It cannot be opened.
@@ -104,7 +105,7 @@ impl CopySource for SqliteCopy {
     }
 
     async fn feed_end(&self) -> Read<i64> {
-        // Positions are never used again, so this also counts events that are gone.
+        // Positions are never reused, so `sqlite_sequence` also covers removed events.
         let sql = Sql::new("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'");
         self.run(move |db| db.number(sql)).await
     }

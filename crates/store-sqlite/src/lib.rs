@@ -1,8 +1,8 @@
 //! The storage port on embedded SQLite.
 //!
-//! One thread writes and commits whatever waits as a group, a few threads read lists, others those that take long, and one moves the write-ahead log
-//! into the database. Single rows are read where they are asked for. A change set that was handed over is carried out
-//! whether or not its caller still waits.
+//! One thread writes and commits all waiting tasks as a group. Some threads read lists, others run slow or
+//! large reads, and one moves the write-ahead log into the database. Single rows are read on the calling
+//! thread. A change set is executed even if its caller no longer waits.
 
 mod backup;
 mod commit;
@@ -43,18 +43,18 @@ use connection::writer::{Tasks, Writer};
 use listing::slow::Slow;
 use sql::Db;
 
-/// Groups that the writer may be ahead of the checkpoints before it stops telling about them.
+/// Groups that may wait for the checkpoint thread before the writer stops reporting them.
 const TOLD_AHEAD: usize = 64;
 
-/// So many rows are looked up where they are asked for.
+/// Maximum number of rows that are looked up on the calling thread.
 const FEW: usize = 64;
 
-/// A store on SQLite. Dropping it carries out what waits, and leaves the whole database in its one file.
+/// A store on SQLite. Dropping it executes the waiting tasks and leaves the whole database in one file.
 pub struct SqliteStore {
     address: String,
     look_ups: LookUps,
     reads: Arc<Reads>,
-    /// Reads of rows that are large together, on threads of their own.
+    /// Reads whose rows are large in total, on their own threads.
     large_reads: Arc<Reads>,
     row_sizes: RowSizes,
     slow: Slow,
@@ -69,7 +69,7 @@ impl std::fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a database, migrated to the present.
+    /// Opens a database and applies pending migrations.
     ///
     /// # Errors
     /// It cannot be opened or migrated.
@@ -121,7 +121,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// A new database in memory, for this store alone.
+    /// Creates a database in memory, private to this store.
     ///
     /// # Errors
     /// See [`SqliteStore::open`].
@@ -129,7 +129,7 @@ impl SqliteStore {
         Self::open(&SqliteOptions::memory())
     }
 
-    /// The address by which SQLite knows the database in this process.
+    /// Returns the address under which SQLite knows the database in this process.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
@@ -141,7 +141,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Looks a few rows up by their keys, which takes less than it takes to hand it to another thread.
+    /// Looks up a few rows by key, on the calling thread if a connection is idle: that costs less than
+    /// handing the read to another thread.
     async fn look_up<T: Send + 'static>(
         &self,
         tenant: impl Into<Option<Tenant>>,
@@ -153,7 +154,7 @@ impl SqliteStore {
         }
     }
 
-    /// Looks so many rows up: few where they are asked for, and many on a thread that reads.
+    /// Looks up `count` rows: few on the calling thread, many on a reader thread.
     async fn look_up_all<T: Send + 'static>(
         &self,
         tenant: impl Into<Option<Tenant>>,
@@ -163,7 +164,7 @@ impl SqliteStore {
         if count > FEW { self.read(tenant, read).await } else { self.look_up(tenant, read).await }
     }
 
-    /// Reads what may take a while. The service's own reads have no tenant.
+    /// Runs a read on a reader thread. Reads of the service itself have no tenant.
     async fn read<T: Send + 'static>(
         &self,
         tenant: impl Into<Option<Tenant>>,
@@ -172,7 +173,7 @@ impl SqliteStore {
         connection::readers::ask(&self.reads, tenant.into(), read).await
     }
 
-    /// Reads rows that are large together, apart from all others.
+    /// Runs a read of large rows on the threads for them.
     async fn read_large<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -190,7 +191,7 @@ impl Drop for SqliteStore {
         self.slow.reads.close();
         self.tasks.close();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so already.
+            // A panic of the thread has already been reported.
             drop(thread.join());
         }
     }

@@ -1,4 +1,4 @@
-//! The schema, which travels in the binary.
+//! Schema migrations, embedded in the binary.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::sql::{Db, Sql};
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// Applies what is pending and names it.
+/// Applies the pending migrations and returns their names.
 ///
 /// # Errors
 /// The database cannot be opened, or a migration fails.
@@ -23,7 +23,7 @@ pub fn migrate(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
     apply(&mut Source::of(place)?.writer()?)
 }
 
-/// Names what is pending, and applies nothing of it.
+/// Returns the names of the pending migrations without applying them.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -35,7 +35,8 @@ pub fn pending_migrations(place: &DatabaseLocation) -> Result<Vec<String>, Stora
     pending(&mut Source::of(place)?.writer()?)
 }
 
-/// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.
+/// Returns the master keys that sealed data in a database of any schema version; empty if there is no
+/// database.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -43,7 +44,7 @@ pub fn master_keys(place: &DatabaseLocation) -> Result<Vec<MasterKey>, StorageEr
     existing(place, "master_keys", upkeep::master_keys)
 }
 
-/// Whether nobody has put anything into a database, or there is none.
+/// Returns `true` if the database has no organization or does not exist.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -52,7 +53,7 @@ pub fn is_empty(place: &DatabaseLocation) -> Result<bool, StorageError> {
     Ok(existing(place, "organizations", organizations)?.is_empty())
 }
 
-/// Reads from a table of a database; nothing where there is no file or no such table.
+/// Reads from a table. Returns an empty list if the file or the table does not exist.
 pub(crate) fn existing<T>(
     place: &DatabaseLocation,
     table: &str,
@@ -66,14 +67,14 @@ pub(crate) fn existing<T>(
     if db.exists(sql)? { read(&mut db) } else { Ok(vec![]) }
 }
 
-/// Applies what is pending and names it.
+/// Applies the pending migrations and returns their names.
 pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let names = pending(db)?;
     db.connection().run_pending_migrations(MIGRATIONS).map_err(broken)?;
     Ok(names)
 }
 
-/// Names what is pending.
+/// Returns the names of the pending migrations.
 pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
     Ok(pending.iter().map(|it| it.name().to_string()).collect())

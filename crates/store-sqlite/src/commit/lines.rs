@@ -1,4 +1,4 @@
-//! The closure of the reporting lines, kept in step with every change of one.
+//! Maintenance of the closure table of the reporting lines.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
 
-/// The version of the tenant's tree; it counts up with every change set that moves someone.
+/// Increments the version of the tenant's tree, once per change set that moves a person.
 const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES (?, 1, 0) \
     ON CONFLICT (tenant_id) DO UPDATE SET version = version + 1 RETURNING version";
 
-/// Counts a change of lines, whether or not somebody moved.
+/// Counts a change of reporting lines, with or without a move.
 const COUNT: &str = "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES (?, 0, 1) \
     ON CONFLICT (tenant_id) DO UPDATE SET changes = changes + 1";
 
@@ -24,35 +24,35 @@ const MANAGER: &str = "SELECT ancestor_id FROM reporting_lines WHERE tenant_id =
 
 const IS_TOP: &str = "SELECT 1 FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ? LIMIT 1";
 
-/// The person, and whoever is below them, leave everyone above the person.
+/// Deletes the lines from the person's subtree to every ancestor of the person.
 const LEAVE: &str = "DELETE FROM reporting_lines WHERE tenant_id = ?1 \
     AND ancestor_id IN (SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ?1 AND descendant_id = ?2) \
     AND descendant_id IN (SELECT ?2 UNION ALL \
         SELECT descendant_id FROM reporting_lines WHERE tenant_id = ?1 AND ancestor_id = ?2)";
 
-/// The person joins the manager and everyone above the manager.
+/// Adds the lines from the person to the manager and to every ancestor of the manager.
 const JOIN: &str = "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
     SELECT ?1, ?3, ?2, 1 UNION ALL \
     SELECT ?1, ancestor_id, ?2, depth + 1 FROM reporting_lines WHERE tenant_id = ?1 AND descendant_id = ?3";
 
-/// Whoever is below the person joins everyone who is now above the person.
+/// Adds the lines from everyone below the person to every ancestor of the person.
 const FOLLOW: &str = "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
     SELECT ?1, a.ancestor_id, d.descendant_id, a.depth + d.depth \
     FROM reporting_lines a CROSS JOIN reporting_lines d \
     WHERE a.tenant_id = ?1 AND a.descendant_id = ?2 AND d.tenant_id = ?1 AND d.ancestor_id = ?2";
 
-/// Counts the tree's version up and says which one it had.
+/// Increments the version of the tree and returns the previous one.
 pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
     Ok(Version(db.number(Sql::new(COUNT_UP).bind(tenant))? - 1))
 }
 
-/// The version of the tenant's tree.
+/// Returns the version of the tenant's tree.
 pub(crate) fn version(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
     let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?), 0)";
     Ok(Version(db.number(Sql::new(text).bind(tenant))?))
 }
 
-/// Gives a new person their line.
+/// Writes the lines of one new person.
 pub(crate) fn start(
     db: &mut Db,
     tenant: Tenant,
@@ -63,8 +63,8 @@ pub(crate) fn start(
     run(db, Sql::new(JOIN).bind(tenant).bind(person).bind(manager))
 }
 
-/// Gives several new people their lines, in one statement for many: a statement of many rows costs the more the more
-/// was written before it within the savepoint.
+/// Writes the lines of several new people. One statement serves many, because within a savepoint a statement
+/// costs more the more was written before it.
 pub(crate) fn start_all(db: &mut Db, tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) -> Result<(), CommitError> {
     run(db, Sql::new(COUNT).bind(tenant))?;
     if let [(person, manager)] = people {
@@ -73,8 +73,9 @@ pub(crate) fn start_all(db: &mut Db, tenant: Tenant, people: &[(EmployeeId, Empl
     people.chunks(AT_ONCE).try_for_each(|some| run(db, beginnings(tenant, some)))
 }
 
-/// The lines of new people as one statement. They are given and not looked up: an index of managers would be read from
-/// end to end for them. Rows of nothing fill it up, so that there are few different texts to keep.
+/// Builds the statement that writes the lines of new people. It takes their managers as values: looking them
+/// up would make SQLite scan the whole index of managers. NULL rows pad the list to a power of two, which
+/// limits the number of prepared statements.
 pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) -> Sql {
     let count = people.len().next_power_of_two();
     let text = format!(
@@ -114,9 +115,10 @@ pub(crate) fn change(
     Ok(())
 }
 
-/// The lines of these people and of everybody above them, step by step upwards.
+/// Reads the lines of these people and of all their ancestors, one level per step.
 pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<LinesAbove, StorageError> {
-    // Read first: lines that change between the statements make a move that relies on this version stale.
+    // The version is read first: if lines change between the statements, a move that relies on this version
+    // is refused as stale.
     let tree = version(db, tenant)?;
     let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
     let mut step: BTreeSet<[u8; 16]> = people.into_iter().collect();
@@ -135,15 +137,16 @@ pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Resul
     Ok(LinesAbove { tree, lines: lines.collect() })
 }
 
-/// The people below a manager at any depth.
+/// Returns the people below a manager at any depth.
 pub(crate) fn below(db: &mut Db, tenant: Tenant, manager: EmployeeId) -> Result<Vec<EmployeeId>, StorageError> {
     let text = "SELECT descendant_id FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ?";
     let people = Sql::new(text).bind(tenant).bind(manager);
     db.rows(people, |row| Ok(Id::from_bytes(id(row, "descendant_id")?)))
 }
 
-/// Those of these people who have a manager, with the manager. Each is looked up by the key: given a list of ids, SQLite
-/// would rather read the index of managers from end to end, because that has both columns.
+/// Builds the statement that returns the manager of each of these people, without those who have none. Each
+/// person is looked up by key: with a list of ids, SQLite would scan the index of managers, which has both
+/// columns.
 pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
     let count = people.len().next_power_of_two();
     let text = format!(

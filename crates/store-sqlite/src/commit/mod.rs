@@ -1,4 +1,4 @@
-//! A change set, carried out inside the writer's transaction.
+//! Execution of a change set inside the writer's transaction.
 
 pub(crate) mod lines;
 pub(crate) mod refusal;
@@ -18,7 +18,7 @@ use crate::queue;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
 
-/// An answer that has expired makes room for a new one.
+/// Stores a response for retries; an expired one is overwritten.
 const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
     status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
@@ -30,7 +30,7 @@ const READ_ALL: &str = "UPDATE notifications SET read_at = ?, unread = 0, versio
 const MESSAGE_ADDED: &str = "UPDATE conversations SET last_message_at = max(coalesce(last_message_at, ?1), ?1) \
     WHERE tenant_id = ?2 AND id = ?3 AND archived = 0";
 
-/// Saves everything of a change set, or says why not; then the caller takes back what was written.
+/// Writes all parts of a change set. On an error the caller rolls back.
 pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<Committed, CommitError> {
     if let Some(replay) = &change.replay {
         keep_answer(db, tenant, replay)?;
@@ -71,7 +71,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     Ok(committed)
 }
 
-/// Keeps an answer for retries.
+/// Stores a response for retries.
 ///
 /// # Errors
 /// [`CommitError::Replayed`] if the key has one.
@@ -90,7 +90,7 @@ pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecor
     }
 }
 
-/// Nothing can come between this look and the commit: there is one writer.
+/// Checks a requirement. It cannot change before the commit, because there is one writer.
 fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
     match require {
         Require::Open(RowKey { table, id }) => {
@@ -109,7 +109,7 @@ fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageE
     }
 }
 
-/// Whether anyone who has not left belongs to the department.
+/// Returns `true` if the department has a member who has not left.
 fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
     let present: Vec<_> = employees::present().collect();
     let marks = vec!["?"; present.len()].join(", ");
@@ -119,17 +119,17 @@ fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool
     db.exists(sql.bind_all(present))
 }
 
-/// The upkeep of the reporting tree while a change set is written.
+/// Maintenance of the reporting tree while a change set is written.
 #[derive(Default)]
 struct Upkeep {
-    /// The version that the tree had before.
+    /// Version of the tree before this change set; `None` until a move reads it.
     tree: Option<Version>,
     /// New people whose lines are still to be written, with their managers.
     new: Vec<(EmployeeId, EmployeeId)>,
 }
 
 impl Upkeep {
-    /// Writes the lines of new people. A move relies on them.
+    /// Writes the lines of new people, because a move in the same change set relies on them.
     fn start(&mut self, db: &mut Db, tenant: Tenant) -> Result<(), CommitError> {
         let new = std::mem::take(&mut self.new);
         if new.is_empty() { Ok(()) } else { lines::start_all(db, tenant, &new) }

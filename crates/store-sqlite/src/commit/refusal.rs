@@ -1,4 +1,4 @@
-//! What a violated constraint says about the change set.
+//! Translation of constraint violations into commit errors.
 
 use diesel::result::{DatabaseErrorKind, Error};
 
@@ -7,7 +7,7 @@ use candor_tables::rows::UNIQUES;
 
 use crate::sql::{failed, violation};
 
-/// Why a statement of a change set was refused.
+/// Returns the commit error for a failed statement.
 pub(crate) fn refused(error: &Error) -> CommitError {
     match violation(error) {
         Some((DatabaseErrorKind::ForeignKeyViolation, _)) => CommitError::Missing,

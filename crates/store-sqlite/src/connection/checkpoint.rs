@@ -9,17 +9,17 @@ use candor_port_storage::StorageError;
 use crate::connection::open::LARGE_LOG_BYTES;
 use crate::sql::{Db, Sql};
 
-/// So many change sets make a checkpoint worth its flush,
+/// Change sets after which a checkpoint is worth its flush.
 const ENOUGH: usize = 256;
-/// and so much time does when there are fewer.
+/// Time after which a checkpoint runs with fewer than [`ENOUGH`] change sets.
 const LONG: Duration = Duration::from_secs(1);
-/// Pages that are moved while the writer stands still; what is more is moved beside it, which never takes more than so
-/// many turns.
+/// Pages that a checkpoint may move while the writer waits. More pages are moved beside the writer first, in
+/// at most [`TURNS`] turns.
 const FEW_PAGES: i64 = 500;
 const TURNS: usize = 4;
 
-/// Where the writer stops between two groups while the log is begun anew. Left to themselves both would sleep for longer
-/// and longer whenever the other has the log.
+/// Stops the writer between two groups while the log restarts. Without it, the writer and the checkpoint
+/// would back off for longer and longer while the other one holds the log.
 #[derive(Default)]
 pub(crate) struct Gate {
     closed: Mutex<bool>,
@@ -27,7 +27,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Waits until it is open.
+    /// Waits until the gate is open.
     pub(crate) fn pass(&self) {
         let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.opened.wait_while(closed, |it| *it));
@@ -39,7 +39,7 @@ impl Gate {
     }
 }
 
-/// A gate that opens with the end of this value.
+/// Guard that opens the gate when it is dropped.
 struct Closed<'g>(&'g Gate);
 
 impl Drop for Closed<'_> {
@@ -49,7 +49,7 @@ impl Drop for Closed<'_> {
     }
 }
 
-/// Looks after the log until nobody writes any more.
+/// Runs checkpoints until the writer has ended.
 pub(crate) fn work(mut db: Db, written: &Receiver<usize>, gate: &Gate) {
     while let Ok(first) = written.recv() {
         let open = gather(first, written);
@@ -62,7 +62,7 @@ pub(crate) fn work(mut db: Db, written: &Receiver<usize>, gate: &Gate) {
     }
 }
 
-/// Waits until enough was written or long enough; says whether more can come.
+/// Waits until [`ENOUGH`] change sets or [`LONG`] have passed. Returns `false` once the writer has ended.
 fn gather(first: usize, written: &Receiver<usize>) -> bool {
     let since = Instant::now();
     let mut count = first;
@@ -76,8 +76,8 @@ fn gather(first: usize, written: &Receiver<usize>) -> bool {
     true
 }
 
-/// Moves what can be moved, and begins the log anew if it is larger than `large` bytes. If readers keep it from that for
-/// long, it is tried again another time.
+/// Moves pages of the log into the database, and restarts the log if it is larger than `large` bytes. If
+/// readers prevent the restart, the next checkpoint tries again.
 pub(crate) fn checkpoint(db: &mut Db, large: i64, gate: &Gate) -> Result<(), StorageError> {
     let page = db.number(Sql::new("PRAGMA page_size"))?;
     let mut log = pages(db, "PRAGMA wal_checkpoint(PASSIVE)")?;
@@ -95,7 +95,7 @@ pub(crate) fn checkpoint(db: &mut Db, large: i64, gate: &Gate) -> Result<(), Sto
     pages(db, "PRAGMA wal_checkpoint(RESTART)").map(drop)
 }
 
-/// Moves pages of the log, and answers how many it has.
+/// Runs a checkpoint and returns the number of pages in the log.
 fn pages(db: &mut Db, pragma: &'static str) -> Result<i64, StorageError> {
     let rows = db.rows(Sql::new(pragma), |row| row.int().and_then(|_busy| row.int()).map_err(StorageError::Failed))?;
     Ok(rows.into_iter().next().flatten().unwrap_or(0))

@@ -1,4 +1,4 @@
-//! The files of a database, which only their owner may read: they are about people.
+//! Files of a database. Only their owner may read them, because they hold personal data.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -8,17 +8,19 @@ use candor_port_storage::StorageError;
 
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 
-/// Read and written by its owner, by nobody else.
+/// Permissions of a file: read and write for its owner only.
 const OWNER_ONLY: u32 = 0o600;
-/// The same for a folder.
+/// Permissions of a folder: its owner only.
 const OWNERS_FOLDER: u32 = 0o700;
-/// What others than the owner may do.
+/// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
-/// What SQLite keeps beside a database. It gives new ones the permissions of the database.
+/// Suffixes of the files that SQLite keeps beside a database. It creates them with the permissions of the
+/// database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Makes the folder and the file of a database, unless they are there, and takes the file from everybody but its owner.
-/// It comes before SQLite opens it: that would make what is missing as open as the process makes any file.
+/// Creates the folder and the file of a database if they do not exist, and removes the permissions of group
+/// and others. Call it before SQLite opens the file: SQLite would create it with the default permissions of
+/// the process.
 pub(crate) fn make_private(path: &Path) -> Result<(), StorageError> {
     let cannot = |what: &str, path: &Path| {
         let what = format!("cannot {what} {}", path.display());
@@ -55,7 +57,8 @@ fn new_file() -> OpenOptions {
     options
 }
 
-/// A file of somebody else cannot be changed, and can be used all the same.
+/// Removes the permissions of group and others. A failure is only logged: the file of another owner can still
+/// be used.
 fn close_to_others(path: &Path) {
     let Ok(found) = fs::metadata(path) else { return };
     let mode = found.permissions().mode();

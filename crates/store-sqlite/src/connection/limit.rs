@@ -1,22 +1,23 @@
-//! How much work a statement may be for the thread that runs it.
+//! Limits on the work of a statement, kept per thread.
 //!
-//! SQLite asks every so many steps whether it is to go on (see [`crate::connection::planner_settings`]), on the thread that runs the statement. So
-//! the limit belongs to the thread, and statements without one go on for as long as it takes.
+//! SQLite calls a progress handler every [`STEPS`] steps (see [`crate::connection::planner_settings`]) on the
+//! thread that runs the statement. Therefore the limit belongs to the thread. Statements without a limit run
+//! to their end.
 
 use std::cell::Cell;
 use std::time::Instant;
 
 use candor_port_storage::StorageError;
 
-/// SQLite asks after so many steps of a statement's program: some 0.1 ms.
+/// Steps of a statement's program between two calls of the progress handler: about 0.1 ms.
 pub(crate) const STEPS: i32 = 4096;
 
-/// What ends a statement.
+/// Limit that interrupts a statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
-    /// So many questions whether to go on.
+    /// Number of progress calls.
     Looks(u32),
-    /// A moment.
+    /// Deadline.
     Until(Instant),
 }
 
@@ -24,7 +25,7 @@ thread_local! {
     static LIMIT: Cell<Option<Limit>> = const { Cell::new(None) };
 }
 
-/// The limit from before comes back, even when a read panics.
+/// Guard that restores the previous limit, even if a read panics.
 struct Before(Option<Limit>);
 
 impl Drop for Before {
@@ -33,7 +34,8 @@ impl Drop for Before {
     }
 }
 
-/// Whether the statement that runs on this thread is to end. Every look counts.
+/// Returns `true` if the statement on this thread is to be interrupted. Every call counts against
+/// [`Limit::Looks`].
 pub(crate) fn is_over() -> bool {
     // A thread that is ending has no limit any more.
     let look = || match LIMIT.get()? {
@@ -46,7 +48,7 @@ pub(crate) fn is_over() -> bool {
     LIMIT.try_with(|_| look()).ok().flatten().unwrap_or_default()
 }
 
-/// Reads within a limit; nothing if it came to its end.
+/// Reads within a limit. Returns `None` if the limit interrupted the read.
 pub(crate) fn within<T>(
     limit: Limit,
     read: impl FnOnce() -> Result<T, StorageError>,
@@ -58,7 +60,7 @@ pub(crate) fn within<T>(
     }
 }
 
-/// Does what must not be left half-done.
+/// Runs work without a limit, because it must not be interrupted half-way.
 pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(LIMIT.replace(None));
     work()
@@ -88,7 +90,7 @@ mod tests {
     #[test]
     fn a_transaction_for_reading_ends_even_if_its_statement_was_ended() {
         let mut db = reader();
-        // As many as it takes until each of the statements around it would be asked too.
+        // Enough rounds for the progress handler to be called inside `BEGIN` and `COMMIT`, too.
         for _ in 0..3_000 {
             let read = || db.moment()?.0.number(Sql::new(ENDLESS));
             assert!(within(Limit::Until(Instant::now()), read).is_none());

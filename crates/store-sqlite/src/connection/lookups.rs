@@ -1,4 +1,4 @@
-//! Connections for look-ups that are carried out where they are asked for.
+//! Connections for lookups that run on the calling thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,8 +8,7 @@ use candor_port_storage::StorageError;
 use crate::connection::readers::stopped;
 use crate::sql::Db;
 
-/// The connections that nobody uses at the moment. None in a database in memory, where a look-up may have to wait for
-/// the writer.
+/// Pool of idle connections. Empty for a database in memory, where a lookup may have to wait for the writer.
 pub(crate) struct LookUps {
     idle: Mutex<Vec<Db>>,
 }
@@ -23,7 +22,7 @@ impl LookUps {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Carries out a look-up at once, or gives it back if no connection is idle.
+    /// Runs a lookup at once, or returns it if no connection is idle.
     pub(crate) fn now<T, R>(&self, read: R) -> Result<Result<T, StorageError>, R>
     where
         R: FnOnce(&mut Db) -> Result<T, StorageError>,

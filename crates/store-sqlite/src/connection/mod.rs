@@ -1,4 +1,4 @@
-//! The threads and connections of a store, and what passes between them.
+//! Threads and connections of a store, and the queues between them.
 
 pub(crate) mod checkpoint;
 pub(crate) mod files;

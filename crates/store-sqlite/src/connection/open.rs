@@ -1,4 +1,4 @@
-//! Where a database is, and how it is opened.
+//! Location of a database, and the settings of its connections.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,53 +13,55 @@ use crate::connection::files;
 use crate::connection::planner_settings;
 use crate::sql::{Db, failed};
 
-/// How long a connection waits for another process that holds the database.
+/// Time that a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
-/// How long the connection that begins the write-ahead log anew waits for readers: the writer waits with it.
+/// Time that the checkpoint connection waits for readers before it restarts the write-ahead log. Short,
+/// because the writer waits with it.
 const CHECKPOINT_BUSY_MILLIS: u32 = 50;
-/// What a connection keeps of the database in memory, in KiB. What is not there is read from the system's own cache: the
-/// file is not mapped, since a failing disk or a file that is overwritten would end the process.
+/// Page cache of a connection in KiB; other pages come from the system's cache. The file is not
+/// memory-mapped: a failing disk or an overwritten file would end the process.
 const CACHE_KIB: u32 = 16 * 1024;
 
-/// A write-ahead log of more bytes is begun anew, for which writers wait a moment; without that it would grow for as
-/// long as there is always somebody reading. Large enough that fewer than one change in a hundred meets such a moment.
+/// Size from which the write-ahead log is restarted, which makes writers wait briefly. Without a restart the
+/// log would grow as long as there is always a reader. Large enough that fewer than one change in a hundred
+/// waits.
 pub(crate) const LARGE_LOG_BYTES: i64 = 256 * 1024 * 1024;
-/// A log that was longer than this is cut when it is begun anew. The next change waits some 100 ms for that, so it does
-/// not happen to a log that has only grown on while it was moved.
+/// Size above which the log file is truncated on a restart. The next change then waits about 100 ms, so the
+/// limit spares a log that only grew during a checkpoint.
 const CUT_LOG_BYTES: i64 = 4 * LARGE_LOG_BYTES;
 
-/// Where the database is.
+/// Location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseLocation {
-    /// In a file, which is made if it is not there.
+    /// A file, which is created if it does not exist.
     File(PathBuf),
-    /// In memory, for as long as the store lives and for it alone.
+    /// Memory, private to the store and dropped with it.
     Memory,
 }
 
-/// Half of the places for slow reads is one of them.
+/// Minimum number of slow-read slots. A tenant may use half of them, which is one here.
 const LEAST_SLOW_PLACES: usize = 2;
 
-/// How a store is opened.
+/// Settings of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// Where the database is.
+    /// Location of the database.
     pub place: DatabaseLocation,
-    /// How many threads read lists and whatever else may take a while; at least one.
+    /// Threads that read lists and other long reads; at least one.
     pub readers: usize,
-    /// How many look-ups of single rows are carried out at once where they are asked for; those threads do what is more.
-    /// Nothing is carried out so in a database in memory, where it may have to wait for a change.
+    /// Lookups of single rows that run at once on the calling threads; further ones go to the readers. Unused
+    /// for a database in memory, where a lookup may have to wait for a change.
     pub look_ups: usize,
-    /// Threads that read rows which are large together; at least one. They are fewer than the processors, so that small
-    /// reads always find one.
+    /// Threads for reads whose rows are large in total; at least one. Fewer than the processors, so that
+    /// small reads always find one.
     pub large_readers: usize,
-    /// What reads get that no index answers, and for how long; their threads do nothing else.
+    /// Concurrency and deadline of unindexed reads, which have threads of their own.
     pub slow_reads: SlowReads,
 }
 
 impl SqliteOptions {
-    /// A database in a file, with a reader for every processor but one, and two at least: one long read does not
-    /// keep all others waiting. As many look-ups as there are processors are carried out at once.
+    /// Settings for a database in a file: one lookup per processor, and a reader for every processor but one,
+    /// at least two, so that one long read does not block the others.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -72,7 +74,7 @@ impl SqliteOptions {
         }
     }
 
-    /// A database in memory.
+    /// Settings for a database in memory.
     #[must_use]
     pub const fn memory() -> Self {
         let slow_reads = SlowReads::with_places(LEAST_SLOW_PLACES);
@@ -80,7 +82,7 @@ impl SqliteOptions {
     }
 }
 
-/// An opened place: every connection of a store comes from here.
+/// An opened location; creates every connection of a store.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     address: String,
@@ -88,32 +90,32 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Makes the place ready to be connected to.
+    /// Prepares the location for connections.
     pub(crate) fn of(place: &DatabaseLocation) -> Result<Self, StorageError> {
         match place {
             DatabaseLocation::File(path) => Ok(Self { address: file_address(path)?, in_memory: false }),
             DatabaseLocation::Memory => {
                 static COUNT: AtomicU64 = AtomicU64::new(0);
                 let number = COUNT.fetch_add(1, Ordering::Relaxed);
-                // A memdb with an absolute name is shared by all connections of the process that use the name.
+                // All connections of the process that use the same absolute name share a memdb.
                 Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true })
             }
         }
     }
 
-    /// Whether all of it is in memory, where readers and the writer exclude each other.
+    /// Returns `true` for a database in memory, where readers and the writer exclude each other.
     pub(crate) const fn in_memory(&self) -> bool {
         self.in_memory
     }
 
-    /// By what SQLite knows the place.
+    /// Returns the address under which SQLite knows the location.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// The connection that writes. It comes first: it may have to recover what a crash left.
+    /// Opens the writing connection. Open it first: it may have to recover from a crash.
     pub(crate) fn writer(&self) -> Result<Db, StorageError> {
-        // Durable means on the disk. Checkpoints have a thread of their own.
+        // `synchronous = full`: a commit must be on the disk. Checkpoints have their own thread.
         let own = if self.in_memory {
             "PRAGMA journal_mode = memory; PRAGMA synchronous = off;"
         } else {
@@ -122,12 +124,12 @@ impl Source {
         self.connect(&format!("{own} PRAGMA journal_size_limit = {CUT_LOG_BYTES};"))
     }
 
-    /// A connection that only reads.
+    /// Opens a connection that only reads.
     pub(crate) fn reader(&self) -> Result<Db, StorageError> {
         self.connect("PRAGMA query_only = on;")
     }
 
-    /// The connection that moves the write-ahead log into the database.
+    /// Opens the connection that moves the write-ahead log into the database.
     pub(crate) fn checkpointer(&self) -> Result<Db, StorageError> {
         self.connect(&format!("PRAGMA synchronous = full; PRAGMA busy_timeout = {CHECKPOINT_BUSY_MILLIS};"))
     }
@@ -137,7 +139,7 @@ impl Source {
         let connection = SqliteConnection::establish(&self.address)
             .map_err(|it| StorageError::Unavailable(format!("cannot open {}: {it}", self.address)))?;
         let mut db = Db::new(connection);
-        // The time-out comes first: switching to the write-ahead log may have to wait already.
+        // `busy_timeout` comes first: switching to the write-ahead log may already have to wait.
         let pragmas = format!(
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \
              PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
@@ -147,13 +149,13 @@ impl Source {
     }
 }
 
-/// A connection to a file that changes nothing in it, not even its permissions.
+/// Opens a file without changing it or its permissions.
 pub(crate) fn read_only(path: &str) -> Result<Db, StorageError> {
     read_in_mode(path, "mode=ro")
 }
 
-/// A connection to a file that no process changes: it takes no locks and makes no files beside it, so that it also reads
-/// from a folder that cannot be written to.
+/// Opens a file that no process changes. Takes no locks and creates no files beside it, so that it also works
+/// in a read-only folder.
 pub(crate) fn read_unchanging(path: &str) -> Result<Db, StorageError> {
     read_in_mode(path, "immutable=1")
 }
@@ -172,6 +174,6 @@ fn read_in_mode(path: &str, mode: &str) -> Result<Db, StorageError> {
 fn file_address(path: &Path) -> Result<String, StorageError> {
     let text = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
     files::make_private(path)?;
-    // A relative path gets a dot in front, so that no name is taken for one of SQLite's special ones.
+    // The leading dot keeps SQLite from reading a relative path as one of its special names.
     Ok(if path.is_absolute() { text.to_owned() } else { format!("./{text}") })
 }

@@ -1,9 +1,10 @@
-//! How this process uses SQLite.
+//! Process-wide settings of SQLite.
 //!
-//! Plans stay: without the query planner stability guarantee every statement with a bound `LIMIT` is prepared anew each
-//! time it runs, which costs three times as much as running it. Nor does a connection lock itself for each column that
-//! is read, which costs a tenth: none of them is used by two threads at once. Statements ask whether they are to go on, for
-//! those that must not take long.
+//! * Query planner stability guarantee: without it, SQLite prepares a statement with a bound `LIMIT` anew on
+//!   each run, which costs three times as much as running it.
+//! * No mutex per connection: no connection is used by two threads at once, and locking for each column costs
+//!   a tenth of a read.
+//! * A progress handler, which interrupts statements at their [`limit`].
 
 #![expect(unsafe_code, reason = "diesel has no call for a connection's options, so SQLite is asked directly")]
 
@@ -15,12 +16,12 @@ use libsqlite3_sys as ffi;
 
 use crate::connection::limit;
 
-/// Settles all of this for every connection that this process opens from now on.
+/// Applies the settings to every connection that this process opens from now on.
 pub(crate) fn keep() {
     static ONCE: Once = Once::new();
-    // SAFETY: the mode takes no further argument. Where SQLite is in use already it refuses and stays as it is, which is
-    // only slower. Connections may be sent to other threads in this mode, and are never shared. `opened` has the
-    // signature of an extension's entry point and lives as long as the process.
+    // SAFETY: the mode takes no further argument. If SQLite is already in use, it refuses and stays as it is,
+    // which is only slower. Connections may be sent to other threads in this mode, and are never shared.
+    // `opened` has the signature of an extension's entry point and lives as long as the process.
     ONCE.call_once(|| unsafe {
         ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD);
         ffi::sqlite3_auto_extension(Some(opened));
@@ -33,15 +34,16 @@ unsafe extern "C" fn opened(
     _: *const ffi::sqlite3_api_routines,
 ) -> c_int {
     const ON: c_int = 1;
-    // SAFETY: SQLite calls this with a connection that is being opened, which nobody else uses yet; the option takes an
-    // int and a place for the new setting, which may be null; `ended` is given no data and lives as long as the process.
+    // SAFETY: SQLite calls this with a connection that is being opened and that no other thread uses yet. The
+    // option takes an int and a pointer for the new setting, which may be null. `ended` gets no data and
+    // lives as long as the process.
     unsafe {
         ffi::sqlite3_progress_handler(connection, limit::STEPS, Some(ended), null_mut());
         ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>())
     }
 }
 
-/// Asked by the thread that runs a statement, which ends if the answer is not 0. Nothing in here panics.
+/// Progress handler: a result other than 0 interrupts the statement. It must not panic.
 extern "C" fn ended(_: *mut c_void) -> c_int {
     c_int::from(limit::is_over())
 }

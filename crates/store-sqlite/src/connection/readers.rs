@@ -1,4 +1,4 @@
-//! Threads that read, each with a connection of its own: lists, and whatever else may take a while.
+//! Reader threads, each with its own connection, for lists and other long reads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -12,10 +12,10 @@ use candor_port_storage::StorageError;
 
 use crate::sql::Db;
 
-/// A read of a tenant, until a thread is free for it.
+/// A queued read.
 type WaitingRead = Box<dyn FnOnce(&mut Db) + Send>;
 
-/// The reads that wait for some threads. Tenants take turns; the reads of one tenant keep their order.
+/// Queued reads of a group of threads. Tenants take turns; the reads of one tenant keep their order.
 pub(crate) struct Reads {
     state: Mutex<State>,
     changed: Condvar,
@@ -59,14 +59,14 @@ impl Reads {
         }
     }
 
-    /// Refuses new reads; those that wait are still carried out.
+    /// Refuses new reads; queued ones are still executed.
     pub(crate) fn close(&self) {
         self.lock().is_open = false;
         self.changed.notify_all();
     }
 }
 
-/// Hands a read of a tenant to the next free thread and waits for the answer. The service's own reads have no tenant.
+/// Hands a read to the next free thread and waits for its result. Reads of the service itself have no tenant.
 pub(crate) async fn ask<T: Send + 'static>(
     reads: &Reads,
     tenant: Option<Tenant>,
@@ -76,7 +76,7 @@ pub(crate) async fn ask<T: Send + 'static>(
     let span = Span::current();
     let work = move |db: &mut Db| {
         let _span = span.entered();
-        // The client of a dropped request takes no answer.
+        // The client is gone: nothing receives the result.
         if !answer.is_closed() {
             drop(answer.send(read(db)));
         }
@@ -85,12 +85,12 @@ pub(crate) async fn ask<T: Send + 'static>(
     answered.await.map_err(|_| stopped())?
 }
 
-/// The error of a read that no thread carries out.
+/// Returns the error of a read that no thread executes.
 pub(crate) fn stopped() -> StorageError {
     StorageError::Unavailable("the store has stopped".to_owned())
 }
 
-/// Reads until the queue is closed and empty.
+/// Executes reads until the queue is closed and empty.
 pub(crate) fn work(mut db: Db, reads: &Reads, gate: Option<Arc<RwLock<()>>>) {
     while let Some(read) = reads.take() {
         let _gate = gate.as_ref().map(|it| it.read().unwrap_or_else(PoisonError::into_inner));

@@ -6,11 +6,11 @@ use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 use candor_domain::time::{Date, Timestamp};
 use candor_tables::flat::Fetch;
 
-/// The columns of one row, from the first to the last.
+/// Reader of one row's columns, from the first to the last.
 pub(crate) struct Columns<'r, R> {
     row: &'r R,
     next: usize,
-    /// Bytes of the texts and blobs that were read.
+    /// Total bytes of the texts and blobs read so far.
     size: usize,
 }
 

@@ -1,9 +1,9 @@
-//! A queue between callers and threads.
+//! Queue between callers and threads.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Things to do, in the order they came.
+/// A FIFO queue that can be closed.
 pub(crate) struct TaskQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -23,7 +23,7 @@ impl<T> TaskQueue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds something and says how much waits; gives it back if nobody takes things any more.
+    /// Adds an item and returns the queue length, or returns the item if the queue is closed.
     pub(crate) fn push(&self, it: T) -> Result<usize, T> {
         let mut state = self.lock();
         if !state.open {
@@ -36,7 +36,7 @@ impl<T> TaskQueue<T> {
         Ok(waiting)
     }
 
-    /// Waits for something and takes at most `most`; `None` once the queue is closed and empty.
+    /// Waits for items and takes at most `most`. Returns `None` once the queue is closed and empty.
     pub(crate) fn take(&self, most: usize) -> Option<Vec<T>> {
         let mut state = self.lock();
         while state.waiting.is_empty() {
@@ -49,20 +49,20 @@ impl<T> TaskQueue<T> {
         Some(state.waiting.drain(..count).collect())
     }
 
-    /// Takes at most `most` of what waits now.
+    /// Takes at most `most` queued items without waiting.
     pub(crate) fn take_waiting(&self, most: usize) -> Vec<T> {
         let mut state = self.lock();
         let count = state.waiting.len().min(most);
         state.waiting.drain(..count).collect()
     }
 
-    /// Takes nothing new; what waits is still taken.
+    /// Refuses new items; queued ones can still be taken.
     pub(crate) fn close(&self) {
         self.lock().open = false;
         self.changed.notify_all();
     }
 
-    /// Takes nothing new and forgets what waits, for when nobody is left to take it.
+    /// Refuses new items and drops the queued ones, for a queue without a consumer.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.open = false;
@@ -70,7 +70,7 @@ impl<T> TaskQueue<T> {
     }
 }
 
-/// Abandons the queue when its taker ends, however that happens, so that no caller waits for ever.
+/// Guard that abandons the queue when its consumer ends, even by a panic, so that no caller waits for ever.
 pub(crate) struct Taker<'q, T>(pub(crate) &'q TaskQueue<T>);
 
 impl<T> Drop for Taker<'_, T> {

@@ -1,7 +1,7 @@
-//! The one writer: everything that waits goes into one transaction, each in a savepoint of its own.
+//! The writer thread: commits all waiting tasks as one transaction, each in its own savepoint.
 //!
-//! One commit to the disk serves the whole group, and what fails takes back only itself. What takes long has a transaction
-//! of its own, and lets everybody go first who waits: nobody waits for two of them.
+//! One flush serves the whole group, and a failing task rolls back only its own savepoint. A long task has
+//! its own transaction. Short tasks go first, so that none of them waits for two long ones.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,32 +18,33 @@ use crate::connection::checkpoint::Gate;
 use crate::connection::tasks::{Taker, TaskQueue};
 use crate::sql::{Db, Sql, failed};
 
-/// The largest group: enough to share a disk's flush, not so many that the first waits long for the last.
+/// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
+/// the last.
 const MOST_AT_ONCE: usize = 512;
 
-/// Something to write.
+/// A write that is waiting for the writer.
 pub(crate) trait Task: Send {
-    /// Whether it takes so long that others should not wait for it.
+    /// Returns `true` if the task is too long to share a transaction with others.
     fn is_long(&self) -> bool;
 
-    /// Writes it; says whether it is to be kept.
+    /// Executes the task. Returns `false` to roll it back.
     fn run(&mut self, db: &mut Db) -> bool;
 
-    /// Answers whoever asked, once the transaction ended.
+    /// Sends the result to the caller after the transaction has ended.
     fn finish(self: Box<Self>, ended: Result<(), StorageError>);
 }
 
-/// The tasks that wait.
+/// Queue of the writer.
 pub(crate) type Tasks = TaskQueue<Box<dyn Task>>;
 
-/// A task that is a function.
+/// A task made of a closure.
 struct Asked<F, T, E> {
     work: Option<F>,
     result: Option<Result<T, E>>,
     answer: oneshot::Sender<Result<T, E>>,
     is_long: bool,
     since: Instant,
-    /// Whoever asked.
+    /// Span of the caller.
     span: Span,
 }
 
@@ -66,13 +67,13 @@ where
     fn finish(self: Box<Self>, ended: Result<(), StorageError>) {
         metrics::histogram!("candor_store_commit_seconds", "store" => "sqlite").record(self.since.elapsed());
         let result = match (self.result, ended) {
-            // A refusal holds however the transaction ended.
+            // A refusal holds whether or not the transaction succeeded.
             (Some(Err(refusal)), _) => Err(refusal),
             (Some(Ok(value)), Ok(())) => Ok(value),
             (_, Err(error)) => Err(error.into()),
             (None, Ok(())) => Err(StorageError::Failed("the writer broke off".to_owned()).into()),
         };
-        // Nobody may be waiting any more; what was written stays written.
+        // The caller may be gone; the commit stands.
         drop(self.answer.send(result));
     }
 }
@@ -87,7 +88,7 @@ where
     ask_for(tasks, false, work).await
 }
 
-/// The same for work that may take long.
+/// Variant of [`ask`] for work that may take long.
 pub(crate) async fn ask_for<F, T, E>(tasks: &Tasks, is_long: bool, work: F) -> Result<T, E>
 where
     F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -110,26 +111,27 @@ fn queue_length(waiting: usize) {
     metrics::gauge!("candor_store_queue_length", "store" => "sqlite").set(waiting);
 }
 
-/// Counts transactions and the changes in them; none at the start, so that both counters are there before the first write.
+/// Counts a transaction and its changes. The writer calls it with zeros at the start, so that both counters
+/// exist before the first write.
 fn count_group(groups: u64, changes: u64) {
     metrics::counter!("candor_store_groups_total", "store" => "sqlite").increment(groups);
     metrics::counter!("candor_store_grouped_changes_total", "store" => "sqlite").increment(changes);
 }
 
-/// The writer.
+/// State of the writer thread.
 pub(crate) struct Writer {
     pub(crate) db: Db,
     pub(crate) tasks: Arc<Tasks>,
-    /// Held against the readers of a database in memory.
+    /// Lock that excludes the readers of a database in memory.
     pub(crate) gate: Option<Arc<RwLock<()>>>,
-    /// Told how many tasks a group had, if there is a write-ahead log to be looked after.
+    /// Receives the size of each group; `None` without a write-ahead log.
     pub(crate) written: Option<SyncSender<usize>>,
-    /// Closed while the write-ahead log is begun anew.
+    /// Gate that is closed while the write-ahead log restarts.
     pub(crate) log: Arc<Gate>,
 }
 
 impl Writer {
-    /// Writes until the queue is closed and empty.
+    /// Executes tasks until the queue is closed and empty.
     pub(crate) fn work(mut self) {
         let tasks = Arc::clone(&self.tasks);
         let _taker = Taker(&tasks);
@@ -158,7 +160,7 @@ impl Writer {
         self.log.pass();
         self.group(group);
         if let Some(written) = &self.written {
-            // A full channel means that the other thread has enough to do already.
+            // A full channel means that the checkpoint thread has enough to do already.
             let _ = written.try_send(count);
         }
     }
@@ -181,7 +183,7 @@ fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
     let ended = begin_to_commit(db, group).map_err(|it| it.to_string());
     if let Err(reason) = &ended {
         tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
-        // What SQLite rolled back by itself cannot be rolled back again.
+        // Fails if SQLite has already rolled back by itself.
         drop(run(db, "ROLLBACK"));
     }
     ended
@@ -190,7 +192,7 @@ fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
 fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), StorageError> {
     run(db, "BEGIN IMMEDIATE")?;
     if let [only] = group {
-        // The transaction itself serves as the savepoint, which would keep a copy of every page that is changed.
+        // The transaction serves as the savepoint: a savepoint would keep a copy of every changed page.
         if !kept(only.as_mut(), db) {
             return run(db, "ROLLBACK");
         }
@@ -202,11 +204,11 @@ fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), Stora
     run(db, "COMMIT")
 }
 
-/// Runs a task of several.
+/// Runs one task of a group in a savepoint.
 fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
     run(db, "SAVEPOINT task")?;
     if !kept(task, db) {
-        // This fails if the error made SQLite roll everything back, and then nothing of the group is saved.
+        // Fails if the error made SQLite roll back the transaction; then nothing of the group is saved.
         run(db, "ROLLBACK TO task")?;
     }
     run(db, "RELEASE task")
@@ -216,7 +218,7 @@ fn run(db: &mut Db, text: &'static str) -> Result<(), StorageError> {
     db.execute(&Sql::new(text)).map(drop).map_err(|it| failed(&it))
 }
 
-/// Runs a task, and says whether what it wrote is to be kept.
+/// Runs a task. Returns `false` if its writes are to be rolled back, also after a panic.
 fn kept(task: &mut dyn Task, db: &mut Db) -> bool {
     catch_unwind(AssertUnwindSafe(|| task.run(db))).unwrap_or(false)
 }

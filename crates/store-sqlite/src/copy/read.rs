@@ -1,4 +1,4 @@
-//! The rows of a table, one after another.
+//! Reader of the rows of a table, in key order.
 
 use std::thread::Builder;
 
@@ -11,7 +11,7 @@ use candor_tables::flat::{Cell, Fetch};
 use crate::connection::open::read_only;
 use crate::sql::{Db, Sql};
 
-/// Reads the rows behind a key, on a thread and a connection of their own.
+/// Reads the rows after a key, on a thread and a connection of their own.
 pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
     let mut db = read_only(address)?;
     let (mut sender, stream) = RowStream::new();

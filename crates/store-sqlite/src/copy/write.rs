@@ -1,4 +1,4 @@
-//! What is written into a database that is filled: rows, and how far this is, in one transaction.
+//! Writer of the target: rows and the progress of the copy, in one transaction.
 
 use std::sync::Arc;
 
@@ -13,12 +13,13 @@ use crate::sql::{Db, Sql, failed};
 const IS_BEGUN: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'copy_progress'";
 const BEGIN: &str = "CREATE TABLE copy_progress (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; \
     DELETE FROM master_keys;";
-/// What was copied is indexed by the service, as what was there before the search.
+/// Queues all tables for indexing. The service indexes copied rows like rows from before the introduction of
+/// the search.
 const TO_BE_INDEXED: &str = "INSERT OR IGNORE INTO search_backlog SELECT tenant_id, t.column1, zeroblob(16) \
     FROM organizations CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t";
 const STEP: &str = "REPLACE INTO copy_progress (name, value) VALUES (?, ?)";
 
-/// What is written down about a copy that was begun.
+/// Reads the recorded progress, or `None` if no copy was started.
 pub(super) fn progress(db: &mut Db) -> Read<Option<CopyProgress>> {
     if !db.exists(Sql::new(IS_BEGUN))? {
         return Ok(None);
@@ -30,7 +31,7 @@ pub(super) fn progress(db: &mut Db) -> Read<Option<CopyProgress>> {
     Ok(Some(rows.into_iter().collect()))
 }
 
-/// Begins a copy.
+/// Creates the progress table and records the first entry.
 pub(super) fn begin(db: &mut Db, first: (String, String)) -> Read<()> {
     in_transaction(db, |db| {
         db.batch(BEGIN).map_err(|it| failed(&it))?;
@@ -38,7 +39,7 @@ pub(super) fn begin(db: &mut Db, first: (String, String)) -> Read<()> {
     })
 }
 
-/// Adds rows and writes down how far this is.
+/// Inserts rows and records the progress.
 pub(super) fn write(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()> {
     in_transaction(db, |db| {
         insert(db, table, rows)?;
@@ -46,7 +47,7 @@ pub(super) fn write(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>, step: (S
     })
 }
 
-/// Checks what refers to something, and lets new events come behind a position.
+/// Checks all foreign keys, and makes new events start after `feed_end`.
 pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
     let dangling =
         Sql::new("SELECT \"table\" || ' that refer to none of ' || parent FROM pragma_foreign_key_check LIMIT 1");
@@ -61,7 +62,7 @@ pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
     })
 }
 
-/// Leaves nothing of the copy but its rows, all of them on the disk.
+/// Removes the progress table and flushes the database to the disk.
 pub(super) fn accept(db: &mut Db) -> Read<()> {
     let text = format!(
         "PRAGMA synchronous = full; BEGIN; {TO_BE_INDEXED}; DROP TABLE copy_progress; COMMIT; \
@@ -104,7 +105,7 @@ fn in_transaction(db: &mut Db, work: impl FnOnce(&mut Db) -> Read<()>) -> Read<(
     run(db, &Sql::new("BEGIN IMMEDIATE"))?;
     let done = work(db).and_then(|()| run(db, &Sql::new("COMMIT")));
     if done.is_err() {
-        // What SQLite rolled back by itself cannot be rolled back again.
+        // Fails if SQLite has already rolled back by itself.
         drop(db.execute(&Sql::new("ROLLBACK")));
     }
     done

@@ -1,4 +1,4 @@
-//! Pages of lists: ordered runs along an index, each from behind the last place, and put in one order.
+//! Pages of lists: one ordered run per index range, starting after the cursor, merged into one order.
 
 pub(crate) mod plan;
 pub(crate) mod slow;
@@ -17,19 +17,20 @@ use crate::sql::{Db, Sql, Value};
 use crate::statements::columns;
 use crate::text::Draft;
 
-/// A scan past the rows of others is given up after so many looks at its limit, some 10 ms: whoever looks for a team that
-/// has long been silent must not read everyone else's rows.
+/// Progress calls after which a scan over other people's rows is interrupted: about 10 ms. A list of a long
+/// inactive team must not read the rows of the whole tenant.
 const LOOKS_OF_A_SCAN: u32 = 100;
 
-/// The first rows of what some lists hold together, and one more if there is one. The lists are in one order and have no
-/// row in common. SQLite would put whole rows into a sorter to merge their runs, which costs as much as reading them.
+/// Returns the first rows of several lists together, plus one more if there is one. The lists have the same
+/// order and no row in common. The merge happens here, because SQLite would put whole rows into a sorter,
+/// which costs as much as reading them.
 pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<Found>, StorageError> {
     if let [only] = listings
         && !only.is_several_runs()
     {
         return rows(db, tenant, only, |row| Ok(only.kind.read(row)?));
     }
-    // Of one moment: what moves from one of them to another meanwhile would be there twice, or not at all.
+    // One read transaction: a row that moves between the lists meanwhile would appear twice or not at all.
     let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
         all.extend(rows(moment.0, tenant, it, |row| {
@@ -43,7 +44,7 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
     Ok(all.into_iter().map(|(_, found)| found).collect())
 }
 
-/// Reads what a row is ordered by, which stands behind the columns of its table.
+/// Reads the sort value of a row, which follows the columns of its table.
 fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
     let Column { name, kind } = listing.sort;
     let key = match kind {
@@ -57,7 +58,8 @@ fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
     key.and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt)
 }
 
-/// The first rows of each run of a list, one run after the other: as many as a page has, and one more if there is one.
+/// Returns the first rows of each run, one run after the other: as many as a page has, plus one more if there
+/// is one.
 pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
@@ -73,7 +75,7 @@ pub(crate) fn rows<T>(
     rows_from(db, tenant, listing, &then, read)
 }
 
-/// The same rows, wherever they come from.
+/// Variant of [`rows`] for a given row source.
 pub(crate) fn rows_from<T>(
     db: &mut Db,
     tenant: Tenant,
@@ -90,16 +92,16 @@ pub(crate) fn rows_from<T>(
     Ok(all)
 }
 
-/// A column and the value of it that all rows of a run have.
+/// The column and the value that all rows of a run share.
 pub(crate) type Run<'l> = Option<(&'static str, &'l Cell)>;
 
-/// The runs of a list.
+/// Returns the runs of a list.
 pub(crate) fn runs(listing: &Listing) -> impl Iterator<Item = Run<'_>> {
     let of_values = listing.runs.iter().flat_map(|(column, values)| values.iter().map(|it| Some((column.name, it))));
     listing.runs.is_none().then_some(None).into_iter().chain(of_values)
 }
 
-/// The statement that reads a run; the sort value is the column behind those of the table.
+/// Builds the statement that reads a run. The sort value follows the columns of the table.
 pub(crate) fn statement(tenant: Tenant, listing: &Listing, source: &RowSource, run: Run<'_>) -> Sql {
     let columns = columns(listing.table(), "t.");
     let mut draft = Draft::default();
@@ -167,14 +169,15 @@ impl List<'_> {
                 self.conditions(draft, run, &RowFilter::default(), None);
             }
         }
-        // Only the places are sorted; the rows are fetched for those that are left.
+        // Only row ids are sorted; the rows are fetched for the ones that remain.
         self.order(draft).with(" LIMIT ", self.most());
         draft.add(&format!(") p CROSS JOIN {} t ON t.rowid = p.place", table.name));
         self.order(draft);
     }
 
-    /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
-    /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
+    /// Row source that reads the first row of each person. These rows determine the people whose rows can be
+    /// on the page: as many as the page has rows, plus ties with the last of them. Therefore the number of
+    /// rows per person does not matter.
     fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, people: Below) {
         let (column, filter) = (people.column, RowFilter::default());
         let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
@@ -192,8 +195,8 @@ impl List<'_> {
         draft.add(&format!(" AND t.{sort} {than} cut.last"));
     }
 
-    /// All conditions but the one that the rows come from. The pluses keep SQLite from turning a question round and walking
-    /// through the people or tags instead.
+    /// Adds all conditions except the one that is the row source. The unary pluses keep SQLite from driving
+    /// the query by the people or the tags instead.
     fn conditions(&self, draft: &mut Draft, run: Run<'_>, filter: &RowFilter, without: Option<usize>) {
         draft.with(" WHERE t.tenant_id = ", self.tenant);
         if let Some((column, value)) = run {
@@ -213,7 +216,7 @@ impl List<'_> {
                 }
                 Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
                 Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
-                // The rows come from these.
+                // The rows come from this condition.
                 Condition::Among(_) => draft,
             };
         }
@@ -238,8 +241,8 @@ impl List<'_> {
         draft.add(&format!(" ORDER BY {} {way}, t.id {way}", self.place()))
     }
 
-    /// What the list is sorted by. The rows of one person are few and led to by an index; the plus keeps SQLite from
-    /// walking through everybody's because another index has the order.
+    /// Returns the sort column. If an index leads to the few rows of one person, a unary plus keeps SQLite
+    /// from scanning all rows in the order of another index.
     fn place(&self) -> String {
         let (sort, plus) = (self.listing.sort, if is_of_few(self.listing) { "+" } else { "" });
         format!("{plus}t.{}", sort.name)
@@ -258,7 +261,7 @@ impl List<'_> {
     }
 }
 
-/// Ids as a list of texts in JSON, so that any number of them makes one statement.
+/// Encodes ids as a JSON list of texts, so that lists of any length share one statement.
 fn hex(ids: &[[u8; 16]]) -> Value {
     let digits = |id: &[u8; 16]| format!("\"{:032x}\"", u128::from_be_bytes(*id));
     Value::Text(format!("[{}]", ids.iter().map(digits).collect::<Vec<_>>().join(",")))
@@ -269,7 +272,7 @@ fn hex(ids: &[[u8; 16]]) -> Value {
 struct Below {
     column: &'static str,
     manager: EmployeeId,
-    /// Whether the manager counts as one of them.
+    /// Whether the manager is included.
     itself: bool,
 }
 
@@ -278,7 +281,7 @@ const fn itself(condition: &Condition) -> bool {
 }
 
 impl Below {
-    /// The people, as `l.person`.
+    /// Adds the people as a subquery with the column `l.person`.
     fn list(&self, draft: &mut Draft, tenant: Tenant) {
         draft.with("(SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = ", tenant);
         draft.with(" AND ancestor_id = ", self.manager);
@@ -288,7 +291,8 @@ impl Below {
         draft.add(") l");
     }
 
-    /// The column names one of them: looked up by an index for every row, or in a hash of all of them.
+    /// Adds the condition that the column is one of the people, checked by an index lookup per row or by a
+    /// hash of all of them.
     fn is_met<'d>(&self, draft: &'d mut Draft, tenant: Tenant, is_hashed: bool) -> &'d mut Draft {
         let column = self.column;
         draft.add(" AND (");
@@ -305,20 +309,21 @@ impl Below {
     }
 }
 
-/// The column names nobody below a manager.
+/// Adds the condition that the column is not one of the people below a manager.
 fn is_not_below<'d>(draft: &'d mut Draft, tenant: Tenant, column: &str, manager: EmployeeId) -> &'d mut Draft {
     draft.with(" AND NOT EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
     draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column})"))
 }
 
-/// The ids of the rows with any of the tags; a row with several of them is named as often.
+/// Adds a query for the ids of the rows with any of the tags; a row with several of them appears several
+/// times.
 fn owners<'d>(draft: &'d mut Draft, tenant: Tenant, side: MemberTable, tags: &[[u8; 16]]) -> &'d mut Draft {
     let MemberTable { name, owner, member } = side;
     draft.with(&format!("{owner} FROM {name} WHERE tenant_id = "), tenant);
     draft.any_of(&format!(" AND {member}"), tags.iter().copied())
 }
 
-/// The row has one of the tags.
+/// Adds the condition that the row has one of the tags.
 fn is_tagged<'d>(
     draft: &'d mut Draft,
     tenant: Tenant,

@@ -1,4 +1,4 @@
-//! What is counted before a page is read, so that the shortest way to its rows can be chosen.
+//! Row counts that choose the cheapest plan for a page of a list.
 
 use candor_domain::access::Tenant;
 use candor_port_storage::StorageError;
@@ -8,7 +8,7 @@ use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 use crate::sql::Db;
 use crate::text::Draft;
 
-/// What leads to a page of a list.
+/// Returns the plan for a page of a list.
 pub(crate) fn of(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
     let mut planner = ListPlanner::of(listing);
     while let Some(condition) = planner.next_to_count() {
@@ -17,7 +17,7 @@ pub(crate) fn of(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListP
     Ok(planner.plan())
 }
 
-/// How many people or rows a condition names, as far as that matters.
+/// Counts the people or rows that match a condition, up to the number that affects the plan.
 fn count(db: &mut Db, tenant: Tenant, condition: &Condition) -> Result<usize, StorageError> {
     let mut draft = Draft::default();
     draft.add("SELECT count(*) FROM (SELECT 1 FROM ");

@@ -1,4 +1,4 @@
-//! Lists, and how those are kept apart that no index answers (decision A17).
+//! Lists, and the separation of unindexed ones from the rest (decision A17).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,11 +14,11 @@ use crate::connection::limit::{self, Limit};
 use crate::connection::readers::{self, Reads};
 use crate::sql::Db;
 
-/// A list on the threads that others wait for is given up after so many looks at its limit, some 50 ms, and begun anew
-/// apart from them: whether its people or tags have few rows shows only on the way.
+/// Progress calls after which a list on the shared readers is interrupted and restarted on the slow threads:
+/// about 50 ms. Whether a person or tag has few rows only shows during the read.
 const LOOKS: u32 = 500;
 
-/// The threads for slow reads.
+/// Threads and slots for slow reads.
 pub(crate) struct Slow {
     pub(crate) limits: SlowReads,
     pub(crate) reads: Arc<Reads>,
@@ -32,7 +32,7 @@ impl Slow {
 }
 
 impl SqliteStore {
-    /// Reads lists: where others wait if that has a bound, else apart from them.
+    /// Reads lists: indexed ones on the shared readers, others on the slow threads.
     pub(crate) async fn list<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -58,7 +58,7 @@ impl SqliteStore {
         self.slowly(tenant, conditions, move |db| read(db, &listings)).await
     }
 
-    /// Reads what no index answers, if there is a place for it. `conditions` are what makes it slow.
+    /// Runs an unindexed read if a slot is free. `conditions` are the parameters that make it slow.
     pub(crate) async fn slowly<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -69,7 +69,7 @@ impl SqliteStore {
         let place = places.take(tenant, &conditions).await?;
         let deadline = limits.deadline;
         let work = move |db: &mut Db| {
-            // There are as many threads as places, so that this begins at once.
+            // There are as many threads as slots, so the read starts at once.
             let until = Instant::now() + deadline;
             let found = if deadline.is_zero() { None } else { limit::within(Limit::Until(until), || read(db)) };
             drop(place);
