@@ -1,4 +1,4 @@
-//! What becomes of one attempt: the decisions from its turn to what is recorded of it, as functions.
+//! Decisions about one attempt, from its start to the recorded result, as pure functions.
 
 use std::time::Duration;
 
@@ -11,45 +11,45 @@ use crate::lease::later;
 use crate::queues::Answer;
 use crate::{Settings, Waiting};
 
-/// What could not be looked up is tried again after this time.
+/// Delay before a delivery is retried after the store failed to look up what its attempt needs.
 const STORE_FAILED: Duration = Duration::from_secs(5);
 
-/// Where a delivery goes, as far as deciding needs it.
+/// Destination of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Destination<'a> {
-    /// The subscription's URL.
+    /// URL of the subscription.
     pub url: &'a str,
     /// Whether the subscription is active.
     pub active: bool,
 }
 
-/// What became of one delivery, and what that adds to what is known of its subscription.
+/// Result of one delivery and its effect on the health of the subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// The delivery.
+    /// The attempted delivery.
     pub job: Job,
-    /// What became of it.
+    /// Result to record.
     pub result: AttemptResult,
-    /// What it says of its subscription, if it says something.
+    /// Change of the subscription's health; `None` if the delivery says nothing about it.
     pub delta: Option<HealthDelta>,
 }
 
-/// How a turn ended.
+/// End of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// This is to be recorded; with an answer, the receiver was asked.
+    /// The result is to be recorded. The answer is `Some` if a request was sent to the receiver.
     Finished(Box<Finished>, Option<Answer>),
-    /// Too little was left of the lease: it runs out, and whoever claims the delivery then attempts it.
+    /// Too little of the lease was left for an attempt. The lease expires, and the delivery is claimed again.
     Late,
-    /// Nothing is known of it, because its task failed. Its lease runs out.
+    /// The task failed and the result is unknown. The lease expires.
     Abandoned,
 }
 
-/// Whether a delivery whose turn it is may go to its subscription, or what becomes of it instead (decision F4). The id is
-/// the entry's, if it is dropped.
+/// Decides whether a delivery may be sent to its subscription (decision F4). `id` makes the id of the log
+/// entry if the delivery is dropped.
 ///
 /// # Errors
-/// What becomes of it.
+/// The result to record instead of an attempt.
 pub fn admit<M>(
     settings: &Settings,
     waiting: &Waiting<M>,
@@ -67,14 +67,15 @@ pub fn admit<M>(
     dropped.map_or(Ok(()), |it| Err(AttemptResult::Settled(Box::new(it))))
 }
 
-/// What becomes of a delivery when something that its attempt needs could not be looked up: it is due again soon.
+/// Returns the result of a delivery whose attempt needs data that the store failed to look up: it is due
+/// again soon.
 #[must_use]
 pub fn store_failed(now: Timestamp) -> AttemptResult {
     AttemptResult::Back(later(now, STORE_FAILED))
 }
 
-/// What is recorded of a delivery that was not sent. If it was dropped for being too late, that shows, and counts for
-/// nothing.
+/// Returns what to record for a delivery that was not sent. A delivery that was dropped for being too late is
+/// logged, but does not count as a failure of the receiver.
 #[must_use]
 pub fn unsent(job: Job, result: AttemptResult) -> Finished {
     let delta = match &result {
@@ -87,8 +88,8 @@ pub fn unsent(job: Job, result: AttemptResult) -> Finished {
     Finished { job, result, delta }
 }
 
-/// What is recorded of an attempt with this id, which went to this URL and was begun and ended at these times; and what
-/// its answer says of the receiver.
+/// Returns what to record for an attempt with this id and URL, which began and ended at `times`, and the
+/// answer for the queue's pacing.
 #[must_use]
 pub fn finish_attempt(
     settings: &Settings,
@@ -109,7 +110,7 @@ pub fn finish_attempt(
 }
 
 impl Finished {
-    /// The entry that this adds to the log, if it does.
+    /// Returns the status of the log entry that this adds; `None` if it adds none.
     #[must_use]
     pub fn logged(&self) -> Option<Status> {
         match &self.result {

@@ -1,8 +1,9 @@
-//! What is claimed next: a plain state machine over what earlier claims found.
+//! State machine that decides the next claim from the results of earlier ones.
 //!
-//! Normally that is whatever has been due for the longest time. Once there is more of it than one claim takes, or one
-//! queue is full of it, a walk along the queues takes some of each instead, so that a long queue of one subscription holds
-//! nobody up. Now and then the parked deliveries are looked at, whose subscription may be active again.
+//! Normally a claim takes the deliveries that have been due for the longest time. If there are more than one
+//! claim takes, or one queue is full, a walk along the queues takes some deliveries of each, so that one long
+//! queue does not delay the others. Parked deliveries are claimed from time to time, because their
+//! subscription may be active again.
 
 #[cfg(test)]
 mod tests;
@@ -12,50 +13,50 @@ use std::time::Duration;
 
 use candor_port_storage::queue::{Claim, Claimed, QueueKey, Walk};
 
-/// How often the queue is looked at while nothing is found in it.
+/// Interval between claims while the queue is empty.
 const LOOK: Duration = Duration::from_millis(250);
-/// How often parked deliveries are looked for.
+/// Interval between claims of parked deliveries.
 const LOOK_FOR_PARKED: Duration = Duration::from_secs(3);
-/// When the store has failed, it is left alone for so long.
+/// Pause after the store failed.
 const LEAVE_ALONE: Duration = Duration::from_secs(1);
-/// With less room nothing is claimed: many small claims would cost more than a few larger ones.
+/// Minimum free capacity for a claim: many small claims would cost more than a few larger ones.
 pub(crate) const LEAST_ROOM: usize = 64;
-/// The most that one claim takes of the oldest.
+/// Maximum number of deliveries per claim of the oldest.
 const MOST: usize = 128;
-/// A claim walks past so many queues, most of which may have nothing due.
+/// Maximum number of queues that one claim walks past. Most of them may have nothing due.
 const QUEUES: u16 = 512;
-/// The most of one queue that may be a new one: half of what it may have waiting.
+/// Maximum number of deliveries that a claim takes from a new queue: half of its capacity.
 const EACH: usize = 32;
-/// So many queues are expected to have something due while it is not known.
+/// Assumed number of queues with due deliveries until it is known.
 const QUEUES_EXPECTED: usize = 32;
 
-/// Decides what is claimed next.
+/// Decides the next claim.
 #[derive(Debug)]
 pub(crate) struct Claims {
-    /// Whether queues are walked along, rather than the oldest taken.
+    /// `true` for walks along the queues, `false` for claims of the oldest deliveries.
     walking: bool,
     due: Search,
     parked: Search,
     parked_had_its_turn: bool,
-    /// The queues that the newest claim of what is due took something of.
+    /// Queues from which the latest claim of due deliveries took some.
     recent: Vec<QueueKey>,
-    /// The most of one queue, unless it is parked.
+    /// Maximum number of deliveries per queue; parked deliveries have their own.
     each: usize,
 }
 
-/// A walk along the queues, again and again.
+/// State of the repeated walk along the queues.
 #[derive(Debug)]
 struct Search {
     after: Option<QueueKey>,
-    /// How many queues had something to take in this walk so far, and in the whole one before, full ones included.
+    /// Number of queues with something to take in this walk so far and in the previous one, including full
+    /// queues.
     queues: usize,
     queues_before: usize,
-    /// Whether more is to be expected, whichever queues have room.
+    /// Whether the walk is likely to find more, whichever queues have room.
     has_more: bool,
-    /// The queues of which something was taken in this walk so far.
+    /// Queues from which this walk has taken deliveries.
     served: HashSet<QueueKey>,
-    /// Queues that may have more: they got nothing because they were full, or something was taken of them in a walk
-    /// that is over.
+    /// Queues that may have more: they were full, or a completed walk took deliveries from them.
     passed_over: HashSet<QueueKey>,
     look_at: Duration,
 }
@@ -83,14 +84,14 @@ impl Search {
     }
 
     fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>) -> Walk {
-        // If as many queues have something as before, half of the room remains for what comes meanwhile.
+        // If as many queues as before have deliveries, half of the capacity remains for new ones.
         let each = (room / (2 * self.queues.max(self.queues_before))).clamp(1, most);
         Walk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full }
     }
 
-    /// A part of the walk took something. It goes on at once while it finds something. After its end the next one
-    /// begins when a queue that may have more has room: looking at the others alone, again and again, would cost more
-    /// than it finds.
+    /// Records a step of the walk. The walk continues at once while it finds deliveries. After its end, the
+    /// next walk begins when a queue in `passed_over` has room: walking only the others would cost more than
+    /// it finds.
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Duration, pause: Duration) {
         let queues = queues_of(claimed);
         self.queues += queues.len();
@@ -107,7 +108,7 @@ impl Search {
         }
     }
 
-    /// The next part of the walk is its first one.
+    /// Restarts the walk at its first step.
     fn begin_again(&mut self) {
         self.after = None;
         self.served.clear();
@@ -128,22 +129,23 @@ impl Claims {
         }
     }
 
-    /// Whether there may be something to claim now, whatever room there is.
+    /// Returns `true` if there may be something to claim, regardless of capacity.
     pub(crate) fn may_want(&self, now: Duration) -> bool {
         self.due.may_be_due(now) || self.parked.may_be_due(now)
     }
 
-    /// The queues that something was claimed of just now, and which are likely to have more.
+    /// Returns the queues that the latest claim took from; they are likely to have more.
     pub(crate) fn recent(&self) -> &[QueueKey] {
         &self.recent
     }
 
-    /// Each of these queues takes so many more. Taking less of a long queue would only mean more claims.
+    /// Sets how many more deliveries each of these queues can take. Taking fewer from a long queue would only
+    /// cause more claims.
     pub(crate) fn each_takes(&mut self, count: Option<usize>) {
         self.each = count.map_or(EACH, |it| it.max(EACH));
     }
 
-    /// What to claim now, if anything. `full` are the queues that nothing should be claimed for, in their order.
+    /// Returns the next claim, if any. `full` lists the queues to skip, in order.
     pub(crate) fn next(&mut self, now: Duration, room: usize, full: Vec<QueueKey>) -> Option<Claim> {
         if room < LEAST_ROOM {
             return None;
@@ -163,7 +165,7 @@ impl Claims {
         Some(Claim::Oldest { most: to_u16(room.min(MOST)) })
     }
 
-    /// What a claim found.
+    /// Records the result of a claim.
     pub(crate) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Duration) {
         if !claimed.jobs.is_empty() && !matches!(claim, Claim::Parked(_)) {
             self.recent = queues_of(claimed).into_iter().collect();
@@ -185,7 +187,7 @@ impl Claims {
         }
     }
 
-    /// The store has failed.
+    /// Records that the store failed to answer a claim.
     pub(crate) fn failed(&mut self, now: Duration) {
         for search in [&mut self.due, &mut self.parked] {
             search.has_more = false;
@@ -194,18 +196,18 @@ impl Claims {
         }
     }
 
-    /// Something may be due that was not there before.
+    /// Notes that new deliveries may be due.
     pub(crate) const fn look_at_due(&mut self) {
         self.due.has_more = true;
     }
 
-    /// A subscription may be active again.
+    /// Notes that a subscription may be active again.
     pub(crate) fn look_at_parked(&mut self) {
         self.parked.begin_again();
         self.parked.has_more = true;
     }
 
-    /// When to look again if nothing happens before.
+    /// Returns the time of the next claim if nothing happens before.
     pub(crate) fn look_at(&self) -> Duration {
         self.due.look_at.min(self.parked.look_at)
     }

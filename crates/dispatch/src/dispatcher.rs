@@ -1,4 +1,4 @@
-//! The machine: what is told to it, and what it wants done.
+//! The state machine: inputs, and queries for the next action.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::record::{Batch, Completed, Outcomes, RecordRefusal, Recording};
 use crate::unsettled::Unsettled;
 use crate::{Settings, Waiting};
 
-/// Without room, or after news that came to nothing, the queue rests at least so long.
+/// Minimum pause between claims when there is no capacity or the last claim was empty.
 const REST: Duration = Duration::from_millis(20);
-/// What this process cannot sign is left to others for so long, and stays as due as it is: it may be this process alone
-/// that lacks a key.
+/// Time for which this process skips a queue whose secrets it cannot open. The deliveries stay due, because
+/// only this process may lack a key.
 const NO_SECRET: Duration = Duration::from_secs(60);
 
 /// Decides what one process does about queued deliveries.
@@ -33,32 +33,32 @@ pub struct Dispatcher<M> {
     forgotten: usize,
 }
 
-/// A claim that is to be made.
+/// A claim to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimOrder {
-    /// What to claim.
+    /// Deliveries to claim.
     pub claim: Claim,
-    /// Under which lease.
+    /// Lease for the claimed deliveries.
     pub lease: Lease,
-    /// When it was ordered, which is the time to claim with.
+    /// Time of the order; the claim must use it as the current time.
     pub at: Now,
-    /// When the lease ends.
+    /// End of the lease.
     pub ends: Ends,
 }
 
-/// Who has something to look at since this was asked the last time.
+/// Loops that have work since the last call of [`Dispatcher::take_wakes`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wakes {
-    /// There may be something to claim, or room for it.
+    /// The claim loop: there may be deliveries or capacity.
     pub claims: bool,
-    /// There may be something to record, or the end has come.
+    /// The record loop: there may be a batch, or the dispatcher is done.
     pub records: bool,
-    /// The last attempt has ended after the stop.
+    /// The last attempt ended after [`Dispatcher::stop`].
     pub quiet: bool,
 }
 
 impl<M> Dispatcher<M> {
-    /// One that holds nothing.
+    /// Creates a dispatcher that holds no deliveries.
     #[must_use]
     pub fn new(worker: WorkerId, settings: Settings, limits: QueueLimits, now: Now) -> Self {
         let queues = SubscriptionQueues::new(limits, settings.needs());
@@ -67,46 +67,44 @@ impl<M> Dispatcher<M> {
         Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0 }
     }
 
-    /// How many deliveries are held, from their claim until what became of them is recorded.
+    /// Returns the number of held deliveries, from their claim until their result is recorded.
     #[must_use]
     pub const fn held(&self) -> usize {
         self.queues.held()
     }
 
-    /// How many attempts are under way.
+    /// Returns the number of running attempts.
     #[must_use]
     pub const fn attempts(&self) -> usize {
         self.queues.attempts()
     }
 
-    /// Who has something to look at since this was asked the last time.
+    /// Returns and clears the loops that have work.
     pub fn take_wakes(&mut self) -> Wakes {
         std::mem::take(&mut self.wakes)
     }
 
-    /// How many have waited for too long to be attempted within their lease, since this was asked the last time.
+    /// Returns and clears the number of deliveries that waited too long to be attempted within their lease.
     pub fn take_forgotten(&mut self) -> usize {
         std::mem::take(&mut self.forgotten)
     }
 
-    // What is claimed.
-
-    /// Something may be due that was not there before.
+    /// Notes that new deliveries may be due.
     pub fn look_at_due(&mut self) {
         self.claims.look_at_due();
         self.wakes.claims = true;
     }
 
-    /// A subscription has changed: what was parked for it may be due again.
+    /// Notes that a subscription has changed, so that its parked deliveries may be due again.
     pub fn look_at_all(&mut self) {
         self.claims.look_at_parked();
         self.look_at_due();
     }
 
-    /// The claim to make now, if there may be something and there is room for it. Each ends with
-    /// [`Dispatcher::claim_ended`], whatever came of it.
+    /// Returns the claim to make now, if there is capacity and there may be deliveries. Each claim must end
+    /// with [`Dispatcher::claim_ended`], even if it fails.
     pub fn next_claim(&mut self, now: Now) -> Option<ClaimOrder> {
-        // The end waits for what a claim answers.
+        // Reserved capacity keeps [`Dispatcher::stop`] from completing before the claim is answered.
         if !self.queues.reserve(1) {
             return None;
         }
@@ -131,14 +129,14 @@ impl<M> Dispatcher<M> {
         self.claims.next(now.steady, room, full)
     }
 
-    /// When to look for a claim again if nothing wakes before, in the steady clock's terms.
+    /// Returns the time of the next look for a claim unless a wake comes before, on the steady clock.
     #[must_use]
     pub fn look_again_at(&self, now: Now) -> Duration {
         self.claims.look_at().max(now.steady + REST)
     }
 
-    /// A claim has found this. Answers what there is room for, to be handed to [`Dispatcher::take_in`]; the rest is given
-    /// back.
+    /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]; those
+    /// without capacity are given back.
     pub fn claimed(&mut self, order: &ClaimOrder, found: Claimed, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::new();
@@ -156,34 +154,33 @@ impl<M> Dispatcher<M> {
         kept
     }
 
-    /// The store has not answered a claim.
+    /// Handles a claim that the store did not answer.
     pub fn claim_failed(&mut self, now: Now) {
         self.claims.failed(now.steady);
     }
 
-    /// What came of a claim is dealt with.
+    /// Handles the end of a claim, after its result.
     pub fn claim_ended(&mut self) {
         self.unsettled.claim_ends();
         self.release(1);
     }
 
-    // What is taken in.
-
-    /// Keeps room for what a commit is about to queue, if there is any: the end of the lease that this may be given.
-    /// [`Dispatcher::take_in`] or [`Dispatcher::release`] ends that.
+    /// Reserves capacity for deliveries that a commit is about to queue. Returns the end of their lease, or
+    /// `None` without capacity. [`Dispatcher::take_in`] or [`Dispatcher::release`] ends the reservation.
     pub fn reserve(&mut self, count: usize, now: Now) -> Option<Ends> {
         self.queues.reserve(count).then(|| now.plus(self.settings.lease()))
     }
 
-    /// Keeps room no longer.
+    /// Ends a reservation.
     pub fn release(&mut self, count: usize) {
         self.queues.release(count);
-        // Whoever records waits for the room only at the end, and most commits have nothing to deliver.
+        // The record loop waits for reservations only after the stop, and most commits have nothing to
+        // deliver.
         self.wakes.records |= !self.queues.is_open();
     }
 
-    /// Takes in deliveries that are leased until then, for which so much room was kept, and gives back those that there
-    /// is no room for.
+    /// Queues deliveries with a lease until `ends`, ends their reservation, and gives back those without
+    /// capacity.
     pub fn take_in(&mut self, deliveries: Vec<Waiting<M>>, ends: Ends, reserved: usize, now: Now) {
         self.release(reserved);
         let offer = |it: Waiting<M>| {
@@ -197,7 +194,7 @@ impl<M> Dispatcher<M> {
         self.give_back(refused, Some(ends), now);
     }
 
-    /// Lets others have deliveries that the queues do not hold any more, or never did.
+    /// Gives back deliveries that are not queued here, so that other processes can claim them.
     fn give_back(&mut self, jobs: Vec<Job>, ends: Option<Ends>, now: Now) {
         for job in jobs {
             if !self.unsettled.add(&job, ends) {
@@ -209,9 +206,8 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    // What is attempted.
-
-    /// The next attempt to make, if one may begin now. Each ends with [`Dispatcher::ended`].
+    /// Returns the next attempt to make, if one may begin now. Each attempt must end with
+    /// [`Dispatcher::ended`].
     pub fn next_attempt(&mut self, now: Now) -> Option<Begun<Waiting<M>>> {
         loop {
             let begun = self.queues.start(now)?;
@@ -223,19 +219,19 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Whether enough is left of a lease for a request to go out now.
+    /// Returns `true` if enough of the lease is left to send a request now.
     #[must_use]
     pub fn may_send(&self, ends: Ends, now: Now) -> bool {
         ends.left(now) >= self.settings.needs_to_send()
     }
 
-    /// This process cannot open any secret that signs for a queue: others may be able to.
+    /// Handles a queue whose secrets this process cannot open: other processes may be able to.
     pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
         let left = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
         if left { AttemptResult::Released } else { AttemptResult::Back(later(now.wall, NO_SECRET)) }
     }
 
-    /// The turn of this delivery is over.
+    /// Handles the end of an attempt.
     pub fn ended(&mut self, place: QueuePlace, job: &Job, ending: Ending) {
         match ending {
             Ending::Finished(finished, answer) => {
@@ -253,29 +249,27 @@ impl<M> Dispatcher<M> {
         self.wakes.quiet |= !self.queues.is_open() && self.queues.attempts() == 0;
     }
 
-    // What is recorded.
-
-    /// What is to be done about recording now.
+    /// Returns what the record loop has to do now.
     #[must_use]
     pub fn recording(&self, now: Now) -> Recording {
         let idle = || if self.queues.is_done() { Recording::Over } else { Recording::Idle };
         self.outcomes.due(now).unwrap_or_else(idle)
     }
 
-    /// The batch to record now, if there is one, whatever the time is. It ends with [`Dispatcher::recorded`] or
-    /// [`Dispatcher::not_recorded`].
+    /// Returns the next batch to record, if any, regardless of the time. It must end with
+    /// [`Dispatcher::recorded`] or [`Dispatcher::not_recorded`].
     pub fn next_batch(&mut self) -> Option<Batch> {
         self.outcomes.batch()
     }
 
-    /// The store has recorded what a batch called for.
+    /// Handles a batch that the store has recorded.
     pub fn recorded(&mut self, batch: Batch, recorded: Recorded, now: Now) -> Completed {
         let Some((batch, recorded)) = self.outcomes.recorded(batch, recorded, now) else {
             return Completed::default();
         };
         self.queues.recorded(batch.finished.len());
         if batch.finished.iter().any(|it| matches!(it.result, AttemptResult::Back(_))) {
-            // There was no room for it a moment ago.
+            // There was no capacity for these a moment ago.
             self.claims.look_at_due();
         }
         let jobs = batch.finished.iter().map(|it| it.job);
@@ -286,7 +280,8 @@ impl<M> Dispatcher<M> {
         Completed { lost: recorded.lost, failing: failing.map(|(queue, _)| queue).collect() }
     }
 
-    /// The store has not recorded a batch. Answers a delivery of which nothing can be recorded: its lease runs out.
+    /// Handles a batch that the store has not recorded. Returns a delivery whose result cannot be recorded;
+    /// its lease expires.
     pub fn not_recorded(&mut self, batch: Batch, why: RecordRefusal, now: Now) -> Option<Job> {
         match why {
             RecordRefusal::Unanswered => {
@@ -302,10 +297,8 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    // The end.
-
-    /// Begins nothing any more, and gives back what waits; says how many attempts are under way. The end has come when
-    /// [`Dispatcher::recording`] says [`Recording::Over`].
+    /// Stops new attempts and gives back the waiting deliveries. Returns the number of running attempts. The
+    /// dispatcher is done when [`Dispatcher::recording`] returns [`Recording::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
         let waiting = self.queues.close().into_iter().map(|it| it.job).collect();
         self.give_back(waiting, None, now);

@@ -1,15 +1,15 @@
-//! When a lease ends, by two clocks: what is stored is the time of day, which may be set back while a lease runs.
+//! End of a lease by two clocks. The stored one is the time of day, which may be set back while a lease runs.
 
 use std::time::Duration;
 
 use candor_domain::time::Timestamp;
 
-/// The present, by both clocks.
+/// The current time by both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// The time of day, which is stored and which other processes go by.
+    /// Time of day, which is stored and used by other processes.
     pub wall: Timestamp,
-    /// What has passed since some moment in the life of this process, by a clock that is never set.
+    /// Monotonic time since an arbitrary moment in the life of this process.
     pub steady: Duration,
 }
 
@@ -21,7 +21,7 @@ pub struct Ends {
 }
 
 impl Now {
-    /// The end of a lease that begins now.
+    /// Returns the end of a lease that begins now.
     #[must_use]
     pub fn plus(self, length: Duration) -> Ends {
         Ends { wall: later(self.wall, length), steady: self.steady + length }
@@ -29,13 +29,14 @@ impl Now {
 }
 
 impl Ends {
-    /// As it is stored.
+    /// Returns the end as it is stored.
     #[must_use]
     pub const fn stored(self) -> Timestamp {
         self.wall
     }
 
-    /// What is left of it: by the clock that is further ahead, so that nobody else can think it over before.
+    /// Returns the remaining time by the clock that is further ahead, so that no other process considers the
+    /// lease expired earlier.
     #[must_use]
     pub fn left(self, now: Now) -> Duration {
         let wall = u64::try_from(self.wall.millis() - now.wall.millis()).unwrap_or_default();
@@ -43,7 +44,7 @@ impl Ends {
     }
 }
 
-/// The time so much later.
+/// Adds a duration to a time.
 pub(crate) fn later(at: Timestamp, by: Duration) -> Timestamp {
     let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(at.millis().saturating_add(millis))

@@ -1,12 +1,13 @@
-//! The delivery engine as one machine without I/O (§6.3, §6.4).
+//! The delivery engine as one state machine without I/O (§6.3, §6.4).
 //!
-//! A [`Dispatcher`] decides what one process does about queued deliveries: what it claims next and whether it has room
-//! for that, whose attempt begins, what becomes of an attempt, which outcomes are recorded together, and when it looks
-//! again. It is told what happened (something was claimed, handed over, answered, recorded, or could not be) and what
-//! time it is, and it is asked what is to be done. Whoever drives it calls the store and the receivers: the service with
-//! real ones, the simulation with models of them.
+//! A [`Dispatcher`] decides what one process does about queued deliveries: the next claim and its capacity,
+//! the next attempt, the result of an attempt, the batches of results, and the time of the next look. Its
+//! inputs are events (a claim, a handover, an answer, a record, or the failure of one of them) and the
+//! current time. Its driver calls the store and the receivers: the service uses real ones, the simulation
+//! uses models.
 //!
-//! Nothing here knows a clock, a store, a task or randomness, so the same inputs always have the same effects.
+//! Nothing here depends on a clock, a store, a task or randomness, so the same inputs always have the same
+//! effects.
 
 mod attempt;
 mod claims;
@@ -28,12 +29,12 @@ pub use lease::{Ends, Now};
 pub use queues::{Answer, Begun, QueueLimits, QueuePlace};
 pub use record::{AttemptResults, Batch, Completed, HealthDeltas, RecordRefusal, Recording};
 
-/// What an operator sets.
+/// Settings of the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// When a failed delivery is attempted again (§6.4).
+    /// Delays between the attempts of a delivery (§6.4).
     pub schedule: Schedule,
-    /// How long a receiver may take to answer (§6.3, §8).
+    /// Maximum response time of a receiver (§6.3, §8).
     pub timeout: Duration,
 }
 
@@ -43,37 +44,37 @@ impl Default for Settings {
     }
 }
 
-/// How long an attempt may take until what became of it is recorded, beyond its timeout.
+/// Time beyond the timeout in which the result of an attempt must be recorded.
 const RECORDED_WITHIN: Duration = Duration::from_secs(5);
-/// How long a delivery may wait in memory for its turn.
+/// Maximum time that a delivery waits in memory for its attempt.
 const WAITS_AT_MOST: Duration = Duration::from_secs(10);
 
 impl Settings {
-    /// How long a delivery is leased.
+    /// Returns the lease duration of a delivery.
     #[must_use]
     pub fn lease(&self) -> Duration {
         WAITS_AT_MOST + self.needs()
     }
 
-    /// What must be left of a lease for an attempt to be prepared: whoever claims the delivery next must find it
-    /// recorded.
+    /// Returns the part of a lease that must be left to prepare an attempt: its result must be recorded
+    /// before the next claim.
     fn needs(&self) -> Duration {
         self.timeout + RECORDED_WITHIN
     }
 
-    /// What must be left of a lease when the request goes out.
+    /// Returns the part of a lease that must be left to send the request.
     fn needs_to_send(&self) -> Duration {
         self.timeout + RECORDED_WITHIN / 2
     }
 }
 
-/// A delivery that waits for its turn. `M` is what the driver keeps with it, such as the message that is sent.
+/// A delivery that waits for its attempt. `M` is data of the driver, such as the message to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting<M> {
-    /// The delivery.
+    /// The queued delivery.
     pub job: Job,
-    /// What the driver keeps with it.
+    /// Data of the driver.
     pub message: M,
-    /// It was parked, so it may be too late for it (decision F4).
+    /// `true` if the delivery was parked and may now be too late (decision F4).
     pub resumed: bool,
 }

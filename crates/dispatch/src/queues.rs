@@ -1,8 +1,9 @@
-//! Which delivery is attempted next: a plain state machine over what this process holds.
+//! State machine that decides which delivery is attempted next.
 //!
-//! A queue is one subscription's part. Tenants take turns, and within each its queues. How many attempts a queue may have
-//! under way at once adapts to how it answers, and queues that were not seen to answer quickly never have more than half
-//! of the room together: receivers that hang delay nobody else.
+//! A queue holds the deliveries of one subscription. Tenants take turns, and so do the queues of a tenant.
+//! The number of concurrent attempts of a queue adapts to the responses of its receiver. Queues whose
+//! receivers are not known to be quick use at most half of the capacity together, so that hanging receivers
+//! do not delay the others.
 
 mod left;
 mod pace;
@@ -21,68 +22,68 @@ pub use pace::Answer;
 use pace::Pace;
 use ring::Ring;
 
-/// Queues that are remembered while nothing of theirs is held.
+/// Number of queues whose pace is remembered while they are empty.
 const REMEMBERED: usize = 4096;
 
-/// How much there may be at once.
+/// Capacity limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Attempts under way.
+    /// Concurrent attempts.
     pub attempts: usize,
-    /// Deliveries that wait here to be attempted.
+    /// Waiting deliveries.
     pub waiting: usize,
-    /// Results that are recorded by one call of the store.
+    /// Results per batch.
     pub batch: usize,
 }
 
-/// A delivery that is to be attempted now.
+/// A delivery to attempt now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun<T> {
     /// What its end gives back.
     pub place: QueuePlace,
     /// The delivery.
     pub item: T,
-    /// The end of its lease.
+    /// End of its lease.
     pub ends: Ends,
-    /// Whether its queue was full before, and is not any more.
+    /// `true` if its queue was full before and no longer is.
     pub makes_room: bool,
 }
 
-/// The place of an attempt among those under way.
+/// Slot of a running attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuePlace {
-    /// The subscription.
+    /// Queue of the subscription.
     pub queue: QueueKey,
-    /// Which attempts of the subscription it was begun together with.
+    /// Round of the queue's pace in which the attempt began.
     round: u32,
 }
 
 impl QueueLimits {
-    /// What one process has at most: each attempt has a socket.
+    /// Limits of one process. Each attempt uses a socket.
     pub const OF_A_PROCESS: Self = Self { attempts: 256, waiting: 1280, batch: 256 };
 
-    /// The most deliveries in memory, but for what one claim finds no room for.
+    /// Returns the maximum number of deliveries in memory, without those that a claim has to give back.
     #[must_use]
     pub const fn room(self) -> usize {
         self.attempts + self.waiting
     }
 }
 
-/// What is held, queue by queue.
+/// All held deliveries by queue.
 #[derive(Debug)]
 pub(crate) struct SubscriptionQueues<T> {
     limits: QueueLimits,
-    /// An attempt begins only while so much is left of its lease.
+    /// Minimum remaining lease for an attempt to begin.
     needs: Duration,
     queues: HashMap<QueueKey, State<T>>,
-    /// Queues that nothing is taken for.
+    /// Queues that this process skips for a while.
     left_alone: LeftAlone,
-    /// The queues in which something waits.
+    /// Queues with waiting deliveries, in the order of their turns.
     ring: Ring,
-    /// What is held in all queues, and in those that are not known to answer quickly.
+    /// Totals of all queues, and of those not known to be quick.
     all: Count,
     slow: Count,
-    /// What became of so many is not recorded yet.
+    /// Number of results that are not recorded yet.
     unrecorded: usize,
     reserved: usize,
     open: bool,
@@ -128,17 +129,17 @@ impl<T> SubscriptionQueues<T> {
         }
     }
 
-    /// How many deliveries are held, from their claim until what became of them is recorded.
+    /// Returns the number of held deliveries, from their claim until their result is recorded.
     pub(crate) const fn held(&self) -> usize {
         self.all.attempts + self.all.waiting + self.unrecorded
     }
 
-    /// How many attempts are under way.
+    /// Returns the number of running attempts.
     pub(crate) const fn attempts(&self) -> usize {
         self.all.attempts
     }
 
-    /// How many more may be taken in.
+    /// Returns the number of deliveries that can be added.
     pub(crate) const fn room(&self) -> usize {
         if !self.open {
             return 0;
@@ -146,7 +147,8 @@ impl<T> SubscriptionQueues<T> {
         self.limits.room().saturating_sub(self.held() + self.reserved)
     }
 
-    /// Keeps room for so many, if there is any; [`SubscriptionQueues::release`] ends that.
+    /// Reserves capacity and returns `true` if there was enough. [`SubscriptionQueues::release`] ends the
+    /// reservation.
     pub(crate) const fn reserve(&mut self, count: usize) -> bool {
         let fits = self.room() >= count;
         if fits {
@@ -159,7 +161,7 @@ impl<T> SubscriptionQueues<T> {
         self.reserved = self.reserved.saturating_sub(count);
     }
 
-    /// Whether a queue would take another one while so many are on their way to it.
+    /// Returns `true` if a queue can take another delivery in addition to `coming` ones.
     pub(crate) fn takes(&self, queue: QueueKey, coming: usize) -> bool {
         if self.left_alone.has(queue) {
             return false;
@@ -170,10 +172,10 @@ impl<T> SubscriptionQueues<T> {
         self.room() > coming && self.all.waiting + coming < self.limits.waiting && waiting + coming < depth && !crowded
     }
 
-    /// Takes a delivery in, or gives it back where there is no room for it.
+    /// Adds a delivery, or returns it if there is no capacity.
     pub(crate) fn offer(&mut self, queue: QueueKey, item: T, ends: Ends) -> Result<(), T> {
         let takes = self.takes(queue, 0);
-        // A queue that is refused something is remembered as well: it is full, and nothing should be claimed for it.
+        // A queue that refuses a delivery is remembered, too: it is full, and must not be claimed for.
         self.tidy();
         let state = self.queues.entry(queue).or_insert_with(State::new);
         if !takes {
@@ -189,8 +191,8 @@ impl<T> SubscriptionQueues<T> {
         Ok(())
     }
 
-    /// The next delivery to attempt, if one may begin. What has waited for too long is forgotten: its lease runs out,
-    /// and whoever claims it then attempts it.
+    /// Returns the next delivery to attempt, if one may begin. Drops deliveries with too little lease left:
+    /// their lease expires and they are claimed again.
     pub(crate) fn start(&mut self, now: Now) -> Option<Begun<T>> {
         if !self.open || self.all.attempts >= self.limits.attempts {
             return None;
@@ -216,7 +218,7 @@ impl<T> SubscriptionQueues<T> {
         let state = self.queues.get_mut(&queue)?;
         let quick = state.pace.is_quick();
         let crowded = !quick && slow.attempts >= limits.attempts / 2;
-        // While hardly anything hangs, a queue that does may go on as if it were new.
+        // While few attempts hang, a hanging queue may run as many attempts as a new one.
         let ease = slow.attempts < limits.attempts / 4;
         let width = if ease { state.pace.at_ease() } else { state.pace.width() };
         if crowded || state.attempts >= width {
@@ -238,13 +240,13 @@ impl<T> SubscriptionQueues<T> {
         None
     }
 
-    /// An attempt is over; what became of it is to be recorded. Without an answer the receiver was not asked.
+    /// Ends an attempt whose result is to be recorded. `answer` is `None` if no request was sent.
     pub(crate) fn ended(&mut self, place: QueuePlace, answer: Option<Answer>) {
         self.unrecorded += 1;
         self.left(place, answer);
     }
 
-    /// An attempt is over, and nothing is to be recorded.
+    /// Ends an attempt without a result.
     pub(crate) fn left(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<Answer>) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
         let Some(state) = self.queues.get_mut(&queue) else { return };
@@ -263,17 +265,17 @@ impl<T> SubscriptionQueues<T> {
         self.tidy();
     }
 
-    /// What became of so many more is to be recorded, though they were not attempted.
+    /// Adds results to be recorded of deliveries that were not attempted.
     pub(crate) const fn owe(&mut self, count: usize) {
         self.unrecorded += count;
     }
 
-    /// What became of so many is recorded.
+    /// Removes recorded results.
     pub(crate) const fn recorded(&mut self, count: usize) {
         self.unrecorded = self.unrecorded.saturating_sub(count);
     }
 
-    /// Forgets what has waited for too long; says how many that were.
+    /// Drops deliveries with too little lease left. Returns their number.
     pub(crate) fn forget(&mut self, now: Now) -> usize {
         self.left_alone.forget(now);
         let before = self.all.waiting;
@@ -289,7 +291,7 @@ impl<T> SubscriptionQueues<T> {
         before - self.all.waiting
     }
 
-    /// The queues that hold so much that nothing should be claimed for them.
+    /// Returns the queues that are too full for a claim.
     pub(crate) fn full(&self) -> Vec<QueueKey> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
@@ -300,7 +302,7 @@ impl<T> SubscriptionQueues<T> {
         full
     }
 
-    /// How many more may wait in each of these queues.
+    /// Returns how many more deliveries each of these queues can take.
     pub(crate) fn least_free(&self, queues: &[QueueKey]) -> Option<usize> {
         let free = |queue| {
             let (waiting, depth, _) =
@@ -310,12 +312,13 @@ impl<T> SubscriptionQueues<T> {
         queues.iter().map(free).min()
     }
 
-    /// Takes nothing for a queue for some time, so that others may have it; says whether there is room to remember it.
+    /// Skips a queue until `until`, so that other processes can serve it. Returns `false` if too many queues
+    /// are skipped already.
     pub(crate) fn leave_alone(&mut self, queue: QueueKey, now: Now, until: Ends) -> bool {
         self.left_alone.add(queue, now, until)
     }
 
-    /// Begins nothing any more, and hands out what waits, queue by queue in their order.
+    /// Stops new attempts and returns the waiting deliveries, ordered by queue.
     pub(crate) fn close(&mut self) -> Vec<T> {
         self.open = false;
         self.ring = Ring::default();
@@ -330,12 +333,12 @@ impl<T> SubscriptionQueues<T> {
         self.open
     }
 
-    /// Whether nothing is left to do after the end.
+    /// Returns `true` if the queues are closed and nothing is held or reserved.
     pub(crate) const fn is_done(&self) -> bool {
         !self.open && self.held() == 0 && self.reserved == 0
     }
 
-    /// Forgets how idle queues did when there are too many of them.
+    /// Forgets the pace of empty queues if too many are remembered.
     fn tidy(&mut self) {
         if self.queues.len() > REMEMBERED {
             self.queues.retain(|_, it| !it.is_idle());
@@ -344,12 +347,12 @@ impl<T> SubscriptionQueues<T> {
 }
 
 impl<T> State<T> {
-    /// How much waits, how much may, and whether it answers quickly.
+    /// Returns the number of waiting deliveries, its limit, and whether the receiver is quick.
     fn measures(&self) -> (usize, usize, bool) {
         (self.waiting.len(), self.pace.depth(), self.pace.is_quick())
     }
 
-    /// Whether nothing should be claimed for it.
+    /// Returns `true` if nothing should be claimed for this queue.
     fn is_full(&self) -> bool {
         !self.waiting.is_empty() && self.waiting.len() >= self.pace.depth() / 2
     }

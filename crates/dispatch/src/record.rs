@@ -1,4 +1,4 @@
-//! What became of deliveries, on its way into the store: in batches, all at once, and again if the store fails.
+//! Recording of results: in batches, concurrently, and with retries.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,33 +9,33 @@ use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded};
 use crate::attempt::Finished;
 use crate::lease::Now;
 
-/// After something was recorded, nothing more is for this long, unless a whole batch is there: a few larger batches cost
-/// the store less than many small ones.
+/// Pause after a recorded batch unless another full batch is waiting: a few large batches cost the store less
+/// than many small ones.
 const GATHER: Duration = Duration::from_millis(5);
-/// When the store does not take what is to be recorded, it is tried again after this time, and more slowly from then on …
+/// First delay before a failed batch is recorded again. Doubles with each failure.
 const TRY_AGAIN: Duration = Duration::from_millis(50);
-/// … up to this.
+/// Maximum delay before a failed batch is recorded again.
 const TRY_AGAIN_AT_LAST: Duration = Duration::from_secs(2);
 
-/// What is to be done about recording.
+/// Next action of the record loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recording {
-    /// A batch is to be recorded.
+    /// Record a batch now.
     Now,
-    /// There will be one to record at this time, in the steady clock's terms.
+    /// Record a batch at this time of the steady clock.
     At(Duration),
-    /// There is nothing to record until something happens.
+    /// Wait for an event; there is nothing to record.
     Idle,
-    /// There will be nothing to record any more: the dispatcher has come to its end.
+    /// End: the dispatcher is done.
     Over,
 }
 
-/// Why a batch was not recorded.
+/// Reason why a batch was not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordRefusal {
-    /// The store did not answer; it may have recorded the batch all the same.
+    /// The store did not answer. It may have recorded the batch nevertheless.
     Unanswered,
-    /// The store cannot record something in it.
+    /// The store cannot record one of the results.
     Unrecordable,
 }
 
@@ -53,7 +53,7 @@ pub type AttemptResults = Vec<(Job, AttemptResult)>;
 /// What attempts add to what is known of their subscriptions.
 pub type HealthDeltas = Vec<(QueueKey, HealthDelta)>;
 
-/// What is recorded by one call of the store.
+/// Results for one call of the store.
 #[derive(Debug)]
 pub struct Batch {
     pub(crate) finished: Vec<Finished>,
@@ -61,18 +61,19 @@ pub struct Batch {
     lost: u64,
 }
 
-/// How far a batch has come. A store that fails may have recorded it all the same, and health deltas must not be added twice.
+/// Progress of a batch. A failed call may still have been recorded, and health deltas must not be added
+/// twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     New,
-    /// It may have been recorded: then none of its results holds any more.
+    /// An unanswered call may have recorded it; then every result is reported as lost.
     Doubtful,
-    /// Its results are recorded, its health deltas are not.
+    /// The results are recorded; the health deltas are not.
     HealthDeltas,
 }
 
 impl Batch {
-    /// What the store is to record.
+    /// Returns the arguments for the next call of the store.
     #[must_use]
     pub fn call(&self) -> (AttemptResults, HealthDeltas) {
         match self.stage {
@@ -82,7 +83,7 @@ impl Batch {
         }
     }
 
-    /// Whether the store answered the first call.
+    /// Returns `true` if no call failed before.
     pub(crate) fn is_first_call(&self) -> bool {
         self.stage == Stage::New
     }
@@ -91,7 +92,8 @@ impl Batch {
         self.finished.iter().map(|it| (it.job, it.result.clone())).collect()
     }
 
-    /// One delta for each queue, in the order of the queues: workers that record at once do not wait for each other.
+    /// Returns one delta per queue, ordered by queue, so that concurrent workers lock subscriptions in the
+    /// same order.
     fn health(&self) -> HealthDeltas {
         let mut queues: BTreeMap<QueueKey, HealthDelta> = BTreeMap::new();
         for it in &self.finished {
@@ -103,17 +105,17 @@ impl Batch {
     }
 }
 
-/// What is to be recorded.
+/// Results to record.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
-    /// The most that one call of the store records.
+    /// Maximum number of results per call.
     most: usize,
     new: Vec<Finished>,
-    /// What the store did not take before.
+    /// Batches that the store did not record.
     again: Vec<Batch>,
-    /// Nothing is recorded before this time.
+    /// Time before which nothing is recorded.
     not_before: Duration,
-    /// How long the store is left alone when it fails the next time.
+    /// Pause after the next failure of the store.
     pause: Duration,
 }
 
@@ -126,7 +128,7 @@ impl Outcomes {
         self.new.push(finished);
     }
 
-    /// When something is to be recorded: none while there is nothing.
+    /// Returns the next action, or `None` if there is nothing to record.
     pub(crate) fn due(&self, now: Now) -> Option<Recording> {
         let nothing = self.new.is_empty() && self.again.is_empty();
         if now.steady < self.not_before {
@@ -144,13 +146,13 @@ impl Outcomes {
         (count > 0).then_some(Batch { finished, stage: Stage::New, lost: 0 })
     }
 
-    /// The store has answered. Gives the batch back with what came of it when that was all of it, and else keeps it for
-    /// its next call.
+    /// Handles the answer of the store. Returns the batch with its outcome if it is complete; otherwise
+    /// queues it for its next call.
     pub(crate) fn recorded(&mut self, mut batch: Batch, recorded: Recorded, now: Now) -> Option<(Batch, Recorded)> {
         self.pause = TRY_AGAIN;
         let recorded = match batch.stage {
             Stage::New => recorded,
-            // It had been recorded, health and all.
+            // The unanswered call recorded everything, including the health deltas.
             Stage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => Recorded::default(),
             Stage::Doubtful => {
                 (batch.stage, batch.lost) = (Stage::HealthDeltas, recorded.lost);
@@ -165,7 +167,7 @@ impl Outcomes {
         Some((batch, recorded))
     }
 
-    /// The store has not answered: the batch is recorded later.
+    /// Queues a batch again after the store did not answer.
     pub(crate) fn unanswered(&mut self, mut batch: Batch, now: Now) {
         batch.stage = doubted(batch.stage);
         self.again.push(batch);
@@ -173,7 +175,7 @@ impl Outcomes {
         self.pause = (2 * self.pause).min(TRY_AGAIN_AT_LAST);
     }
 
-    /// Something in a batch cannot be recorded: halves it to find out what. Answers what that is once it is alone.
+    /// Halves a batch to find the result that cannot be recorded. Returns its delivery once it is alone.
     pub(crate) fn divide(&mut self, mut batch: Batch) -> Option<Job> {
         if let [only] = batch.finished.as_slice() {
             return Some(only.job);

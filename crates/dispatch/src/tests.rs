@@ -1,4 +1,4 @@
-//! What the machine wants done, told what happened and what time it is.
+//! Inputs and outputs of the dispatcher over time.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn waiting(job: Job) -> Waiting<()> {
     Waiting { job, message: (), resumed: false }
 }
 
-/// Takes in so many and lets each attempt fail.
+/// Adds deliveries and lets each attempt fail.
 fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
     let ends = machine.reserve(1, now).unwrap();
     machine.take_in((1..=count).map(|it| waiting(job(it))).collect(), ends, 1, now);
@@ -191,7 +191,8 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     fail(&mut machine, 1, at(0));
     let batch = machine.next_batch().unwrap();
     machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
-    // The lease is over, and the store is back: this worker claims what it has not recorded yet.
+    // The lease has expired and the store is back: this worker claims the delivery whose result is not
+    // recorded yet.
     let again = machine.next_claim(at(31_000)).unwrap();
     let kept = machine.claimed(&again, Claimed { jobs: vec![job(1)], next: None }, at(31_001));
     machine.take_in(kept.into_iter().map(waiting).collect(), again.ends, 0, at(31_001));

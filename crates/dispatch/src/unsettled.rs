@@ -1,8 +1,9 @@
-//! What this process holds: attempts under way, and what became of deliveries until the store has confirmed it.
+//! Deliveries that this process holds: running attempts, and results that the store has not confirmed.
 //!
-//! A record holds while worker and attempt are what they were. So when a record is late, or its answer is, the same worker
-//! may have leased the delivery once more by then, and the record would end the lease under which another attempt is made.
-//! Therefore what is leased once more in the meantime is not attempted: it is given back once the store has confirmed.
+//! The store accepts a result only while worker and attempt match. If a result or its confirmation is late,
+//! this worker may have leased the delivery again, and the result would end the lease of the second attempt.
+//! Therefore a delivery that is leased again meanwhile is not attempted, but given back once the store has
+//! confirmed.
 
 use std::collections::HashMap;
 
@@ -15,12 +16,13 @@ use crate::lease::Ends;
 
 type Key = (QueueKey, EventId, u16);
 
-/// The deliveries.
+/// Held deliveries by key.
 #[derive(Debug, Default)]
 pub(crate) struct Unsettled {
     held: HashMap<Key, Held>,
-    /// What was confirmed while a claim is under way, whose answer may be older; with the end of a lease, if the record
-    /// can only have been carried out before the delivery was leased once more under it.
+    /// Results confirmed while a claim is running, because the answer of the claim may be older. The value is
+    /// the end of the old lease if the result can only have been recorded before the delivery was leased
+    /// again.
     confirmed: HashMap<Key, Option<Timestamp>>,
     claims: usize,
 }
@@ -43,14 +45,14 @@ impl Unsettled {
         }
     }
 
-    /// Whether a delivery that was claimed at this time may be somebody else's by now, because a record of this process
-    /// may have come after the claim. A lease that was not over can only have been claimed after its record.
+    /// Returns `true` if a delivery claimed at `at` may belong to another process, because a result of this
+    /// process may have been recorded after the claim. If the old lease had not expired, the claim came after
+    /// the result.
     pub(crate) fn is_doubtful(&self, job: &Job, at: Timestamp) -> bool {
         self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|it| it <= at))
     }
 
-    /// This process holds a delivery from now on. Says no, and remembers that it was leased once more, if it is
-    /// already.
+    /// Holds a delivery. If it is held already, notes that it was leased again and returns `false`.
     pub(crate) fn add(&mut self, job: &Job, ends: Option<Ends>) -> bool {
         let is_new = !self.leased_again(job);
         if is_new {
@@ -59,18 +61,18 @@ impl Unsettled {
         is_new
     }
 
-    /// Whether this process holds a delivery already that is leased once more; that is remembered.
+    /// Returns `true` if the delivery is already held, and notes that it was leased again.
     pub(crate) fn leased_again(&mut self, job: &Job) -> bool {
         self.held.get_mut(&key(job)).map(|it| it.leased_again = true).is_some()
     }
 
-    /// This process holds a delivery no longer: nothing is to be recorded of it.
+    /// Releases a delivery without a result.
     pub(crate) fn forget(&mut self, job: &Job) {
         self.held.remove(&key(job));
     }
 
-    /// The store has confirmed what became of a delivery, at the first call or after some doubt; says whether it was
-    /// leased once more meanwhile.
+    /// Handles the confirmation of a result, by the first call or a later one. Returns `true` if the delivery
+    /// was leased again meanwhile.
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
         let Some(held) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {

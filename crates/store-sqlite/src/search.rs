@@ -1,4 +1,4 @@
-//! The index of words: segments as the rows of three tables, and the rows that wait for it.
+//! The full-text index: segments in three tables, and the rows waiting to be indexed.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -51,7 +51,7 @@ const DONE: &str = "DELETE FROM search_backlog WHERE tenant_id = ? AND table_nam
 
 const NO_TIME: &str = "a segment has no time";
 
-/// Names a row that was written for the index, if words find it.
+/// Queues a written row for indexing if its table is searchable.
 pub(crate) fn wait(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
     if !row.is_searched() {
         return Ok(());
@@ -65,7 +65,7 @@ impl SearchIndex for SqliteStore {
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let (table, most) = (Value::from(table), i64::from(most));
         self.look_up(tenant, move |db| {
-            // Of one moment: a row goes from those that wait into a segment.
+            // One read transaction, because a row moves from the pending rows into a segment.
             let moment = db.moment()?;
             let sql = Sql::new(SEGMENTS).bind(tenant).bind(table.clone());
             let segments = moment.0.rows(sql, segment)?;
@@ -140,7 +140,8 @@ impl SearchIndex for SqliteStore {
     }
 }
 
-/// The blocks that overlap what is wanted: mostly the one that begins last before its end, so that is looked up first.
+/// Returns the blocks that overlap a range. Usually that is only the last block that starts before the end of
+/// the range, so it is read first.
 fn blocks(db: &mut Db, tenant: Tenant, it: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
     let of = |text| Sql::new(text).bind(tenant).bind(it.segment);
     let read = |row: &mut dyn Fetch| Ok(Block { first: bytes(row)?, body: bytes(row)? });
@@ -154,7 +155,7 @@ fn blocks(db: &mut Db, tenant: Tenant, it: &WantedBlocks) -> Result<Vec<Block>, 
     Ok(blocks)
 }
 
-/// Changes the index, unless somebody else did what this does.
+/// Changes the index. Fails with `Stale` if another worker has done the same work.
 fn write(db: &mut Db, tenant: Tenant, table: &str, change: &IndexChange) -> Result<(), CommitError> {
     let (sql, mut indexed) = (Sql::new(INDEXED).bind(tenant).bind(table), 0);
     for it in &change.indexed {
@@ -192,7 +193,7 @@ fn add(db: &mut Db, tenant: Tenant, table: &str, it: &SegmentContents) -> Result
     Ok(())
 }
 
-/// How many rows a statement changed.
+/// Executes a statement and returns the number of changed rows.
 fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
     db.execute(&sql).map_err(|it| refused(&it))
 }

@@ -1,4 +1,4 @@
-//! Statements as text and values, prepared once per connection, and what their failures mean.
+//! Statements with their values, the cache of prepared statements, and the classification of errors.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use candor_tables::flat::{Cell, Fetch, Table};
 use crate::connection::row::Columns;
 use crate::statements::Statements;
 
-/// A value on its way into a statement.
+/// A bound value of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -94,11 +94,11 @@ impl From<&str> for Value {
     }
 }
 
-/// Statements that were put together from filters and stay prepared; each takes some 15 KB, and there are more
-/// combinations of filters than memory. Those that are always the same are few and are not counted.
+/// Maximum number of prepared statements composed from filters. Each takes about 15 KB, and there are more
+/// combinations of filters than memory. Fixed statements are few and not limited.
 const KEPT: usize = 500;
 
-/// A statement with `?` for each of its values.
+/// A statement with a `?` for each of its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Sql {
     text: Arc<str>,
@@ -108,36 +108,36 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// A statement without values. Its text must come from a small set: it stays prepared for the life of the
-    /// connection.
+    /// Creates a statement without values. Its text must come from a small set, because it stays prepared for
+    /// the life of the connection.
     pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
         Self { text: text.into(), values: vec![], is_composed: false, keep: true }
     }
 
-    /// A statement that was put together from what a caller asked for.
+    /// Creates a statement that was composed from a request.
     pub(crate) fn composed(text: String, values: Vec<Value>) -> Self {
         Self { text: text.into(), values, is_composed: true, keep: false }
     }
 
-    /// With one more value.
+    /// Appends a value.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
         self
     }
 
-    /// The statement that says how this one would be carried out.
+    /// Returns the `EXPLAIN QUERY PLAN` of this statement.
     #[cfg(test)]
     pub(crate) fn explained(self) -> Self {
         Self { text: format!("EXPLAIN QUERY PLAN {}", self.text).into(), ..self }
     }
 
-    /// The statement that shows the program by which this one is carried out.
+    /// Returns the `EXPLAIN` of this statement, which lists its bytecode.
     #[cfg(test)]
     pub(crate) fn compiled(self) -> Self {
         Self { text: format!("EXPLAIN {}", self.text).into(), ..self }
     }
 
-    /// With more values.
+    /// Appends several values.
     pub(crate) fn bind_all<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));
         self
@@ -145,7 +145,8 @@ impl Sql {
 }
 
 impl Sql {
-    /// What a trace says of it, where somebody who is traced asks. Its text has no values.
+    /// Returns a tracing span for the statement, or none outside of a traced request. The text contains no
+    /// values.
     fn span(&self) -> Span {
         if !tracing::enabled!(target: "candor_spans", Level::INFO) || Span::current().is_none() {
             return Span::none();
@@ -170,7 +171,8 @@ impl QueryFragment<Sqlite> for Sql {
         Ok(())
     }
 
-    /// The text is the key, so a statement is prepared once per connection; by itself diesel keeps no raw SQL.
+    /// The text is the cache key, so that a statement is prepared once per connection. diesel does not cache
+    /// raw SQL by default.
     fn is_safe_to_cache_prepared(&self, _: &Sqlite) -> QueryResult<bool> {
         Ok(self.keep)
     }
@@ -185,13 +187,13 @@ impl Query for Sql {
     type SqlType = Untyped;
 }
 
-/// A connection.
+/// A connection with its caches.
 pub(crate) struct Db {
     connection: SqliteConnection,
-    /// By the name of a table and the number of its columns: some tables are also read in part.
+    /// Keyed by table name and column count, because some tables are also read in part.
     statements: HashMap<(&'static str, usize), Arc<Statements>>,
     kept: HashSet<Arc<str>>,
-    /// What was asked, for tests of plans.
+    /// Executed statements, for tests of query plans.
     #[cfg(test)]
     pub(crate) asked: Vec<Sql>,
 }
@@ -207,30 +209,30 @@ impl Db {
         }
     }
 
-    /// Begins a transaction for reading: until the end of it, every statement sees the same moment.
+    /// Begins a read transaction, in which all statements see the same snapshot.
     pub(crate) fn moment(&mut self) -> Result<ReadTransaction<'_>, StorageError> {
-        // Ended at its last step it would fail and have begun all the same.
+        // An interrupt at the last step would make `BEGIN` fail although the transaction has begun.
         crate::connection::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|it| failed(&it))?;
         Ok(ReadTransaction(self))
     }
 
-    /// The connection itself, for what goes beyond statements.
+    /// Returns the diesel connection.
     pub(crate) const fn connection(&mut self) -> &mut SqliteConnection {
         &mut self.connection
     }
 
-    /// The statements of a table.
+    /// Returns the prepared texts of a table.
     pub(crate) fn statements(&mut self, table: &'static Table) -> Arc<Statements> {
         let key = (table.name, table.columns.len());
         Arc::clone(self.statements.entry(key).or_insert_with(|| Arc::new(Statements::of(table))))
     }
 
-    /// Runs statements that have no values and are not kept.
+    /// Runs statements that have no values and are not cached.
     pub(crate) fn batch(&mut self, text: &str) -> QueryResult<()> {
         self.connection.batch_execute(text)
     }
 
-    /// Runs a statement and says how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub(crate) fn execute(&mut self, sql: &Sql) -> QueryResult<usize> {
         #[cfg(test)]
         self.asked.push(sql.clone());
@@ -252,7 +254,8 @@ impl Db {
         rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
     }
 
-    /// Whether a composed statement stays prepared: the first ones do, and those are the usual ones.
+    /// Returns `true` if a composed statement stays prepared. The first [`KEPT`] ones do, which are the most
+    /// common ones.
     fn is_kept(&mut self, text: &Arc<str>) -> bool {
         self.kept.contains(text) || (self.kept.len() < KEPT && self.kept.insert(Arc::clone(text)))
     }
@@ -271,7 +274,7 @@ impl Db {
         read(&mut Columns::new(&row.map_err(|it| failed(&it))?)).map(Some)
     }
 
-    /// Reads a number that is always there.
+    /// Reads a number from a statement that always returns a row.
     pub(crate) fn number(&mut self, sql: Sql) -> Result<i64, StorageError> {
         let numbers = self.rows(sql, |row| row.int().map_err(StorageError::Failed))?;
         numbers
@@ -281,26 +284,26 @@ impl Db {
             .ok_or_else(|| StorageError::Failed("no number where one was asked for".to_owned()))
     }
 
-    /// Whether a statement finds anything.
+    /// Returns `true` if a statement returns a row.
     pub(crate) fn exists(&mut self, sql: Sql) -> Result<bool, StorageError> {
         Ok(self.first(sql, |_| Ok(()))?.is_some())
     }
 }
 
-/// A connection that sees one moment, for as long as this value lives.
+/// A read transaction that ends when it is dropped.
 pub(crate) struct ReadTransaction<'d>(pub(crate) &'d mut Db);
 
 impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
-        // Nothing was written. If this fails, the next `BEGIN` says so.
+        // Nothing was written. If this fails, the next `BEGIN` fails as well.
         drop(crate::connection::limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
     }
 }
 
-/// What SQLite says when it may work again soon.
+/// Messages of SQLite for transient errors.
 const PASSING: [&str; 5] = ["is locked", "is busy", "disk I/O error", "is full", "out of memory"];
 
-/// The error behind a failure that no rule explains.
+/// Classifies an error as transient or permanent.
 pub(crate) fn failed(error: &Error) -> StorageError {
     let text = error.to_string();
     if PASSING.iter().any(|it| text.contains(it)) {
@@ -310,7 +313,7 @@ pub(crate) fn failed(error: &Error) -> StorageError {
     }
 }
 
-/// The kind of the violated constraint, and the columns that SQLite names.
+/// Returns the kind of the violated constraint and the columns that SQLite names.
 pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
     let Error::DatabaseError(kind, details) = error else { return None };
     Some((kind, details.message().rsplit("failed: ").next().unwrap_or_default()))

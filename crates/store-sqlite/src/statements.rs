@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use candor_tables::flat::{Column, MemberTable, Related, Table};
 
-/// The texts that a table's columns make.
+/// Statement texts of a table.
 pub(crate) struct Statements {
-    /// The columns that are read, the version last.
+    /// Selected columns, the version last.
     pub(crate) columns: String,
     pub(crate) get: Arc<str>,
     pub(crate) insert: Arc<str>,
@@ -30,13 +30,13 @@ impl Statements {
         }
     }
 
-    /// What adds a row: the tenant, then the cells.
+    /// Returns the insert statement. Its values are the tenant and then the cells.
     pub(crate) fn insert(&self) -> Arc<str> {
         Arc::clone(&self.insert)
     }
 }
 
-/// What is read of a row, the version last, each with a prefix such as `t.`.
+/// Returns the selected columns, the version last, each with a prefix such as `t.`.
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let plain = |name: &str| format!("{prefix}{name}");
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
@@ -44,7 +44,7 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
 }
 
-/// What a side table ties to a row, by the row's prefix.
+/// Returns the expression that reads the related ids of a row from a side table.
 fn related(it: &Related, row: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
     let archived = i32::from(archived);

@@ -1,4 +1,4 @@
-//! Every table alike: one row, many rows, a new row, a changed row, and the side tables.
+//! Generic access to tables: reads and writes of rows and their side tables.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::search;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
 
-/// Values that are looked up by one statement; more take several.
+/// Maximum number of values per lookup statement.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Reads a row's value.
+/// Reads the value of a row.
 pub(crate) fn value<T: Stored>(row: &mut dyn Fetch) -> Result<T, StorageError> {
     Ok(T::read(&mut Reader::new(row, T::TABLE))?)
 }
 
-/// The row that has a value in a column.
+/// Returns the row with a value in a column.
 pub(crate) fn get(
     db: &mut Db,
     tenant: Tenant,
@@ -40,7 +40,7 @@ pub(crate) fn get(
     db.first(Sql::new(text).bind(tenant).bind(value), |row| Ok(kind.read(row)?))
 }
 
-/// The row that has a value in a column, whoever's it is.
+/// Returns the row with a value in a column, of any tenant.
 pub(crate) fn owned(
     db: &mut Db,
     kind: RowKind,
@@ -52,7 +52,7 @@ pub(crate) fn owned(
     db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
 }
 
-/// The rows that have a value up to this one in a column, whoever's they are.
+/// Returns the rows with at most this value in a column, of all tenants.
 pub(crate) fn due(
     db: &mut Db,
     kind: RowKind,
@@ -66,20 +66,20 @@ pub(crate) fn due(
     db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
 }
 
-/// Reads the tenant in front of a row that was found without one.
+/// Reads the leading `tenant_id` column of a cross-tenant query.
 pub(crate) fn tenant_of(row: &mut dyn Fetch, table: &'static str) -> Result<Tenant, StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };
     let bytes = row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))?;
     Ok(Tenant::from_bytes(bytes))
 }
 
-/// One row of a table whose rows do not change.
+/// Reads one row of a table with immutable rows.
 pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<T>, StorageError> {
     let text = Arc::clone(&db.statements(T::TABLE).get);
     db.first(Sql::new(text).bind(tenant).bind(id), value)
 }
 
-/// The rows with one of these values in a column.
+/// Returns the rows with one of these values in a column.
 pub(crate) fn by_values(
     db: &mut Db,
     tenant: Tenant,
@@ -88,7 +88,7 @@ pub(crate) fn by_values(
     values: Vec<Cell>,
 ) -> Result<Vec<Found>, StorageError> {
     let (statements, name) = (db.statements(kind.table()), kind.table().name);
-    // Most values are of one row each; growing bit by bit, a long list would be in memory twice.
+    // Most values match one row each. A vector that grows step by step would hold a long list twice.
     let mut found = Vec::with_capacity(values.len());
     let mut values = values.into_iter().peekable();
     while values.peek().is_some() {
@@ -100,7 +100,7 @@ pub(crate) fn by_values(
     Ok(found)
 }
 
-/// Writes a row, if it has the version that was seen.
+/// Inserts a row, or updates it if it has the version that was seen.
 pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
     let table = row.table();
     let (statements, tenant) = (db.statements(table), table.tenant(tenant));
@@ -113,7 +113,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
             BTreeSet::new()
         }
         Some(seen) => {
-            // The id stays what it is.
+            // The id does not change.
             let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells.iter().skip(1)).bind_all(next);
             let changed = db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|it| refused(&it))?;
             if changed == 0 {
@@ -136,7 +136,7 @@ fn members(db: &mut Db, tenant: Tenant, side: MemberTable, id: [u8; 16]) -> Resu
     Ok(stored.into_iter().flatten().collect())
 }
 
-/// Brings a side table up to date: only the differences are written.
+/// Updates a side table by writing only the differences.
 fn write_members(
     db: &mut Db,
     tenant: Tenant,
@@ -157,7 +157,7 @@ fn write_members(
     Ok(())
 }
 
-/// Whether the row is there with this version.
+/// Returns `true` if the row exists with this version.
 pub(crate) fn has_version(
     db: &mut Db,
     tenant: Tenant,

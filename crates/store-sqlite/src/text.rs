@@ -1,8 +1,8 @@
-//! A statement in the making: text and the values of its marks, in the same order.
+//! Builder of a statement: its text and the values of its placeholders.
 
 use crate::sql::{Sql, Value};
 
-/// Text so far, and the values of the marks in it.
+/// Text and values so far, in the same order.
 #[derive(Default)]
 pub(crate) struct Draft {
     text: String,
@@ -10,13 +10,13 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Adds text without marks.
+    /// Adds text without placeholders.
     pub(crate) fn add(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
-    /// Adds text that ends with a mark, and its value.
+    /// Adds text, a placeholder and its value.
     pub(crate) fn with(&mut self, text: &str, value: impl Into<Value>) -> &mut Self {
         self.text.push_str(text);
         self.text.push('?');
@@ -24,8 +24,8 @@ impl Draft {
         self
     }
 
-    /// Adds a list of marks and their values. The last value is repeated up to a power of two, so that there are few
-    /// different texts to prepare.
+    /// Adds an `IN` list. The last value is repeated up to a power of two, to limit the number of prepared
+    /// statements.
     pub(crate) fn any_of<V: Into<Value>>(&mut self, text: &str, values: impl IntoIterator<Item = V>) -> &mut Self {
         let mut values: Vec<Value> = values.into_iter().map(Into::into).collect();
         let last = values.last().cloned().unwrap_or(Value::Null);
@@ -38,7 +38,7 @@ impl Draft {
         self
     }
 
-    /// The finished statement.
+    /// Returns the finished statement.
     pub(crate) fn finish(self) -> Sql {
         Sql::composed(self.text, self.values)
     }

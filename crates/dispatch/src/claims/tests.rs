@@ -1,4 +1,4 @@
-//! Which claim follows which.
+//! Order of claims.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
@@ -10,14 +10,14 @@ use ulid::Ulid;
 use super::*;
 
 const ROOM: usize = 768;
-/// What the steady clock says when a test begins.
+/// Reading of the steady clock at the start of each test.
 const START: Duration = Duration::from_secs(100);
 
 fn queue(number: u128) -> QueueKey {
     (Tenant::live(OrganizationId::from_ulid(Ulid(1))), WebhookId::from_ulid(Ulid(number)))
 }
 
-/// What a claim found: so many of each of these queues.
+/// Returns the result of a claim with `each` deliveries of each of these queues.
 fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> Claimed {
     let of = |number| {
         let (tenant, webhook) = queue(number);
@@ -28,7 +28,7 @@ fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>
     Claimed { jobs: queues.into_iter().flat_map(of).collect(), next: next.map(queue) }
 }
 
-/// Claims that have looked at everything once, and found nothing.
+/// Creates claims that have searched everything once without a result.
 fn settled(now: Duration) -> Claims {
     let mut claims = Claims::new(now);
     while let Some(claim) = claims.next(now, ROOM, vec![]) {

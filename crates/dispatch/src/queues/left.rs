@@ -1,4 +1,4 @@
-//! Queues that this process leaves to others for some time.
+//! Queues that this process skips for a while.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use candor_port_storage::queue::QueueKey;
 
 use crate::lease::{Ends, Now};
 
-/// So many at most: every claim names them.
+/// Maximum number of skipped queues: every claim lists them.
 const MOST: usize = 256;
 
-/// The queues, and until when.
+/// The skipped queues, each with its end.
 #[derive(Debug, Default)]
 pub(super) struct LeftAlone(HashMap<QueueKey, Ends>);
 
 impl LeftAlone {
-    /// One that is left alone already stays so until the time that was said first: else it might never be tried again.
-    /// Says whether there was room for it.
+    /// Skips a queue. If it is skipped already, the earlier end stays, because otherwise it might never be
+    /// tried again. Returns `false` if too many queues are skipped.
     pub(super) fn add(&mut self, queue: QueueKey, now: Now, until: Ends) -> bool {
         self.forget(now);
         let fits = self.has(queue) || self.0.len() < MOST;
@@ -33,7 +33,7 @@ impl LeftAlone {
         self.0.keys().copied()
     }
 
-    /// Forgets those whose time is over.
+    /// Forgets queues whose time is over.
     pub(super) fn forget(&mut self, now: Now) {
         self.0.retain(|_, until| !until.left(now).is_zero());
     }

@@ -1,32 +1,34 @@
-//! How many attempts one receiver is given at once.
+//! Concurrency of attempts per receiver.
 
 use std::time::Duration;
 
-/// A receiver that nothing is known of.
+/// Initial concurrency.
 const START: usize = 8;
-/// One that answers quickly; as many connections are kept for it.
+/// Maximum concurrency, for quick receivers. The same number of idle connections is kept per receiver.
 const MOST: usize = 32;
-/// So many wait here for each that may be under way, so that a quick receiver need not wait for the next claim.
+/// Waiting deliveries per concurrent attempt, so that a quick receiver does not wait for the next claim.
 const DEPTH: usize = 8;
-/// The same for one that answers promptly: it has done with fewer before the next claim comes back.
+/// Waiting deliveries per concurrent attempt of a prompt receiver, which handles more before the next claim
+/// is answered.
 const DEPTH_IF_PROMPT: usize = 16;
-/// What waits for one that takes no longer than this begins long before its leases end.
+/// Maximum response time of a prompt receiver. What waits for it begins long before its leases expire.
 const PROMPT: Duration = Duration::from_millis(100);
-/// Whoever takes longer than this could take up all the room with little work.
+/// Maximum response time of a quick receiver. Slower ones could occupy the whole capacity with few
+/// deliveries.
 const QUICK: Duration = Duration::from_secs(1);
 
-/// How a receiver took an attempt.
+/// Response of a receiver to an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether it answered at all.
+    /// Whether a response arrived.
     pub answered: bool,
-    /// Whether it acknowledged.
+    /// Whether the response acknowledged the event.
     pub acknowledged: bool,
-    /// How long it took, or until it was given up.
+    /// Time until the response or the timeout.
     pub took: Duration,
 }
 
-/// What is known of one receiver.
+/// Pace of one receiver.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     width: usize,
@@ -40,33 +42,34 @@ impl Pace {
         Self { width: START, quick: false, prompt: false, round: 0 }
     }
 
-    /// So many attempts may be under way.
+    /// Returns the number of concurrent attempts.
     pub(super) const fn width(self) -> usize {
         self.width
     }
 
-    /// The same where nobody else needs the room.
+    /// Returns the number of concurrent attempts while there is spare capacity.
     pub(super) fn at_ease(self) -> usize {
         self.width.max(START)
     }
 
-    /// So many may wait.
+    /// Returns the number of deliveries that may wait.
     pub(super) fn depth(self) -> usize {
         let depth = if self.prompt { DEPTH_IF_PROMPT } else { DEPTH };
         (self.width * depth).max(START)
     }
 
-    /// Whether its newest answer came quickly. Nobody is thought quick before the first one.
+    /// Returns `true` if the latest response was quick. A receiver without a response is not quick.
     pub(super) const fn is_quick(self) -> bool {
         self.quick
     }
 
-    /// What attempts that begin now are to be known by.
+    /// Returns the current round, which new attempts belong to.
     pub(super) const fn round(self) -> u32 {
         self.round
     }
 
-    /// Learns from an attempt that began in this round. Those that fail together halve the width once.
+    /// Adapts to the answer of an attempt of `round`. Attempts of one round that fail together halve the
+    /// width once.
     pub(super) fn learn(&mut self, round: u32, answer: Answer) {
         self.quick = answer.took < QUICK;
         self.prompt = answer.answered && answer.took < PROMPT;

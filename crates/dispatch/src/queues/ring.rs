@@ -1,4 +1,4 @@
-//! Turns: each tenant after the other, and each queue of a tenant after the other.
+//! Round robin over tenants, and over the queues of each tenant.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ impl Ring {
         self.len
     }
 
-    /// Puts a queue at the end of its tenant's.
+    /// Appends a queue to those of its tenant.
     pub(super) fn push(&mut self, (tenant, webhook): QueueKey) {
         let queues = self.queues.entry(tenant).or_default();
         if queues.is_empty() {
@@ -29,7 +29,7 @@ impl Ring {
         self.len += 1;
     }
 
-    /// Takes the queue whose turn it is; its tenant is at the end then.
+    /// Takes the next queue and moves its tenant to the end.
     pub(super) fn pop(&mut self) -> Option<QueueKey> {
         let tenant = self.tenants.pop_front()?;
         let queues = self.queues.get_mut(&tenant)?;

@@ -1,4 +1,4 @@
-//! Whose turn it is, and how much anybody may have.
+//! Turns of the queues, and their limits.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{OrganizationId, WebhookId};
@@ -12,7 +12,7 @@ const NEEDS: Duration = Duration::from_secs(20);
 const QUICK: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(2) };
 const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
-/// Queues whose items are numbers, and a time that passes when it is told to.
+/// Queues of numbers, with a manual clock.
 struct Desk {
     queues: SubscriptionQueues<u32>,
     now: Now,
@@ -28,13 +28,13 @@ impl Desk {
         Self { queues: SubscriptionQueues::new(limits, NEEDS), now }
     }
 
-    /// Offers so many and says how many were taken.
+    /// Offers deliveries and returns how many were accepted.
     fn offer(&mut self, queue: QueueKey, count: u32) -> usize {
         let ends = self.now.plus(Duration::from_secs(30));
         (0..count).filter(|item| self.queues.offer(queue, *item, ends).is_ok()).count()
     }
 
-    /// Begins whatever may begin.
+    /// Begins all attempts that may begin.
     fn start(&mut self) -> Vec<QueuePlace> {
         std::iter::from_fn(|| self.queues.start(self.now)).map(|it| it.place).collect()
     }
@@ -46,7 +46,7 @@ impl Desk {
         self.queues.recorded(begun.len());
     }
 
-    /// Makes a queue known as quick, and leaves it empty.
+    /// Makes a queue quick and leaves it empty.
     fn warm(&mut self, queue: QueueKey) {
         self.offer(queue, 1);
         let begun = self.start();

@@ -45,7 +45,7 @@ impl Reads {
         }
     }
 
-    /// Waits for a read; `None` once the queue is closed and empty.
+    /// Waits for a read. Returns `None` once the queue is closed and empty.
     fn take(&self) -> Option<WaitingRead> {
         let mut state = self.lock();
         loop {

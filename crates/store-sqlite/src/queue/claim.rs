@@ -1,4 +1,4 @@
-//! Leasing what is due: one task of the writer, so that no two workers get the same delivery.
+//! Leases due deliveries. The claim is one task of the writer, so that no two workers get the same delivery.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use candor_tables::rows::{JOB_TABLE, read_job};
 use super::UNLEASED;
 use crate::sql::{Db, Sql, failed};
 
-/// What is walked along: what is due, or what is parked.
+/// The queue entries that a walk covers: due or parked ones.
 #[derive(Debug, Clone, Copy)]
 enum SubscriptionQueues {
     Due(Timestamp),
@@ -22,8 +22,8 @@ enum SubscriptionQueues {
 }
 
 impl SubscriptionQueues {
-    /// The table by the index that leads the way; left to itself, SQLite might take the key and meet what is queued
-    /// otherwise.
+    /// Returns the table and condition with an index hint: without it, SQLite may choose the primary key and
+    /// scan all entries.
     const fn queue(self) -> &'static str {
         match self {
             Self::Due(_) => "delivery_jobs INDEXED BY delivery_jobs_by_lane WHERE due_at IS NOT NULL",
@@ -32,7 +32,7 @@ impl SubscriptionQueues {
     }
 }
 
-/// A delivery that was found, or why it cannot be read.
+/// A delivery, or the error that prevents reading it.
 type Found = Result<Job, StorageError>;
 
 /// Leases deliveries.
@@ -43,7 +43,7 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) ->
         Claim::Parked(walk) => along(db, SubscriptionQueues::Parked, walk)?,
     };
     let claimed = Claimed { jobs: readable(found)?, next };
-    // If nothing else becomes of one that was parked, it is due when the lease ends.
+    // A parked delivery becomes due when the lease ends, in case no result is recorded.
     let due = if matches!(claim, Claim::Parked(_)) { ", due_at = ?2" } else { "" };
     let text = format!(
         "UPDATE delivery_jobs SET worker = ?1, leased_until = ?2{due} WHERE tenant_id = ?3 AND webhook_id = ?4 AND event_id = ?5"
@@ -62,7 +62,7 @@ fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageE
     db.rows(Sql::new(text).bind(now).bind(now).bind(i64::from(most)), |row| Ok(job(row)))
 }
 
-/// Steps from one subscription to the next, past what each has queued.
+/// Walks from one subscription to the next, skipping the rest of each queue.
 fn along(db: &mut Db, queues: SubscriptionQueues, walk: &Walk) -> Result<(Vec<Found>, Option<QueueKey>), StorageError> {
     let busy: HashSet<_> = walk.busy.iter().copied().collect();
     let (mut jobs, mut at) = (vec![], walk.after);
@@ -76,8 +76,8 @@ fn along(db: &mut Db, queues: SubscriptionQueues, walk: &Walk) -> Result<(Vec<Fo
     Ok((jobs, at))
 }
 
-/// The subscription behind this one that has something queued: of the same tenant, or else of the next one. Comparing
-/// both at once, SQLite would walk through everything that this one has queued.
+/// Returns the next subscription with queued deliveries: first of the same tenant, then of later tenants. A
+/// row-value comparison would make SQLite scan the rest of the current queue.
 fn next(db: &mut Db, queues: SubscriptionQueues, after: Option<QueueKey>) -> Result<Option<QueueKey>, StorageError> {
     let text = |behind| {
         format!(
@@ -118,7 +118,8 @@ fn jobs_of(
     db.rows(sql.bind(i64::from(each)), |row| Ok(job(row)))
 }
 
-/// What can be read of what was found. A delivery that cannot must not hold up the others; it is an error by itself.
+/// Returns the readable deliveries. An unreadable one is logged, and must not hold up the others; it is an
+/// error only if it is alone.
 fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
     let (mut jobs, mut unread) = (vec![], None);
     for job in found {
@@ -136,7 +137,8 @@ fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
     }
 }
 
-/// Whether the subscription is there and not active. What one that is gone has left may be taken, and let go.
+/// Returns `true` if the subscription exists and is not active. Deliveries of a deleted subscription may be
+/// claimed, so that they get removed.
 fn is_paused(db: &mut Db, tenant: Tenant, webhook: WebhookId) -> Result<bool, StorageError> {
     let text = "SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ? AND wanted = 0";
     db.exists(Sql::new(text).bind(tenant).bind(webhook))

@@ -1,4 +1,4 @@
-//! What a change set does to subscriptions and the queue beyond writing rows.
+//! Effects of a change set on subscriptions and the queue, beyond its rows.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
@@ -13,7 +13,7 @@ use candor_tables::flat::{Fetch, Reader, Stored};
 use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};
 
-/// Whom events of the tenant may be for; there is nothing to find for most tenants.
+/// Finds the active subscriptions of a tenant. Most tenants have none.
 const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wanted <> 0";
 
 const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
@@ -23,7 +23,7 @@ const RESET_STREAK: &str = "UPDATE webhooks SET failures = NULL, failing_since =
 
 const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
 
-/// Queues events for every active subscription that wants them.
+/// Queues events for every active subscription that selects them.
 pub(crate) fn fan_out(
     db: &mut Db,
     tenant: Tenant,
@@ -50,7 +50,8 @@ fn active(row: &mut dyn Fetch) -> Result<(WebhookId, i64), StorageError> {
     Ok((reader.id()?, reader.int()?))
 }
 
-/// Queues these deliveries, those excepted that are queued already; none of these may have been promised an id.
+/// Queues these deliveries, except those that are already queued. Fails with `Stale` if one of those has a
+/// promised id.
 pub(crate) fn enqueue(
     db: &mut Db,
     tenant: Tenant,
@@ -91,13 +92,14 @@ fn add(
     Ok(())
 }
 
-/// What is brought forward keeps its place in the schedule. What a worker has is only promised the id.
+/// Makes a delivery due earlier without changing its attempt number. If a worker holds the delivery, only the
+/// id is stored.
 const BRING_FORWARD: &str = "UPDATE delivery_jobs SET \
     due_at = CASE WHEN due_at > ?1 AND (leased_until IS NULL OR leased_until <= ?1) THEN ?1 ELSE due_at END, \
     delivery_id = coalesce(?2, delivery_id) WHERE tenant_id = ?4 AND webhook_id = ?5 AND event_id = ?6 \
     AND (?2 IS NULL OR (attempt = ?3 AND (delivery_id IS NULL OR delivery_id = ?2)))";
 
-/// Makes queued deliveries due at a time.
+/// Makes queued deliveries due at `at`.
 pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Result<(), CommitError> {
     for it in sooner {
         let (attempt, delivery) = it.promised.unzip();
@@ -116,12 +118,13 @@ pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: 
     Ok(())
 }
 
-/// Forgets the failures of a subscription.
+/// Resets the failure streak of a subscription.
 pub(crate) fn reset_streak(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
     db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|it| refused(&it))
 }
 
-/// Removes a subscription, if it has the version that was seen. What is queued for it is given up by whoever claims it.
+/// Removes a subscription if it has the version `seen`. Its queued deliveries are dropped by the worker that
+/// claims them.
 pub(crate) fn remove(db: &mut Db, tenant: Tenant, id: WebhookId, seen: Version) -> Result<(), CommitError> {
     match db.execute(&Sql::new(REMOVE).bind(tenant).bind(id).bind(seen.0)).map_err(|it| refused(&it))? {
         0 => Err(CommitError::Stale),

@@ -1,4 +1,4 @@
-//! The queue of mails with invitations, in the rows of the invitations.
+//! Queue of invitation emails, stored in the rows of the invitations.
 
 use async_trait::async_trait;
 
@@ -56,7 +56,7 @@ impl MailQueue for SqliteStore {
     }
 }
 
-/// Leases mails that are due.
+/// Leases due emails.
 pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
     let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
     let key =
@@ -79,7 +79,7 @@ fn record(db: &mut Db, worker: WorkerId, results: Vec<(MailKey, MailResult)>) ->
     Ok(lost)
 }
 
-/// Records one result; says whether the worker still had the mail.
+/// Records one result. Returns `false` if the worker no longer held the lease.
 fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
     let row = match result {
         MailResult::Changed(it) => Some(Row::seen(it.value, it.version)),
@@ -101,7 +101,7 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
     Ok(held)
 }
 
-/// Counts a mail; says whether it was within the limit.
+/// Counts an email of the day. Returns `false` if the limit is reached.
 fn count(db: &mut Db, recipient: Recipient, day: Date, most: u32) -> Result<bool, StorageError> {
     let before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
     let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(Cell::Date(before));

@@ -34,10 +34,10 @@ const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
 /// So many results are recorded while all other writers wait.
 const BATCH: usize = 128;
-/// More than this are recorded in a transaction of their own, so that nobody waits for two batches.
+/// Results above which a batch gets its own transaction, so that no caller waits for two batches.
 const FEW: usize = 32;
 
-/// What nobody has at a time. The condition has no index: what it passes over is in memory somewhere.
+/// Condition of a free lease. It has no index: the rows that it skips are cached.
 const UNLEASED: &str = "(leased_until IS NULL OR leased_until <= ?)";
 
 const STATE: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery_jobs WHERE due_at <= ?1 \
@@ -55,7 +55,7 @@ impl Queue for SqliteStore {
 
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
         let claim = claim.clone();
-        // Where many queues have something, it takes hundreds.
+        // A walk along many queues takes hundreds of steps.
         let is_long = !matches!(claim, Claim::Oldest { .. });
         writer::ask_for(&self.tasks, is_long, move |db| self::claim(db, lease, now, &claim)).await
     }
@@ -79,7 +79,7 @@ impl Queue for SqliteStore {
     }
 }
 
-/// The queued delivery of an event.
+/// Returns the queued delivery of an event.
 pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -> Result<Option<Job>, StorageError> {
     let columns = db.statements(JOB_TABLE).columns.clone();
     let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
@@ -87,20 +87,20 @@ pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -
     db.first(sql.bind(tenant).bind(webhook).bind(event), job)
 }
 
-/// Removes attempts from before a time.
+/// Removes log entries from before a time.
 pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, StorageError> {
     let removed = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
     removed.map(|it| it as u64).map_err(|it| failed(&it))
 }
 
-/// How the queue does.
+/// Returns length and age of the queue.
 pub(crate) fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
     let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
     let state = db.first(Sql::new(STATE).bind(now).bind(most), |row| queue_state(row, JOB_TABLE.name))?;
     Ok(state.unwrap_or_default())
 }
 
-/// Reads how a queue does, whose table is this one.
+/// Reads a [`QueueState`] from a row of a query on `table`.
 fn queue_state(row: &mut dyn Fetch, table: &'static str) -> Result<QueueState, StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "due_at", reason };
     let due = row.int().map_err(corrupt)?.unwrap_or_default();

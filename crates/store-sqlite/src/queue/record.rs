@@ -1,4 +1,4 @@
-//! Recording what has become of leased deliveries.
+//! Recording of the results of leased deliveries.
 
 use candor_domain::fields::Word;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak};
@@ -9,7 +9,7 @@ use candor_tables::flat::{Fetch, Stored};
 use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};
 
-/// The failures of before and those of a delta; `min` of a null is null.
+/// Adds a delta to the failures. `min` with a null is null, hence the `coalesce`.
 const ADD_DELTA: &str = "UPDATE webhooks SET \
     failures = CASE WHEN ?3 THEN ?4 ELSE min(coalesce(failures, 0) + ?4, 4294967295) END, \
     failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
@@ -17,8 +17,8 @@ const ADD_DELTA: &str = "UPDATE webhooks SET \
     last_delivery_at = CASE WHEN last_delivery_at > ?6 THEN last_delivery_at ELSE ?6 END \
     WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since";
 
-/// What is promised another id than the one that its worker knows of was asked for while the attempt was made: it has
-/// been due since then.
+/// Schedules the next attempt. If the stored id differs from the worker's, a redelivery was requested during
+/// the attempt, and the delivery stays due since then.
 const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, \
     due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
     delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";
@@ -44,7 +44,7 @@ pub(crate) fn record(
     Ok(recorded)
 }
 
-/// Records one result; says whether the worker still had the delivery.
+/// Records one result. Returns `false` if the worker no longer held the lease.
 fn hold(db: &mut Db, worker: WorkerId, job: &Job, result: &AttemptResult) -> Result<bool, StorageError> {
     let had = match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
@@ -94,7 +94,7 @@ fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
     db.execute(&sql).map(drop).map_err(|it| failed(&it))
 }
 
-/// Adds a delta; answers the streak, if the subscription is still there.
+/// Adds a delta. Returns the streak, or `None` if the subscription is gone.
 fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<Option<Streak>, StorageError> {
     let sql = Sql::new(ADD_DELTA)
         .bind(tenant)

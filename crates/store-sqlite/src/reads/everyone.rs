@@ -1,4 +1,4 @@
-//! What is read of all tenants at once.
+//! Reads across all tenants.
 
 use async_trait::async_trait;
 
@@ -19,7 +19,7 @@ use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
 use crate::table::{self, tenant_of};
 
-/// A later use never gives way to an earlier one.
+/// Records the last use of a key. An older use never overwrites a newer one.
 const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
     WHERE tenant_id = ?2 AND id = ?3 AND (last_used_at IS NULL OR last_used_at < ?1)";
 
@@ -46,7 +46,7 @@ impl Everyone for SqliteStore {
     }
 }
 
-/// The live data set of an organization is the one whose id is the organization's.
+/// Returns live organizations. The live data set has the id of its organization.
 fn organizations(db: &mut Db, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
     let columns = &db.statements(Organization::TABLE).columns;
     let text = format!(

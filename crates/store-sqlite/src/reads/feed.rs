@@ -1,4 +1,4 @@
-//! The event feed: a piece of it, in commit order.
+//! The event feed in commit order, page by page.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedStart, MOST_COMMIT_DELAY_SECONDS, first_id_at};
@@ -21,21 +21,21 @@ const POSITION: &str = "SELECT position FROM events WHERE tenant_id = ? AND id =
 const THE_NTH: &str =
     "SELECT position, id FROM events WHERE tenant_id = ? AND position > ? ORDER BY position LIMIT 1 OFFSET ?";
 
-/// What is asked of the feed.
+/// Parameters of a feed read.
 pub(super) struct Wanted {
     pub(super) tenant: Tenant,
-    /// Any of these; empty = all.
+    /// Selected event types; empty selects all.
     pub(super) kinds: Vec<EventType>,
     pub(super) oldest: Timestamp,
     pub(super) start: FeedStart,
     pub(super) limit: u16,
-    /// The most events that are looked at, where not all are wanted.
+    /// Maximum number of scanned events when only some types are selected.
     pub(super) most: Option<u32>,
 }
 
-/// The next events that are wanted, and how far it is to them.
+/// Returns the next selected events and the cursor behind them.
 pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageError> {
-    // What is looked at and what is shown are of one moment.
+    // One read transaction, so that the bounds match the events.
     let moment = db.moment()?;
     let (db, Wanted { tenant, limit, .. }) = (&mut *moment.0, wanted);
     let after = match &wanted.start {
@@ -67,16 +67,16 @@ pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageErr
     Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(after), more })
 }
 
-/// The place of the event that a cursor names. On the store that a database was copied from it may have shared its position
-/// with others, and then it has another one here; see [`candor_tables::copy::DistinctPositions`].
+/// Returns the position of the event that a cursor names. It differs from the cursor after `candor copy` if
+/// the event shared its position with others in the source; see [`candor_tables::copy::DistinctPositions`].
 fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
     let found = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
     Ok(found.map_or_else(|| place.clone(), |it| Position { key: Key::Rank(it), id: place.id }))
 }
 
-/// The place behind which everything stands that happened at a time or later: that of an event which happened so long
-/// before that it was saved before them.
+/// Returns a position before all events from `at` or later. It belongs to an event so much older that it was
+/// committed before them.
 fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Position>, StorageError> {
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
     db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)

@@ -1,4 +1,4 @@
-//! What is written with every change: answers for retries, events and the audit log.
+//! History written with every change: stored responses, events and the audit log.
 
 use async_trait::async_trait;
 
@@ -80,7 +80,7 @@ impl History for SqliteStore {
             (FORGET_NOTIFICATIONS, expiry.notifications),
         ];
         let mut swept = 0;
-        // Each is a transaction of its own, so that no writer waits for all of them.
+        // One transaction each, so that writers do not wait for all of them.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
             swept += writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|it| failed(&it))).await? as u64;

@@ -1,4 +1,4 @@
-//! The port's calls, each a few statements on one of the store's threads.
+//! Calls of the storage port, each with a few statements on one of the store's threads.
 
 mod everyone;
 mod feed;

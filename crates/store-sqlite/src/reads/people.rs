@@ -1,4 +1,4 @@
-//! People and the lines between them.
+//! Reads of people and reporting lines.
 
 use async_trait::async_trait;
 
@@ -61,7 +61,7 @@ fn reporting(
     employee: EmployeeId,
     manager: EmployeeId,
 ) -> Result<Reporting, StorageError> {
-    // One statement, so that both answers are of the same moment.
+    // One statement, so that both values are from the same moment.
     let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?1), 0), \
         EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = ?1 AND ancestor_id = ?2 AND descendant_id = ?3)";
     let sql = Sql::new(text).bind(tenant).bind(employee).bind(manager);

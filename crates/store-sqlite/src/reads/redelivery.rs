@@ -1,4 +1,4 @@
-//! Which events are to be delivered again.
+//! Selection of the events to redeliver.
 
 use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Word;
@@ -11,11 +11,11 @@ use candor_tables::flat::{Fetch, Stored};
 use crate::sql::Db;
 use crate::text::Draft;
 
-/// An event's id is made when it happens; so many milliseconds are allowed between its time and the one inside its id,
-/// which says where to look.
+/// Maximum difference between the time of an event and the time in its id, in milliseconds. It bounds the
+/// range of ids to scan.
 const APART_MILLIS: i64 = 60_000;
 
-/// The events behind `after`, in the order of their ids.
+/// Returns the matching events after `after`, ordered by id.
 pub(crate) fn events(
     db: &mut Db,
     queue: QueueKey,
@@ -45,7 +45,7 @@ pub(crate) fn events(
     draft.any_of(" AND e.type", which.types.iter().map(|it| it.word()));
     draft.with(" AND NOT EXISTS (SELECT 1 FROM delivery_jobs j WHERE j.tenant_id = ", tenant);
     draft.with(" AND j.webhook_id = ", webhook).add(" AND j.event_id = e.id");
-    // One that is parked has no due time.
+    // A parked delivery has no due time.
     draft.with(" AND NOT coalesce(j.attempt > 1 AND j.due_at > ", which.now);
     draft.with(" AND (j.leased_until IS NULL OR j.leased_until <= ", which.now).add("), FALSE))");
     if !which.only_failed {
@@ -55,13 +55,13 @@ pub(crate) fn events(
     db.rows(draft.finish(), event)
 }
 
-/// Whether it is queued, as a column.
+/// Adds a column that is true if the delivery is queued.
 fn queued(draft: &mut Draft, (tenant, webhook): QueueKey) {
     draft.with(", EXISTS (SELECT 1 FROM delivery_jobs q WHERE q.tenant_id = ", tenant);
     draft.with(" AND q.webhook_id = ", webhook).add(" AND q.event_id = e.id)");
 }
 
-/// The ids between which the events are, neither of them included.
+/// Exclusive bounds of the event ids.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     above: [u8; 16],
@@ -76,19 +76,19 @@ impl Range {
     }
 }
 
-/// Bits of an id behind its time.
+/// Random bits of a ULID, below its time.
 const RANDOM_BITS: u32 = 80;
-/// The last time that an id can have.
+/// Highest time that a ULID can hold, in milliseconds.
 const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
 
-/// The first id that can be made at a time, in milliseconds.
+/// Returns the lowest ULID of a time in milliseconds.
 fn first_id(millis: i64) -> [u8; 16] {
     let millis = u128::try_from(millis).unwrap_or_default().min(LAST_MILLIS);
     (millis << RANDOM_BITS).to_be_bytes()
 }
 
-/// The events that have an attempt without success in the log, each once and in order: a step along an index for each
-/// and for each way to fail, however often it was attempted.
+/// Adds a query for the events with a failed attempt, each once and in order. It seeks once per event and
+/// failure status, however many attempts there are.
 fn failed(draft: &mut Draft, queue: QueueKey, range: Range) {
     draft.add("WITH RECURSIVE failed (event_id) AS (");
     next_failed(draft, queue, range, |draft| draft.with(" AND d.event_id > ", range.above));

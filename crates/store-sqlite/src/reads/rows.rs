@@ -1,4 +1,4 @@
-//! The reads of any table.
+//! Reads of any table.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! The store as a whole.
+//! The storage port as a whole.
 
 use async_trait::async_trait;
 
@@ -9,9 +9,10 @@ use crate::SqliteStore;
 use crate::commit;
 use crate::connection::writer;
 
-/// A change set with more writes is for a file or a batch, and others go first.
+/// Number of writes above which a change set, such as a file or a batch, yields to short ones.
 const MANY_WRITES: usize = 16;
-/// The same for events, each of which is queued for as many receivers as want it.
+/// Number of events above which a change set yields to short ones: each event is queued once per
+/// subscription.
 const MANY_EVENTS: usize = 4;
 
 #[async_trait]
@@ -21,7 +22,7 @@ impl Storage for SqliteStore {
         writer::ask_for(&self.tasks, is_long, move |db| commit::carry_out(db, tenant, &change)).await
     }
 
-    /// A file has no copy that could be asked.
+    /// Returns `self`: an embedded database has no replica.
     fn replica(&self) -> &dyn Storage {
         self
     }

@@ -1,4 +1,4 @@
-//! The store itself: its master keys, and a write that proves that it can be written.
+//! Master keys of the database, and a test write for health checks.
 
 use async_trait::async_trait;
 
@@ -56,7 +56,7 @@ impl Upkeep for SqliteStore {
         Ok(self.read(None, move |db| db.first(sql, piece)).await?.unwrap_or_default())
     }
 
-    /// A file has no clock.
+    /// Returns `None`: an embedded database has no clock of its own.
     async fn time(&self) -> Read<Option<Timestamp>> {
         Ok(None)
     }
@@ -76,7 +76,7 @@ fn piece(row: &mut dyn Fetch) -> Result<TablePiece, StorageError> {
     Ok(TablePiece { rows, last, sampled_rows, sampled_bytes })
 }
 
-/// People refer to their managers, so the lines between them go first.
+/// Deletes up to `most` rows. Employees reference their managers, so those references are removed first.
 fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
     let (name, key) = (table.name, table.key.join(", "));
     let some = |which: &str| {
@@ -97,7 +97,7 @@ fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) ->
     Ok(gone)
 }
 
-/// Changes at most so many rows of a tenant; says how many these were.
+/// Changes at most `most` rows of a tenant and returns their number.
 fn change(db: &mut Db, tenant: Tenant, text: String, most: u32) -> Emptied {
     let sql = Sql::new(text).bind(tenant).bind(i64::from(most));
     db.execute(&sql).map(|it| it as u64).map_err(|it| refused(&it))
@@ -113,7 +113,7 @@ fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {
     db.execute(&sql).map(drop).map_err(|it| failed(&it))
 }
 
-/// The master keys that have sealed something in the database.
+/// Returns the master keys that sealed data in the database.
 pub(crate) fn master_keys(db: &mut Db) -> Result<Vec<MasterKey>, StorageError> {
     db.rows(Sql::new(MASTER_KEYS), master_key)
 }

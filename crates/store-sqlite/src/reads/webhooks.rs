@@ -1,4 +1,4 @@
-//! Webhook subscriptions, and the log of what was sent to them.
+//! Webhook subscriptions and their delivery log.
 
 use async_trait::async_trait;
 
@@ -55,7 +55,7 @@ impl Webhooks for SqliteStore {
     }
 }
 
-/// One attempt, which is under one of the statuses.
+/// Reads one attempt. The primary key includes the status, so all statuses are queried.
 pub(crate) fn attempt(
     db: &mut Db,
     tenant: Tenant,
@@ -73,14 +73,14 @@ pub(crate) fn attempt(
     db.first(Sql::new(text).bind(tenant).bind(webhook).bind(begun_at).bind(id), table::value)
 }
 
-/// All subscriptions of a tenant, as far as counting goes.
+/// Returns the selected event types of each subscription of a tenant.
 pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, StorageError> {
     let wanted = |row: &mut dyn Fetch| Ok(Reader::new(row, Subscription::TABLE).int()?);
     let sql = Sql::new("SELECT wanted FROM webhooks WHERE tenant_id = ?").bind(tenant);
     Ok(Subscribers::new(db.rows(sql, wanted)?))
 }
 
-/// The subscriptions of all tenants behind one.
+/// Returns the subscriptions of all tenants after a key.
 pub(crate) fn every(
     db: &mut Db,
     after: Option<QueueKey>,
@@ -90,7 +90,7 @@ pub(crate) fn every(
     let text = format!(
         "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > (?, ?) ORDER BY tenant_id, id LIMIT ?"
     );
-    // No bytes at all come before any id.
+    // An empty blob sorts before every id.
     let start = || Value::Blob(vec![]);
     let sql = Sql::new(text)
         .bind(after.map_or_else(start, |(tenant, _)| tenant.into()))
@@ -98,7 +98,7 @@ pub(crate) fn every(
     db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, versioned(row)?)))
 }
 
-/// Those of these events that are there.
+/// Returns the events that exist among `wanted`.
 pub(crate) fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Result<Vec<(Tenant, Event)>, StorageError> {
     wanted.sort_unstable_by_key(|(tenant, id)| (tenant.to_bytes(), *id));
     wanted.dedup();

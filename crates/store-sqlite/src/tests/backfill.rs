@@ -1,4 +1,4 @@
-//! Data migrations: what a migration makes of rows from before.
+//! Data migrations of existing rows.
 
 use candor_domain::assignment::{Assignment, SubmissionStatus};
 use candor_domain::id::{EmployeeId, ObservationId};

@@ -1,4 +1,4 @@
-//! Copies of a database in one file.
+//! Backups of a database.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

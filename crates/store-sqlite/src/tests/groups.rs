@@ -1,4 +1,4 @@
-//! Groups: many change sets in one transaction.
+//! Group commits: several change sets in one transaction.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -14,14 +14,14 @@ use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::{Db, Sql};
 
-/// Keeps the writer at work until the sender is dropped, so that what comes next waits and becomes one group.
+/// Blocks the writer until the sender is dropped, so that the following tasks form one group.
 fn hold(store: &SqliteStore) -> Sender<()> {
     let (release, held) = channel::<()>();
     let work = move |_: &mut Db| -> Result<(), StorageError> {
         let _ = held.recv();
         Ok(())
     };
-    // Handing it over is all that the first poll does.
+    // The first poll only queues the task.
     assert!(writer::ask(&store.tasks, work).now_or_never().is_none());
     release
 }
@@ -39,7 +39,7 @@ async fn what_fails_in_a_group_takes_back_only_itself() {
     let held = hold(&store);
     let sets = [
         vec![new(&first)],
-        // It writes somebody before it fails.
+        // This one fails after its first write.
         vec![new(&second), new(&twin)],
         vec![new(&third)],
     ];
@@ -81,7 +81,7 @@ async fn a_lost_transaction_is_not_answered_as_saved() {
     let (lost, next) = (make.employee(), make.employee());
     let held = hold(&store);
     let saved = store.commit(tenant, make.change(vec![new(&lost)]));
-    // As SQLite itself does when the disk is full.
+    // SQLite does the same when the disk is full.
     let rollback = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
         db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|it| StorageError::Failed(it.to_string()))
     });
@@ -120,7 +120,8 @@ async fn a_store_that_closes_carries_out_what_waits() {
     assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
 }
 
-/// Somebody who waits with what takes long saves a twin before it, so that it fails.
+/// A long change set waits before a short one that saves the same email. The short one goes first, so the
+/// long one fails.
 async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(number));
     let (tenant, person) = (make.tenant(), make.employee());

@@ -1,4 +1,4 @@
-//! Lines of many people at once.
+//! Reporting lines of many people.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Ways through lists.
+//! Query plans of lists.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId};
@@ -19,7 +19,7 @@ use crate::listing::{self, rows, rows_from};
 use crate::sql::{Db, Sql};
 use crate::table::value;
 
-/// The one list that is asked for.
+/// Returns the only listing of an observation list.
 fn observations(filter: &Filter, sort: Sort, page: &PageRequest) -> Listing {
     candor_tables::rows::observations::list(filter, Viewer::Everything, sort, page).parts()[0].clone()
 }
@@ -31,7 +31,8 @@ struct Team {
     tags: Vec<AttributeId>,
 }
 
-/// Thirty people, each one's manager a third of the way up, with twenty observations each on five days.
+/// Creates thirty people, with the manager of each at a third of its index, and twenty observations each on
+/// five days.
 fn team() -> Team {
     let (mut db, make) = (database(), Fixtures::new(7));
     let tenant = make.tenant();
@@ -58,7 +59,7 @@ fn team() -> Team {
     Team { db, tenant, people, tags }
 }
 
-/// Wherever the rows of a list can come from.
+/// Returns every possible row source of a list.
 fn sources(listing: &Listing) -> Vec<RowSource> {
     let mut sources = vec![
         RowSource::Scan(RowFilter::default()),
@@ -102,7 +103,7 @@ fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
     });
     for (filter, (_, sort)) in filters.flat_map(|it| Observation::sorts().map(move |sort| (it.clone(), sort))) {
         let mut after = None;
-        // Three pages, so that most of them start behind a place.
+        // Three pages, so that most of them start after a cursor.
         for _ in 0..3 {
             let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
             let mut pages = sources(&listing).into_iter().map(|source| {
@@ -139,7 +140,7 @@ fn the_number_of_people_decides_where_the_rows_come_from() {
     assert_eq!(source_among(4_100, &by_day), scan(&[]));
 }
 
-/// Puts so many people below a manager about whom nothing is known.
+/// Inserts `size` lines below a manager for people without any data.
 fn grow(db: &mut Db, tenant: Tenant, manager: EmployeeId, size: i64) {
     db.batch("PRAGMA foreign_keys = off").unwrap();
     db.batch("DELETE FROM reporting_lines WHERE descendant_id >= x'30' AND descendant_id < x'31'").unwrap();
@@ -152,7 +153,7 @@ fn grow(db: &mut Db, tenant: Tenant, manager: EmployeeId, size: i64) {
 #[test]
 fn a_scan_past_too_many_rows_of_others_is_given_up() {
     let Team { mut db, tenant, people, .. } = team();
-    // The first one's rows are the newest, and she is nobody's report.
+    // The newest rows belong to the first person, who reports to no one.
     let manager = people[1];
     let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
         INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, o.author_id, o.type, \

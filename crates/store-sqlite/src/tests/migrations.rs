@@ -1,14 +1,14 @@
-//! Both stores have the same schema, each in the words of its database.
+//! Equality of the SQLite and PostgreSQL schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What the migrations of one store make.
+/// Schema that the migrations of one store create.
 #[derive(Debug, Default)]
 struct Schema {
-    /// Table and column: the type, in SQLite's words, and whether it may be null.
+    /// Type in SQLite's terms and nullability, by table and column.
     columns: BTreeMap<(String, String), (&'static str, bool)>,
-    /// Table and constraint.
+    /// Pairs of table and constraint.
     constraints: BTreeSet<(String, String)>,
     /// Indexes by name.
     indexes: BTreeMap<String, Index>,
@@ -19,7 +19,7 @@ struct Index {
     unique: bool,
     table: String,
     columns: Vec<String>,
-    /// Which rows are in it; none for all of them.
+    /// Condition of a partial index; `None` for a full one.
     rows: Option<String>,
 }
 
@@ -41,11 +41,11 @@ fn read(store: &str) -> Schema {
 impl Schema {
     fn add(&mut self, statement: &str) {
         if statement.contains(" PARTITION OF ") {
-            // A partition has what its table has.
+            // A partition has the columns of its table.
         } else if let Some(rest) = statement.strip_prefix("CREATE TABLE ") {
             let (table, rest) = rest.split_once(" (").unwrap();
             let body = &rest[..rest.rfind(')').unwrap()];
-            // What follows the columns may have brackets of its own.
+            // The clauses behind the columns may contain brackets.
             let body = [") WITH", ") PARTITION"].iter().fold(body, |it, end| it.split(end).next().unwrap());
             parts(body).into_iter().for_each(|it| self.part(table, it));
         } else if let Some(rest) = statement.strip_prefix("ALTER TABLE ") {
@@ -58,7 +58,7 @@ impl Schema {
             let rest = rest.strip_prefix("IF NOT EXISTS ").unwrap_or(rest);
             let (name, rest) = rest.split_once(" ON ").unwrap();
             let (table, rest) = rest.split_once(" (").unwrap();
-            // On the other store, only a default partition may need what the whole table has here.
+            // PostgreSQL has some indexes only on the default partition.
             let table = table.strip_suffix("_default").unwrap_or(table);
             let columns = rest.split(')').next().unwrap().split(',').map(|it| it.trim().to_owned()).collect();
             let rows = rest.split_once(" WHERE ").map(|(_, it)| it.to_owned());
@@ -85,7 +85,7 @@ impl Schema {
     }
 }
 
-/// Splits at the commas that are outside of brackets.
+/// Splits at the commas outside of brackets.
 fn parts(body: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0, 0, vec![]);
     for (at, byte) in body.bytes().enumerate() {
@@ -113,7 +113,7 @@ fn both_stores_have_the_same_columns() {
 #[test]
 fn both_stores_have_the_same_constraints() {
     let (mut sqlite, postgres) = (read("sqlite"), read("postgres"));
-    // Where commit order is a key, the id is merely unique.
+    // SQLite's primary key of events is the position, so the id is only unique.
     let unique = ("events".to_owned(), "UNIQUE (tenant_id, id)".to_owned());
     assert!(sqlite.constraints.remove(&unique));
     sqlite.constraints.insert((unique.0, "PRIMARY KEY (tenant_id, id)".to_owned()));
@@ -129,7 +129,7 @@ fn both_stores_have_the_same_indexes() {
     assert_eq!(names(&sqlite), names(&postgres));
     for (name, one) in &sqlite.indexes {
         let other = &postgres.indexes[name];
-        // One of them may carry more columns, so that the table need not be read.
+        // One store may add columns to make an index covering.
         let both = one.columns.len().min(other.columns.len());
         let shown = |it: &Index| (it.unique, it.table.clone(), it.columns[..both].to_vec(), it.rows.clone());
         assert_eq!(shown(one), shown(other), "{name}");
@@ -138,7 +138,7 @@ fn both_stores_have_the_same_indexes() {
 
 #[test]
 fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
-    /// What is looked up before the tenant is known, or across all of them by a sweep.
+    /// Indexes for lookups before the tenant is known, and for sweeps across tenants.
     const WITHOUT: [&str; 14] = [
         "api_keys_by_hash",
         "api_keys_by_id",
@@ -159,7 +159,7 @@ fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
     for (name, Index { columns, .. }) in &schema.indexes {
         assert!(columns[0] == "tenant_id" || WITHOUT.contains(&name.as_str()), "{name}: {columns:?}");
     }
-    /// What belongs to the database as a whole.
+    /// Tables without a tenant.
     const NOBODYS: [&str; 3] = ["master_keys", "write_probes", "recipient_mails"];
     for (table, constraint) in schema.constraints.iter().filter(|(it, _)| !NOBODYS.contains(&it.as_str())) {
         let columns = constraint.split_once('(').unwrap().1;

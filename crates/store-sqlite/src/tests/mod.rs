@@ -1,4 +1,4 @@
-//! What is SQLite's own: ways through lists, plans, groups, migrations and the write-ahead log.
+//! Tests of SQLite specifics: query plans, group commits, migrations and the write-ahead log.
 
 mod backfill;
 mod backup;

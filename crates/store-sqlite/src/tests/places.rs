@@ -27,7 +27,7 @@ async fn databases_in_memory_know_nothing_of_each_other() {
 #[tokio::test]
 async fn a_closed_store_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
-    // The folder in between is made.
+    // The missing folder is created.
     let path = folder.path().join("data").join("candor.db");
     let make = Fixtures::new(2);
     let store = SqliteStore::open(&SqliteOptions::file(&path)).unwrap();

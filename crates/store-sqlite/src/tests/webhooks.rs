@@ -1,4 +1,4 @@
-//! Every statement about webhooks is led by an index, whatever is stored.
+//! Query plans of all statements about webhooks.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
@@ -38,7 +38,7 @@ fn stored() -> Stored {
     Stored { db, make, tenant, to, lease }
 }
 
-/// How each statement that was asked is carried out, and with which text it begins.
+/// Returns the executed statements with their query plans.
 fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
     let step = |row: &mut dyn Fetch| {
         let _ids = (row.int(), row.int(), row.int());
@@ -50,7 +50,7 @@ fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
     plans
 }
 
-/// Nothing is read from end to end or sorted, but for the few things that are allowed to.
+/// Asserts that no plan scans or sorts, except for the allowed steps.
 fn must_be_led(db: &mut Db, allowed: &[&str]) {
     let plans = plans(db);
     assert!(!plans.is_empty());
@@ -250,14 +250,14 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
     assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
     assert!(!every.iter().any(|it| it.starts_with("SCAN") || it.contains("B-TREE")), "{every:?}");
     let failed = steps(&Again { only_failed: true, ..all });
-    // From one event that failed to the next, and from there to what is known of it.
+    // Seeks from one failed event to the next, and from there to the event.
     assert!(failed.iter().any(|it| it.contains("deliveries_by_event") && it.contains("event_id>?")), "{failed:?}");
     assert!(failed.contains(&"SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id=?)".to_owned()));
     let heavy = |it: &&String| it.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&it.as_str());
     assert_eq!(failed.iter().find(heavy), None, "{failed:?}");
 }
 
-/// The step from one subscription to the next goes past everything that the one has queued.
+/// Stepping to the next subscription skips the rest of the current queue.
 #[test]
 fn no_step_to_the_next_subscription_walks_a_backlog() {
     for (claim, after) in [(Claim::SubscriptionQueues as fn(Walk) -> Claim, "by_lane"), (Claim::Parked, "parked")] {
