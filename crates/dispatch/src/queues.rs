@@ -39,7 +39,7 @@ pub struct QueueLimits {
 /// A delivery to attempt now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun<T> {
-    /// What its end gives back.
+    /// Slot of the attempt, to be passed to the end of the attempt.
     pub place: QueuePlace,
     /// The delivery.
     pub item: T,

@@ -39,18 +39,18 @@ pub enum RecordRefusal {
     Unrecordable,
 }
 
-/// What has come of a batch that is recorded.
+/// Outcome of a recorded batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completed {
-    /// So many were not recorded, because their lease had passed to another worker.
+    /// Results that were not recorded because another worker holds the lease.
     pub lost: u64,
-    /// Subscriptions that have failed for too long and are to be disabled (§3.4, decision F3).
+    /// Subscriptions to disable because they have failed for too long (§3.4, decision F3).
     pub failing: Vec<QueueKey>,
 }
 
-/// What became of deliveries, as the store is told.
+/// Results of deliveries in the form of the storage port.
 pub type AttemptResults = Vec<(Job, AttemptResult)>;
-/// What attempts add to what is known of their subscriptions.
+/// Health changes of subscriptions in the form of the storage port.
 pub type HealthDeltas = Vec<(QueueKey, HealthDelta)>;
 
 /// Results for one call of the store.

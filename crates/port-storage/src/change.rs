@@ -1,4 +1,4 @@
-//! A decision on its way into the store: everything it implies, saved whole or not at all.
+//! Change sets: a decision with all its consequences, saved completely or not at all.
 
 use std::fmt;
 
@@ -18,39 +18,40 @@ use candor_tables::{AnyRow, Row, Unique, Version};
 use crate::error::StorageError;
 use crate::queue::Lease;
 
-/// Everything that one decision, or one batch of them, implies.
+/// All consequences of one decision, or of a batch of them.
 ///
-/// Whoever saves it queues its events, in the same transaction, for every active subscription that wants them (§6.1).
+/// The store also queues its events, in the same transaction, for every active subscription that selects them
+/// (§6.1).
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing is saved until this is committed"]
 pub struct ChangeSet {
     /// Rows to write, in this order.
     pub writes: Vec<Write>,
-    /// What the decision relied upon and does not write.
+    /// Conditions that the decision relied on and that it does not write itself.
     pub requires: Vec<Require>,
-    /// What fires.
+    /// Events to publish.
     pub events: Vec<Event>,
-    /// Who did what; a change without an author does not type-check.
+    /// The audit entry. It is not optional: every change has an author.
     pub audit: AuditEntry,
     /// Further entries, for batches.
     pub more_audit: Vec<AuditEntry>,
-    /// Who is told in the application.
+    /// In-app notifications to create.
     pub notices: Vec<Notification>,
-    /// The answer to give to retries.
+    /// Response to store for retries.
     pub replay: Option<IdempotencyRecord>,
-    /// Who takes the deliveries that become due with this at once, so that they need not wait to be claimed.
+    /// Lease for the deliveries that this change queues as due, so that they need not be claimed.
     pub lease: Option<Lease>,
 }
 
-/// What else came of a commit.
+/// Results of a commit beyond the saved rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// The deliveries that were queued under the change set's lease: whoever has the lease attempts them.
+    /// Deliveries queued under the lease of the change set; its worker attempts them.
     pub leased: Vec<(WebhookId, EventId)>,
 }
 
 impl ChangeSet {
-    /// A change set of one write.
+    /// Creates a change set without writes.
     pub const fn new(audit: AuditEntry) -> Self {
         Self {
             writes: vec![],
@@ -70,12 +71,12 @@ impl ChangeSet {
         self.writes.iter().any(|write| write.wakes() == Some(worker))
     }
 
-    /// Every audit entry.
+    /// Returns all audit entries.
     pub fn audit_entries(&self) -> impl Iterator<Item = &AuditEntry> {
         std::iter::once(&self.audit).chain(&self.more_audit)
     }
 
-    /// The rows that are added with the writes: who is told, what fires, who did what.
+    /// Returns the rows that are added after the writes: notifications, events and audit entries.
     #[must_use]
     pub fn added(&self) -> Vec<AnyRow> {
         let told = self.notices.iter().map(AnyRow::new);
@@ -83,41 +84,41 @@ impl ChangeSet {
     }
 }
 
-/// A write.
+/// A write of a change set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
-    /// A whole aggregate, whatever it is. See [`Write::put`].
+    /// Writes a whole aggregate of any type. See [`Write::put`].
     Put(AnyRow),
-    /// A person whose reporting line changes or begins with their row: the store brings the closure of the reporting tree
-    /// up to date in the same transaction. See [`Write::employee`].
+    /// Writes a person whose reporting line starts or changes. The store updates the closure of the reporting
+    /// tree in the same transaction. See [`Write::employee`].
     PutReporting {
         /// The person.
         row: AnyRow,
-        /// Their manager from now on.
+        /// The new manager.
         manager: Option<EmployeeId>,
-        /// What the change relies on.
+        /// The tree version that the change relies on.
         lines: Lines,
     },
-    /// Everything that was sent to a person and not read becomes read at this time.
+    /// Marks all unread notifications of a person as read at this time.
     NotificationsRead(EmployeeId, Timestamp),
-    /// A conversation that is not archived has a message from this time, which becomes that of its newest one unless
-    /// there is a later one. Its version stays, so writers of messages never wait for a version. Where it is archived or
-    /// not there, nothing is saved, as if another change came first.
+    /// Raises `last_message_at` of a conversation to this time. Its version does not change, so that writers
+    /// of messages never conflict. Fails with [`CommitError::Stale`] if the conversation is archived or
+    /// missing.
     MessageAdded(ConversationId, Timestamp),
-    /// The failures of a subscription are forgotten.
+    /// Resets the failure streak of a subscription.
     StreakReset(WebhookId),
-    /// A subscription that had this version goes for good; what is queued for it dies.
+    /// Deletes a subscription if it has this version. Its queued deliveries are dropped later.
     WebhookRemoved(WebhookId, Version),
-    /// Deliveries that are to be attempted when they are first due. One that is queued already stays as it is; if it was to
-    /// have an id that somebody is told, nothing is saved, as if another change came first.
+    /// Queues deliveries. Those that are already queued do not change; if one of them has a promised id, the
+    /// commit fails with [`CommitError::Stale`].
     Enqueue(Vec<Job>),
-    /// Queued deliveries that nobody has and that are due later become due at this time. What a worker has stays due as
-    /// it is, and what is parked stays parked. See [`Sooner`].
+    /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked ones
+    /// keep their due time. See [`Sooner`].
     BringForward(Vec<Sooner>, Timestamp),
 }
 
 impl Write {
-    /// A whole aggregate. What others record of it (see [`Table::recorded`]) is not written.
+    /// Writes a whole aggregate, except for columns that are recorded separately (see [`Table::recorded`]).
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {
         Self::Put(AnyRow::of(row))
@@ -133,7 +134,7 @@ impl Write {
         }
     }
 
-    /// A person, and the change of their reporting line if there is one.
+    /// Writes a person, and the change of their reporting line if there is one.
     #[must_use]
     pub fn employee(row: &Row<Employee>, lines: Option<Lines>) -> Self {
         match lines {
@@ -142,55 +143,57 @@ impl Write {
         }
     }
 
-    /// A person, and the change of the line to their manager.
+    /// Writes a person and the change of the line to their manager.
     #[must_use]
     pub fn reporting<T: Stored>(row: &Row<T>, manager: Option<EmployeeId>, lines: Lines) -> Self {
         Self::PutReporting { row: AnyRow::of(row), manager, lines }
     }
 }
 
-/// A queued delivery that is wanted sooner.
+/// A queued delivery to expedite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sooner {
-    /// To which subscription.
+    /// Id of the subscription.
     pub webhook_id: WebhookId,
-    /// What is delivered.
+    /// Id of the event.
     pub event_id: EventId,
-    /// The number of the attempt that comes next, and the id that somebody is told it will have. If that number is not
-    /// next any more, or another id was promised, nothing is saved, as if another change came first. If a worker has the
-    /// delivery just then, and its attempt fails, the one that follows is due at once and has the id.
+    /// Number of the next attempt, and the id that the client was told it will have. The commit fails with
+    /// [`CommitError::Stale`] if that number is no longer next, or another id was promised. If a worker is
+    /// attempting the delivery and fails, the following attempt is due at once and gets the id.
     pub promised: Option<(u16, DeliveryId)>,
 }
 
-/// A change of a reporting line. Whoever makes one holds the tenant's reporting tree until the commit.
+/// A change of a reporting line. It locks the tenant's reporting tree until the commit.
 ///
-/// Only moving someone under a manager can close a cycle, so only a move must have seen the tree as it is, and only a
-/// move counts its version up. A new person has nobody below, and losing a manager takes lines away.
+/// Only moving a person under a manager can close a cycle, so only a move must have seen the current tree,
+/// and only a move increments its version. A new person has no reports, and losing a manager only removes
+/// lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
-    /// The version of the tenant's reporting tree that the cycle check of a move saw; `None` where none was needed.
-    /// Several moves of one change set all name the version from before it, and are written from the top down.
+    /// Version of the tenant's reporting tree that the cycle check of a move saw; `None` if none was needed.
+    /// All moves of one change set name the version from before it, and are written from the top down.
     pub seen: Option<Version>,
 }
 
-/// What must hold at the moment of the commit; checked inside the transaction, by a lock or an index where it has to stay so.
+/// A condition that is checked inside the transaction. A lock or an index keeps it true until the commit if
+/// necessary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Require {
-    /// The row is there and not archived; see [`Require::open`].
+    /// The row exists and is not archived; see [`Require::open`].
     Open(RowKey),
-    /// Nobody who has not left belongs to the department, and nobody joins it until the commit.
+    /// No active person belongs to the department, and none joins it until the commit.
     DepartmentVacant(DepartmentId),
     /// The person still has this version.
     EmployeeUnchanged(EmployeeId, Version),
-    /// The data set has fewer subscriptions than this, and nobody else who requires that makes one until the commit. Its
-    /// organization must be there: that is what they wait for each other at.
+    /// The data set has fewer subscriptions than this. Concurrent commits with this condition wait for each
+    /// other on the row of the organization, which must exist.
     SubscriptionsBelow(u32),
 }
 
 impl Require {
-    /// The resource is there and not archived when the commit looks. Where whoever archives it asks who uses it (see
-    /// [`Table::held_open`]), it also stays so until the commit; anything else stays where it is used when it is archived,
-    /// so that nobody needs to wait for that.
+    /// Requires that a resource exists and is not archived. If its archiving checks for references (see
+    /// [`Table::held_open`]), it also stays open until the commit. Other resources may be archived while they
+    /// are in use, so that no commit has to wait.
     #[must_use]
     pub fn open<T: Stored>(id: Id<T::Kind>) -> Self {
         const { assert!(T::TABLE.has(&ARCHIVED), "what is never archived is always open") };
@@ -198,12 +201,12 @@ impl Require {
     }
 }
 
-/// Which row of which table.
+/// Key of a row of any table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RowKey {
-    /// Its table.
+    /// Table of the row.
     pub table: &'static Table,
-    /// Its id.
+    /// Id of the row.
     pub id: [u8; 16],
 }
 
@@ -213,23 +216,23 @@ impl fmt::Debug for RowKey {
     }
 }
 
-/// Why a change set was not saved. Nothing of it was.
+/// Reason why a change set was not saved. None of its parts was.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// A row has another version than the one that was seen, or the reporting tree has.
+    /// A row or the reporting tree has another version than the one that was seen.
     #[error("another change came first")]
     Stale,
-    /// Another resource has the value.
+    /// Another resource has the same unique value.
     #[error("{0:?} is taken")]
     Taken(Unique),
-    /// What the decision relied upon does not hold.
+    /// A required condition does not hold.
     #[error("{0:?} does not hold")]
     Broken(Require),
-    /// A row that is referred to is not there.
+    /// A referenced row does not exist.
     #[error("a referenced row is missing")]
     Missing,
-    /// The idempotency key has an answer already. This is told before anything else that is against the change set: a
-    /// twin that comes second finds its own first attempt in its way.
+    /// The idempotency key already has a response. Takes precedence over all other errors: a repeated request
+    /// conflicts with its own first attempt.
     #[error("the idempotency key was used before")]
     Replayed,
     /// The store failed.

@@ -1,4 +1,4 @@
-//! Everything of one store put into another: what each store does for it.
+//! Port of `candor copy`: the operations that each store provides to copy all data to another store.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,33 @@ use tokio::sync::mpsc;
 
 use crate::error::Read;
 
-/// What is written down in the target about a copy that is not complete: names and what belongs to them.
+/// Progress that the target stores until the copy is complete, as names and values.
 pub type CopyProgress = BTreeMap<String, String>;
 
-/// Rows of one piece at the most, …
+/// Maximum number of rows per piece.
 const PIECE_ROWS: usize = 10_000;
-/// … and the bytes from which on it is sent, which bounds the memory whatever the rows hold.
+/// Size at which a piece is sent. It bounds memory for rows of any size.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The rows of a table in its order, piece by piece. A piece is read while the one before it is dealt with.
+/// Rows of a table in key order, in pieces. One piece is read ahead.
 #[derive(Debug)]
 pub struct RowStream(mpsc::Receiver<Read<Vec<CopyRow>>>);
 
 impl RowStream {
-    /// A stream, and what fills it.
+    /// Creates a stream and its sender.
     #[must_use]
     pub fn new() -> (RowSender, Self) {
         let (sender, receiver) = mpsc::channel(1);
         (RowSender { sender, rows: vec![], bytes: 0 }, Self(receiver))
     }
 
-    /// The next piece, which has at least one row; `None` behind the last one.
+    /// Returns the next piece, which has at least one row, or `None` after the last one.
     pub async fn next(&mut self) -> Option<Read<Vec<CopyRow>>> {
         self.0.recv().await
     }
 }
 
-/// Fills a [`RowStream`].
+/// Sender of a [`RowStream`].
 #[derive(Debug)]
 pub struct RowSender {
     sender: mpsc::Sender<Read<Vec<CopyRow>>>,
@@ -43,12 +43,12 @@ pub struct RowSender {
     bytes: usize,
 }
 
-/// Nobody takes the rows any more.
+/// Error of sending to a dropped [`RowStream`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NobodyReads;
 
 impl RowSender {
-    /// Adds a row, from a thread that may wait.
+    /// Adds a row from a blocking thread.
     ///
     /// # Errors
     /// [`NobodyReads`].
@@ -70,10 +70,10 @@ impl RowSender {
         }
     }
 
-    /// Sends what is left, and how it ended, from a thread that may wait.
+    /// Sends the remaining rows or the error, from a blocking thread.
     pub fn end_blocking(mut self, ended: Read<()>) {
         let rest = std::mem::take(&mut self.rows);
-        // Nobody may take it any more, who then needs no rest either.
+        // The receiver may be gone; then it needs no rest.
         let _ = match ended {
             Err(error) => self.sender.blocking_send(Err(error)),
             Ok(()) if rest.is_empty() => Ok(()),
@@ -81,7 +81,7 @@ impl RowSender {
         };
     }
 
-    /// Sends what is left, and how it ended.
+    /// Sends the remaining rows or the error.
     pub async fn end(mut self, ended: Read<()>) {
         let rest = std::mem::take(&mut self.rows);
         let _ = match ended {
@@ -91,7 +91,7 @@ impl RowSender {
         };
     }
 
-    /// The piece that is full with this row.
+    /// Adds a row and returns the piece if it is full.
     fn piece(&mut self, row: CopyRow) -> Option<Vec<CopyRow>> {
         self.bytes += row.iter().map(bytes).sum::<usize>();
         self.rows.push(row);
@@ -103,30 +103,30 @@ impl RowSender {
     }
 }
 
-/// A store that is read.
+/// A store to copy from.
 #[async_trait]
 pub trait CopySource: Send + Sync {
-    /// How many rows a table has.
+    /// Returns the number of rows of a table.
     async fn count(&self, table: &CopyTable) -> Read<u64>;
-    /// The rows of a table in the order of its key: all of them, or those behind a key.
+    /// Returns the rows of a table in key order: all of them, or those after a key.
     async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream>;
-    /// The last position in the feed that anybody can have been told.
+    /// Returns the highest feed position that a client can have received.
     async fn feed_end(&self) -> Read<i64>;
 }
 
-/// A store that is filled. Until [`CopyTarget::accept`] nobody but a copy may open it.
+/// A store to copy into. Until [`CopyTarget::accept`], only a copy may open it.
 #[async_trait]
 pub trait CopyTarget: CopySource {
-    /// What is written down about a copy that was begun; `None` if there was none, or it is complete.
+    /// Returns the progress of an incomplete copy, or `None` if there is none.
     async fn progress(&self) -> Read<Option<CopyProgress>>;
-    /// Begins: from now on it is no database to be served. Nothing is checked row by row while it is filled. What was
-    /// recorded of master keys goes, since nothing else is there that they could have sealed.
+    /// Begins a copy. From now on the database must not be served, and row constraints are not checked.
+    /// Removes the recorded master keys, which have sealed nothing in an empty database.
     async fn begin(&self, first: (String, String)) -> Read<()>;
-    /// Adds rows, and writes down how far this is, both or neither.
+    /// Writes rows and progress in one transaction.
     async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()>;
-    /// Makes it whole once all rows are there: what refers to something is checked, and new events come behind
+    /// Completes the copy after the last row: checks all references, and makes new events start after
     /// `feed_end`.
     async fn finish(&self, feed_end: i64) -> Read<()>;
-    /// Makes it a database to be served.
+    /// Marks the database as ready to be served.
     async fn accept(&self) -> Read<()>;
 }

@@ -2,53 +2,53 @@
 
 use candor_tables::{Corrupt, Unwritable};
 
-/// Why a store did not answer.
+/// Reason why a store operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
-    /// It may work again soon: a lost connection, a full pool, a wait that took too long.
+    /// Transient failure, such as a lost connection, a full pool or a timeout.
     #[error("the store is not available: {0}")]
     Unavailable(String),
-    /// A list that no index answers was given up, so that others are not kept waiting.
+    /// Unindexed list that was aborted to protect other requests.
     #[error(transparent)]
     TooSlow(#[from] TooSlow),
-    /// A stored value is not what was ever written there.
+    /// A stored value that cannot be decoded.
     #[error("corrupt value in {table}.{column}: {reason}")]
     Corrupt {
-        /// The table.
+        /// Table of the value.
         table: &'static str,
-        /// The column.
+        /// Column of the value.
         column: &'static str,
-        /// What is wrong with it.
+        /// Cause of the failure.
         reason: String,
     },
-    /// Anything else, which is a defect.
+    /// Any other failure, which is a defect.
     #[error("the store failed: {0}")]
     Failed(String),
 }
 
-/// A list whose conditions no index answers, which was not put together (decision A17).
+/// An unindexed list that was not completed (decision A17).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a list by {} was given up: {cause}", conditions.join(", "))]
 pub struct TooSlow {
-    /// Why.
+    /// Cause of the abort.
     pub cause: SlowCause,
-    /// The parameters that would have to be narrowed, such as `filter[type]`; none if only what the caller may see makes
-    /// it slow.
+    /// Parameters that the client should narrow, such as `filter[type]`. Empty if only the caller's
+    /// permissions make the list slow.
     pub conditions: Vec<String>,
 }
 
-/// Why a slow list was given up.
+/// Cause of an aborted slow list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SlowCause {
-    /// Its deadline came.
+    /// The deadline passed.
     #[error("it took too long")]
     OutOfTime,
-    /// The tenant's share of the places for such lists was taken.
+    /// No slot of the tenant's share became free.
     #[error("no place became free")]
     NoPlace,
 }
 
-/// The result of a read.
+/// Result of a read.
 pub type Read<T> = Result<T, StorageError>;
 
 impl From<Corrupt> for StorageError {

@@ -1,8 +1,8 @@
-//! The queue of mails with invitations: narrow calls on the rows of the invitations themselves.
+//! The queue of invitation emails, stored in the rows of the invitations.
 //!
-//! An invitation whose link goes out by mail has the sealed token and the time at which the mail is due in its row, so it
-//! is queued with the invitation, or not at all. As with deliveries, what is claimed is leased: nobody else has it until
-//! the lease ends, and what a dead worker had comes round by itself.
+//! The row of an emailed invitation contains the sealed token and the due time of the email, so that the
+//! email is queued if and only if the invitation is saved. As with deliveries, claimed emails are leased:
+//! other workers skip them until the lease ends, which also frees those of a dead worker.
 
 use async_trait::async_trait;
 
@@ -17,33 +17,32 @@ use candor_tables::Versioned;
 use crate::error::Read;
 use crate::queue::{Lease, QueueState, WorkerId};
 
-/// Which invitation's mail.
+/// Key of an email: its invitation.
 pub type MailKey = (Tenant, InvitationId);
 
-/// What has become of a leased mail.
+/// Result of a leased email.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MailResult {
-    /// The invitation is like this from now on, decided on the version that it had.
+    /// The invitation changes to this value, based on this version.
     Changed(Box<Versioned<Invitation>>),
-    /// Nothing: it is as due as it was, and somebody else may have it.
+    /// Nothing changed: the email stays due, and another worker may send it.
     Released,
 }
 
-/// The queue of mails.
+/// The queue of invitation emails.
 #[async_trait]
 pub trait MailQueue {
-    /// Leases mails that are due now, the longest due first, whoever they are for. What another worker is just claiming
-    /// is passed over, never waited for.
+    /// Leases the emails that have been due for the longest time, of all tenants. Skips rows locked by
+    /// another worker.
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>>;
-    /// Records what has become of leased mails, all at once or not at all. Each result holds only while the worker's
-    /// lease and the version of the invitation are what they were; answers those that do not. Nothing is leased any more
-    /// that was recorded.
+    /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
+    /// invitation has changed; returns the keys of those. Ends the leases of the recorded ones.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
     /// Counts one more mail to a recipient on a day, over all tenants, unless `most` are counted already. Returns `true`
     /// if it was counted. Removes the counts of days before the day before.
     async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool>;
     /// Returns the number of mails that were counted for a recipient on a day.
     async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32>;
-    /// How the queue does.
+    /// Returns the length and age of the queue.
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState>;
 }

@@ -1,8 +1,8 @@
-//! Webhooks: subscriptions and their log as typed reads, and the queue of deliveries as narrow calls.
+//! Webhooks: typed reads of subscriptions and the delivery log, and narrow calls for the delivery queue.
 //!
-//! A queued delivery is due at a time, or parked while its subscription is not active. Either way it may be leased:
-//! until the end of its lease it is nobody else's, and then what a dead worker had comes round by itself. Each call is
-//! one short transaction; nobody holds one while something is sent.
+//! A queued delivery has a due time, or is parked while its subscription is not active. In both cases a
+//! worker may lease it: until the lease ends, other workers skip it, which also frees the deliveries of a
+//! dead worker. Each call is one short transaction; none stays open during an attempt.
 
 use async_trait::async_trait;
 
@@ -16,137 +16,141 @@ use candor_tables::Versioned;
 
 use crate::error::Read;
 
-/// Who works on the queue: one per process, and another one after every start.
+/// Id of a worker. Each start of a process gets a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WorkerId(pub [u8; 16]);
 
-/// Until when deliveries are nobody else's.
+/// Exclusive claim on deliveries by one worker, until a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// Who has it.
+    /// Worker that holds the lease.
     pub worker: WorkerId,
-    /// When it ends.
+    /// End of the lease.
     pub until: Timestamp,
 }
 
-/// One subscription's part of the queue.
+/// Queue of one subscription.
 pub type QueueKey = (Tenant, WebhookId);
 
-/// Which deliveries are claimed. What another worker is just claiming is passed over, never waited for.
+/// Selection of deliveries to claim. Rows that another worker is claiming are skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// Those that have been due for the longest time, whoever they are for.
+    /// The deliveries that have been due for the longest time, of all subscriptions.
     Oldest {
-        /// At most so many.
+        /// Maximum number of deliveries.
         most: u16,
     },
-    /// For many subscriptions some each, so that the queue of one holds nobody up.
+    /// Some due deliveries of each subscription, so that one queue does not delay the others.
     SubscriptionQueues(Walk),
-    /// The same among the parked ones whose subscription is active again, or gone: those are to be let go.
+    /// Some parked deliveries of each subscription that is active again or deleted. Those of deleted ones are
+    /// to be dropped.
     Parked(Walk),
 }
 
-/// A walk along the subscriptions that have something queued, in the order of their ids.
+/// A walk along the subscriptions with queued deliveries, ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walk {
-    /// Behind this one.
+    /// Start after this subscription.
     pub after: Option<QueueKey>,
-    /// Past at most so many subscriptions.
+    /// Maximum number of subscriptions.
     pub queues: u16,
-    /// At most so many deliveries of each, the longest due first; of the parked ones, the oldest events first.
+    /// Maximum number of deliveries per subscription, the longest due first; of parked ones, the oldest
+    /// events first.
     pub each: u16,
-    /// Nothing of these; they are counted all the same.
+    /// Subscriptions to skip. They still count towards `queues`.
     pub busy: Vec<QueueKey>,
 }
 
-/// What was claimed.
+/// Result of a claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// The deliveries, leased now.
+    /// The leased deliveries.
     pub jobs: Vec<Job>,
-    /// Where a walk goes on; null at its end.
+    /// Start of the next step of a walk; `None` at its end.
     pub next: Option<QueueKey>,
 }
 
-/// What has become of a leased delivery.
+/// Result of a leased delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptResult {
-    /// It was attempted, or dropped: the entry goes into the log, and it is due again or done.
+    /// Attempted or dropped: the entry is logged, and the delivery is due again or removed.
     Settled(Box<Settled>),
-    /// It was not attempted and is due again at this time.
+    /// Not attempted; due again at this time.
     Back(Timestamp),
-    /// It was not attempted, and is as due as it was: somebody else may be able to. One that was parked is due when this
-    /// lease would have ended.
+    /// Not attempted; the due time does not change, so that another worker may try. A parked delivery becomes
+    /// due at the end of its lease.
     Released,
-    /// It was not attempted: its subscription is not active.
+    /// Not attempted, because the subscription is not active.
     Parked,
-    /// It was not attempted: its subscription, or its event, is gone.
+    /// Not attempted, because the subscription or the event no longer exists.
     Gone,
 }
 
-/// What has been found out by recording.
+/// Outcome of recording results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// The streak of every subscription that was given a delta and is still there.
+    /// The failure streaks of the subscriptions that got a delta and still exist.
     pub streaks: Vec<(QueueKey, Streak)>,
-    /// How many results were not recorded, because their lease had passed to another worker or their delivery is done.
+    /// Number of results that were not recorded, because another worker holds the lease or the delivery is
+    /// removed.
     pub lost: u64,
 }
 
-/// How the queue does.
+/// Queue length and age, for metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueState {
-    /// How many deliveries are due, those included whose lease has ended; counted up to [`QueueState::COUNTED`].
+    /// Number of due deliveries, including those with an expired lease, up to [`QueueState::COUNTED`].
     pub due: u64,
-    /// Since when the oldest of them has been due. A lease that has ended makes no difference.
+    /// Due time of the oldest of them; an expired lease does not change it.
     pub oldest_due_at: Option<Timestamp>,
 }
 
 impl QueueState {
-    /// More are not counted: a look at the queue must not cost more the longer it is.
+    /// Maximum count, so that the query does not cost more for a longer queue.
     pub const COUNTED: u64 = 100_000;
 }
 
-/// Which events are to be delivered again (decision F9).
+/// Filter of events to redeliver (decision F9).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Again {
-    /// Of events that happened no earlier.
+    /// Earliest time of the events, inclusive.
     pub since: Timestamp,
-    /// Of events that happened before this.
+    /// Latest time of the events, exclusive.
     pub until: Timestamp,
-    /// Of these types.
+    /// Types of the events.
     pub types: Vec<EventType>,
-    /// Only events that were attempted for this subscription, and never with success.
+    /// Only events that were attempted for this subscription and never delivered.
     pub only_failed: bool,
-    /// Of what is queued, only deliveries that have failed, that nobody has, and that are due later than this.
+    /// Current time. A queued delivery only matches if it has failed, is not leased and is due later than
+    /// this.
     pub now: Timestamp,
 }
 
-/// An event that is to be delivered again.
+/// An event to redeliver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resend {
-    /// Which one.
+    /// Id of the event.
     pub event_id: EventId,
-    /// Its type.
+    /// Type of the event.
     pub event_type: EventType,
-    /// Whether it is queued, so that its delivery is to be brought forward.
+    /// `true` if a delivery is queued already, which is then expedited.
     pub is_queued: bool,
 }
 
-/// Subscriptions, and the log of what was sent to them.
+/// Reads of subscriptions and the delivery log.
 #[async_trait]
 pub trait Webhooks {
-    /// All subscriptions of a tenant, as far as counting goes.
+    /// Returns the selected event types of all subscriptions of a tenant.
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers>;
-    /// The subscriptions of all tenants behind this one, in the order of tenant and id.
+    /// Returns the subscriptions of all tenants after this one, ordered by tenant and id.
     async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
-    /// One attempt; the time inside its id says where to look.
+    /// Returns one attempt. The time in its id narrows the search.
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>>;
-    /// Those of these events that are there, in any order.
+    /// Returns the events that exist, in any order.
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>>;
-    /// The queued delivery of an event to a subscription.
+    /// Returns the queued delivery of an event to a subscription.
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>>;
-    /// Events that are to be delivered again to a subscription, in the order of their ids, behind this one.
+    /// Returns the events to redeliver to a subscription, ordered by id, after `after`.
     async fn to_deliver_again(
         &self,
         tenant: Tenant,
@@ -157,24 +161,25 @@ pub trait Webhooks {
     ) -> Read<Vec<Resend>>;
 }
 
-/// The queue of deliveries.
+/// The delivery queue.
 #[async_trait]
 pub trait Queue {
-    /// How many results are best recorded by one call: fewer where no other writer can write meanwhile.
+    /// Returns the best number of results per call of [`Queue::record`]. Lower if the store blocks other
+    /// writers meanwhile.
     fn batch(&self) -> usize;
-    /// Leases deliveries that are due now.
+    /// Leases due deliveries.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed>;
-    /// Records what has become of leased deliveries, all at once or not at all. Each result holds only while the
-    /// worker's lease and the number of the attempt are what they were. The health deltas are added to their subscriptions.
+    /// Records results in one transaction. A result is dropped if the worker's lease or the attempt number
+    /// has changed. Adds the health deltas to their subscriptions.
     async fn record(
         &self,
         worker: WorkerId,
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<Recorded>;
-    /// How the queue does.
+    /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;
-    /// Makes room in the log for the attempts of the days to come, and removes those from before `before`, at most
-    /// `most` where they have to be removed one by one; says how many that were.
+    /// Prepares the log for the attempts of the coming days and removes entries from before `before`. Removes
+    /// at most `most` entries if it has to delete them one by one. Returns the number of deleted entries.
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64>;
 }

@@ -1,4 +1,4 @@
-//! Reads that are alike for every table: what a store implements once, and the typed forms of that.
+//! Generic reads of all tables: the store's operations, and typed wrappers.
 
 use std::future::Future;
 
@@ -15,27 +15,27 @@ use candor_tables::read::{By, Found, ID, RowKind, StoredReaders};
 
 use crate::error::{Read, StorageError};
 
-/// The reads that are alike for every table. Whoever asks uses [`StorageExt`].
+/// Untyped reads of any table. Use them through [`StorageExt`].
 #[async_trait]
 pub trait Rows {
-    /// The row that has a value in a column in which no two rows of a tenant have the same.
+    /// Returns the row with this value in a column that is unique within a tenant.
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>>;
-    /// The rows that have one of these values in a column, in any order. There is at least one value, and none is
-    /// given twice.
+    /// Returns the rows with one of these values in a column, in any order. `values` is not empty and has no
+    /// duplicates.
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>>;
-    /// The first rows of what some lists hold together, in their order: as many as their limit, and one more if there is
-    /// one. The lists are of one kind of row in one order and have no row in common.
+    /// Returns the first rows of several lists, merged in their order: up to their limit, plus one more if
+    /// there is one. The lists have the same kind of row, the same order and no row in common.
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>>;
-    /// The row that has a value in a column in which no two rows have the same, whoever's it is, with its tenant.
+    /// Returns the row with this value in a globally unique column, of any tenant, with its tenant.
     async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>>;
-    /// The rows of any tenant that have a value up to this one in a column, in the order of these values, then of tenants
-    /// and ids: at most `most`.
+    /// Returns at most `most` rows of all tenants with a value up to `until` in a column, ordered by that
+    /// value, tenant and id.
     async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>>;
 }
 
-/// The same reads for those who know what they ask for.
+/// Typed reads of any table.
 pub trait StorageExt: Rows + Sync {
-    /// The resource with this id.
+    /// Returns the resource with this id.
     fn row<T: Stored>(
         &self,
         tenant: Tenant,
@@ -44,7 +44,7 @@ pub trait StorageExt: Rows + Sync {
         one(self, tenant, ID, id.into())
     }
 
-    /// The id of the resource that has this value in a column in which no two of a tenant have the same.
+    /// Returns the id of the resource with this value in a column that is unique within a tenant.
     fn id_by<T: Stored>(
         &self,
         tenant: Tenant,
@@ -55,7 +55,7 @@ pub trait StorageExt: Rows + Sync {
         async move { Ok(found.await?.map(|it| it.value.key())) }
     }
 
-    /// Those of the resources with these ids that are there, in any order.
+    /// Returns the resources with these ids that exist, in any order.
     fn rows<T: Stored>(
         &self,
         tenant: Tenant,
@@ -64,7 +64,8 @@ pub trait StorageExt: Rows + Sync {
         among(self, tenant, ID, ids)
     }
 
-    /// The readers of the resources with these ids, in any order. Texts of the rows are not read.
+    /// Returns the readers of the resources with these ids, in any order, without reading the texts of the
+    /// rows.
     fn readers<T: StoredReaders>(
         &self,
         tenant: Tenant,
@@ -82,7 +83,7 @@ pub trait StorageExt: Rows + Sync {
         }
     }
 
-    /// The resources with one of these values in a column, in any order.
+    /// Returns the resources with one of these values in a column, in any order.
     fn rows_by<T: Stored, V: Clone + Into<Cell>>(
         &self,
         tenant: Tenant,
@@ -92,7 +93,7 @@ pub trait StorageExt: Rows + Sync {
         among(self, tenant, by.get(), values)
     }
 
-    /// A page of a list.
+    /// Returns a page of a list.
     fn page<T: Stored>(&self, tenant: Tenant, list: TypedListing<T>) -> impl Future<Output = Read<Page<T>>> + Send {
         async move {
             let limit = list.limit();
@@ -101,7 +102,7 @@ pub trait StorageExt: Rows + Sync {
         }
     }
 
-    /// The entries of a page, each with its version.
+    /// Returns the entries of a page, each with its version.
     fn entries<T: Stored>(
         &self,
         tenant: Tenant,
@@ -115,7 +116,7 @@ pub trait StorageExt: Rows + Sync {
         }
     }
 
-    /// The first entry of a list.
+    /// Returns the first entry of a list.
     fn first<T: Stored>(
         &self,
         tenant: Tenant,
@@ -124,7 +125,7 @@ pub trait StorageExt: Rows + Sync {
         async move { Ok(first(self, tenant, list).await?.into_iter().next()) }
     }
 
-    /// The resource that has this value in a column in which no two have the same, and whose it is.
+    /// Returns the resource with this value in a globally unique column, and its tenant.
     fn owned<T: Stored>(
         &self,
         by: By<T>,
@@ -134,7 +135,7 @@ pub trait StorageExt: Rows + Sync {
         async move { found.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
     }
 
-    /// The resources of any tenant that are due by this column until then, the longest due first: at most `most`.
+    /// Returns at most `most` resources of all tenants that are due by this column, the longest due first.
     fn due<T: Stored>(
         &self,
         by: By<T>,
@@ -163,7 +164,7 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     found.map(typed).transpose()
 }
 
-/// Each value once: a store asks for so many at a time, and would answer a row as often as it is asked for.
+/// Removes duplicates: stores limit the values per query, and would return a row once per duplicate.
 fn distinct(mut values: Vec<Cell>) -> Vec<Cell> {
     values.sort_unstable();
     values.dedup();

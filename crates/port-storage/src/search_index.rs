@@ -1,8 +1,8 @@
-//! The index of words as a store keeps it: segments as bytes, and the rows that wait to be indexed.
+//! Storage of the full-text index: segments as bytes, and the rows waiting to be indexed.
 //!
-//! Every write of what can be found names the row in a table of its own, in the same transaction. Workers read what is
-//! named there, put its words into a new segment and take the names away; small segments are merged. A search looks at the
-//! rows that are still named, one by one, and finds all others by the segments of `candor-search-index`.
+//! Every write of a searchable row adds it to a table of pending rows in the same transaction. Workers write
+//! the words of pending rows into a new segment and remove the pending entries; small segments are merged. A
+//! search reads the pending rows directly and finds all others through the segments of `candor-search-index`.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -14,90 +14,92 @@ use candor_tables::listing::TypedListing;
 
 use crate::error::Read;
 
-/// A table of a tenant with rows that are not in the index of words yet.
+/// A table of a tenant with rows that are not indexed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backlog {
-    /// Whose rows.
+    /// The tenant.
     pub tenant: Tenant,
-    /// The table's name.
+    /// Name of the table.
     pub table: String,
-    /// Rows up to this id are in the index.
+    /// Rows up to this id are indexed.
     pub after: [u8; 16],
 }
 
 impl Backlog {
-    /// The rows that come next, in the order of their ids.
+    /// Returns the next rows to index, ordered by id.
     #[must_use]
     pub fn next<T: Stored>(&self, limit: u16) -> TypedListing<T> {
         TypedListing::behind(self.after, limit)
     }
 }
 
-/// A row that was written and is not in a segment yet.
+/// A written row that is not in a segment yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingRow {
-    /// Its id.
+    /// Id of the row.
     pub id: [u8; 16],
-    /// The version that it got.
+    /// Version of the row.
     pub version: Version,
 }
 
-/// The index of one table of a tenant, at one moment.
+/// Index of one table of a tenant, from one snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexState {
-    /// Its segments.
+    /// Current segments.
     pub segments: Vec<Segment>,
-    /// The rows that are in none of them yet, or have changed since.
+    /// Rows that are in no segment, or have changed since.
     pub pending: Vec<PendingRow>,
 }
 
-/// Some terms of a segment that are wanted.
+/// Terms to read from a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedBlocks {
-    /// The segment.
+    /// Id of the segment.
     pub segment: [u8; 16],
-    /// The terms.
+    /// Range of terms.
     pub range: KeyRange,
 }
 
 /// A change of the index of one table of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexChange {
-    /// The segment that is new, if there is one.
+    /// The new segment, if any.
     pub segment: Option<SegmentContents>,
-    /// The rows that are in it, or that no word finds: those that have not been written since wait no longer.
+    /// Rows that are in it or have no words. They are no longer pending unless they were written again.
     pub indexed: Vec<PendingRow>,
-    /// The segments that it takes the place of.
+    /// Segments that it replaces.
     pub replaced: Vec<[u8; 16]>,
-    /// The rows from before the index that are in it now; and up to which id they are, unless that is all of them.
+    /// Backlog that is now indexed, up to this id or completely.
     pub backlog: Option<(Backlog, Option<[u8; 16]>)>,
-    /// When it happens.
+    /// Time of the change.
     pub at: Timestamp,
 }
 
 impl IndexChange {
-    /// One that changes nothing yet.
+    /// Creates a change without content.
     #[must_use]
     pub const fn at(at: Timestamp) -> Self {
         Self { segment: None, indexed: vec![], replaced: vec![], backlog: None, at }
     }
 }
 
-/// The index of words in a store.
+/// The full-text index in a store.
 #[async_trait]
 pub trait SearchIndex {
-    /// The index of a table, with at most so many of the rows that wait.
+    /// Returns the index of a table, with at most `most` pending rows.
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState>;
-    /// For each of the wanted ranges the blocks that overlap it, in their order.
+    /// Returns the blocks that overlap each of the ranges, in order.
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>>;
-    /// These chunks of keys, each by its segment and its number there; those that are not there are empty.
+    /// Returns chunks of keys by segment and number; a missing chunk is empty.
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>>;
-    /// Changes the index of a table, unless somebody else did what this does; says which.
+    /// Changes the index of a table. Returns `false` if another worker has already done the same work.
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool>;
-    /// Tables of tenants with rows that wait to be indexed; at most so many, by far not all where many rows wait.
+    /// Returns up to `most` tables of tenants with pending rows; far from all of them if many rows are
+    /// pending.
     async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>>;
-    /// Removes segments that were replaced before a time, at most so many; says how many went.
+    /// Removes up to `most` segments that were replaced before a time. Returns their number.
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;
-    /// Tables with rows from before the index that are not in it: those of a tenant, or some of anybody's; at most so many.
+    /// Returns up to `most` tables with rows that were written before the index existed: those of a tenant,
+    /// or of all tenants.
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>>;
 }

@@ -1,4 +1,4 @@
-//! The port itself: the reads of any table, others that are shaped by a need, one commit, and narrow calls for hot rows.
+//! The storage port: generic reads, specific reads, one commit, and narrow calls for hot rows.
 
 use async_trait::async_trait;
 
@@ -22,103 +22,104 @@ use crate::read::Rows;
 use crate::search_index::SearchIndex;
 use crate::upkeep::Upkeep;
 
-/// An answer that was kept for retries.
+/// A response stored for retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// What was asked.
+    /// Fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// The status of the answer.
+    /// HTTP status.
     pub status: u16,
-    /// Its sealed headers and body.
+    /// Sealed headers and body.
     pub sealed: Vec<u8>,
 }
 
-/// What a cycle check needs to know (decision D1).
+/// Result of a cycle check (decision D1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reporting {
-    /// The version of the tenant's reporting tree.
+    /// Version of the tenant's reporting tree.
     pub tree: Version,
     /// Whether the proposed manager is the person, or reports to them at any depth.
     pub is_below: bool,
 }
 
-/// Reporting lines, as they were no earlier than the tree had this version.
+/// Reporting lines, read when the tree had this version or a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinesAbove {
-    /// The version of the tenant's reporting tree.
+    /// Version of the tenant's reporting tree.
     pub tree: Version,
-    /// Each person with their manager; who stands at the top is not in it.
+    /// Pairs of person and manager. People without a manager are left out.
     pub lines: Vec<(EmployeeId, EmployeeId)>,
 }
 
-/// A piece of the event feed, in commit order.
+/// A page of the event feed, in commit order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
     /// The events, oldest first.
     pub events: Vec<Event>,
-    /// Where the next page starts: behind the last event, or behind whatever was looked at and not wanted, so that nothing
-    /// is looked at twice. `None` only if nothing was ever there.
+    /// Start of the next page: after the last event, or after the last scanned event, so that no event is
+    /// scanned twice. `None` only if there never was an event.
     pub next: Option<Position>,
-    /// Whether it is worth asking for the next page at once: more events are there, or not all were looked at.
+    /// `true` if the next page should be requested at once: there are more events, or not all were scanned.
     pub more: bool,
 }
 
-/// People and the lines between them.
+/// Reads of people and reporting lines.
 #[async_trait]
 pub trait People {
-    /// The reporting lines of these people and of everybody above them.
+    /// Returns the reporting lines of these people and of all their ancestors.
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove>;
-    /// The people below a manager at any depth, whatever their status, in no order.
+    /// Returns the people below a manager at any depth and with any status, unordered.
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>>;
-    /// The direct reports of each of these people who have not left, by last name, first name and id; at most `most`
-    /// for each.
+    /// Returns the direct reports of each of these people who have not left, ordered by last name, first name
+    /// and id; at most `most` for each.
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;
-    /// What is to be known before `manager` becomes the manager of `employee`.
+    /// Returns the data for the cycle check before `manager` becomes the manager of `employee`.
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
 }
 
-/// What is read of all tenants at once.
+/// Reads across all tenants.
 #[async_trait]
 pub trait Everyone {
-    /// Organizations as their live data sets have them, by id, after this one, for the operator.
+    /// Returns organizations after this one, ordered by id, as their live data sets have them. For operators.
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
-    /// The key behind the hash of a secret, current or previous, with the person it acts for.
+    /// Returns the key with this hash of its current or previous secret, and the person it acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
-    /// Notes when keys were last used. Their version stays.
+    /// Records when keys were last used, without changing their versions.
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
 }
 
-/// What has served its time: whatever is from before these times goes.
+/// Expiry times: anything from before them is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry {
-    /// Answers that are kept for retries, by the end of their time.
+    /// Bound for the expiry time of stored responses.
     pub answers: Timestamp,
-    /// Events, by their creation.
+    /// Bound for the creation time of events.
     pub events: Timestamp,
-    /// Notifications, by when they were read.
+    /// Bound for the reading time of notifications.
     pub read_notifications: Timestamp,
-    /// Notifications, by their creation.
+    /// Bound for the creation time of notifications.
     pub notifications: Timestamp,
 }
 
 impl Expiry {
-    /// Nothing has expired.
+    /// Bounds that remove nothing.
     pub const NOTHING: Self = {
         let never = Timestamp::from_millis(0);
         Self { answers: never, events: never, read_notifications: never, notifications: never }
     };
 }
 
-/// What is written with every change.
+/// Data that is written with every change.
 #[async_trait]
 pub trait History {
-    /// The answer kept for a key, unless it has expired.
+    /// Returns the stored response of a key, unless it has expired.
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>>;
-    /// Keeps the answer of a request that changed nothing else, as a commit keeps that of one that did. Says whether the
-    /// key was free; if it was not, the answer that is kept for it stays.
+    /// Stores the response of a request that changed nothing else. Returns `false` and keeps the old response
+    /// if the key is taken.
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool>;
-    /// Events in commit order, gap-free: none that is committed later will ever come before `next` (decision F9). None is
-    /// from before `oldest`. A filter looks at a bounded number of events, so a page can be empty where more follow.
+    /// Returns events in commit order without gaps: no later commit adds an event before `next` (decision
+    /// F9). Events from before `oldest` are left out. A filter scans a bounded number of events, so a page
+    /// may be empty although more follow.
     async fn feed(
         &self,
         tenant: Tenant,
@@ -127,7 +128,8 @@ pub trait History {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage>;
-    /// Removes, of all tenants, what has expired, the oldest first and at most `most` of each kind; says how many went.
+    /// Removes expired data of all tenants, the oldest first, at most `most` of each kind. Returns the number
+    /// of removed rows.
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64>;
 }
 
@@ -136,11 +138,11 @@ pub trait History {
 pub trait Storage:
     Rows + SearchIndex + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static
 {
-    /// Saves a change set whole, or not at all. Once called it is carried out even if the returned future is dropped,
-    /// or not begun; it never leaves a transaction open.
+    /// Saves a change set completely or not at all. Once called, it is executed even if the returned future
+    /// is dropped. It never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;
-    /// The same store for reads that may show what was there a moment ago: they go to a replica, where there is one. Each
-    /// shows what was there at one moment, and moments never come out of their order in the feed of events; whatever has to
-    /// show the client's own last change does not belong there.
+    /// Returns the store for reads that may be slightly stale: they go to a replica if there is one. Each
+    /// read sees one snapshot, and snapshots of the event feed never go backwards. Reads that must see the
+    /// client's own last change must not use it.
     fn replica(&self) -> &dyn Storage;
 }

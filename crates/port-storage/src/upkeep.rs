@@ -1,5 +1,4 @@
-//! What a process asks of the store itself, whoever's data is in it: which master keys have sealed something there, what
-//! time it is there, and whether it takes a write.
+//! Operations on the store itself, independent of tenants: its master keys, its clock, and a test write.
 
 use async_trait::async_trait;
 
@@ -13,39 +12,42 @@ use candor_tables::sizes::TablePiece;
 use crate::change::CommitError;
 use crate::error::Read;
 
-/// A master key that has sealed something in a store, as far as the store may know it.
+/// A master key that sealed data in a store, as far as the store may know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MasterKey {
-    /// Its id in the ring.
+    /// Id of the key in the key ring.
     pub key_id: String,
-    /// What tells it from every other key, and gives nothing of it away.
+    /// Value that identifies the key without revealing it.
     pub fingerprint: String,
-    /// A value that only this key opens.
+    /// Value that only this key can open.
     pub sealed: Vec<u8>,
-    /// Since when it has been known.
+    /// Time at which the key was recorded.
     pub recorded_at: Timestamp,
 }
 
 /// Result of deleting some rows of a table: their number, or that another row refers to them by now.
 pub type Emptied = Result<u64, CommitError>;
 
-/// The store itself. Nothing here belongs to a tenant, but for the emptying of one.
+/// Operations on the store itself. Only [`Upkeep::empty`] and [`Upkeep::measure`] concern a tenant.
 #[async_trait]
 pub trait Upkeep {
-    /// The master keys that have sealed something here, in the order of their ids.
+    /// Returns the master keys that sealed data here, ordered by id.
     async fn master_keys(&self) -> Read<Vec<MasterKey>>;
-    /// Adds a master key, unless others than the `seen` ones are there by now, of which nobody has seen whether the ring
-    /// of this process opens them. Of several processes that begin on an empty store with keys of their own, one gets in.
+    /// Adds a master key unless the store has other keys than the `seen` ones, which the ring of this process
+    /// may be unable to open. If several processes start on an empty store with different keys, only one of
+    /// them succeeds.
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
-    /// Leaves this master key alone: nothing that another one sealed is of any more use.
+    /// Replaces all master keys with this one: data sealed by another key is lost.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
-    /// Deletes at most `most` rows of a tenant from one of the tables of [`candor_tables::schema::test_data`], fewer only if none is
-    /// left. The first rows of the reporting lines take the version of the tree with them.
+    /// Deletes at most `most` rows of a tenant from one of the tables of
+    /// [`candor_tables::schema::test_data`]; fewer only if none is left. Deleting reporting lines increments
+    /// the version of the tree.
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied;
-    /// Measures the rows of a tenant behind this id, in one of [`candor_tables::sizes::measured_tables`]: one piece of them.
+    /// Measures one piece of a tenant's rows after this id, in one of
+    /// [`candor_tables::sizes::measured_tables`].
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece>;
-    /// The time by a clock of the store's own, if it has another one than this process.
+    /// Returns the time of the store's own clock, or `None` if it uses the clock of this process.
     async fn time(&self) -> Read<Option<Timestamp>>;
-    /// Writes a row, the way a change set is written: proof that a change would be saved now.
+    /// Writes a row like a change set does, to prove that changes can be saved.
     async fn probe_write(&self, at: Timestamp) -> Read<()>;
 }

@@ -1,55 +1,55 @@
-//! Blocks of terms: a part of a segment's terms in their order, each with the numbers of the documents that have it.
+//! Blocks: parts of a segment's sorted terms, each term with the numbers of its documents.
 //!
-//! A term stands behind the bytes that it has in common with the one before it. The numbers of a term that many documents
-//! have are in several entries, so that no block is larger than a store reads at once.
+//! A term is stored as the length of the prefix that it shares with its predecessor, and the rest. The
+//! numbers of a frequent term are split into several entries, which bounds the size of a block.
 
-/// Blocks are filled up to this, so that a row of PostgreSQL keeps its block beside the other columns.
+/// Target size of a block: a row of PostgreSQL can store it without TOAST.
 const BLOCK_BYTES: usize = 1_800;
-/// The most bytes of numbers in one entry.
+/// Maximum number of bytes of document numbers per entry.
 const ENTRY_BYTES: usize = 1_200;
-/// What stands between a term and the number of its entry; no term has it.
+/// Separator between a term and the number of its entry; no term contains it.
 const END: u8 = 0;
 
 /// Some terms of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// The first key in it: a term, and which of its entries it is.
+    /// First key of the block: a term and the number of its entry.
     pub first: Vec<u8>,
-    /// Its entries.
+    /// Encoded entries.
     pub body: Vec<u8>,
 }
 
-/// The keys of the entries that are wanted, the bounds included.
+/// An inclusive range of entry keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyRange {
-    /// The first key.
+    /// First key of the range.
     pub from: Vec<u8>,
-    /// The last key.
+    /// Last key of the range.
     pub to: Vec<u8>,
 }
 
 impl KeyRange {
-    /// All entries.
+    /// Returns the range of all entries.
     #[must_use]
     pub fn all() -> Self {
         Self { from: vec![], to: vec![u8::MAX] }
     }
 
-    /// The entries of one term.
+    /// Returns the range of the entries of one term.
     #[must_use]
     pub fn whole(term: &str) -> Self {
         let key = |behind: [u8; 2]| [term.as_bytes(), &[END], &behind].concat();
         Self { from: key([0; 2]), to: key([u8::MAX; 2]) }
     }
 
-    /// The entries of all terms that begin like this. No text has the byte that ends the range.
+    /// Returns the range of all terms with this prefix. Its end is a byte that no text contains.
     #[must_use]
     pub fn beginning(text: &str) -> Self {
         Self { from: text.as_bytes().to_vec(), to: [text.as_bytes(), &[u8::MAX]].concat() }
     }
 }
 
-/// Puts terms into blocks.
+/// Writer of blocks.
 #[derive(Debug, Default)]
 pub(crate) struct BlockWriter {
     blocks: Vec<Block>,
@@ -57,7 +57,7 @@ pub(crate) struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Adds a term that comes behind all others, with the numbers of documents in ascending order.
+    /// Appends a term that sorts after all previous ones, with its document numbers in ascending order.
     pub(crate) fn add(&mut self, term: &[u8], numbers: &[u32]) {
         let mut rest = numbers;
         for part in 0_u16.. {
@@ -92,7 +92,7 @@ impl BlockWriter {
     }
 }
 
-/// The first numbers as the distance of each from the one before it, as far as an entry goes; and how many these are.
+/// Delta-encodes numbers until an entry is full. Returns how many fit.
 fn encoded(numbers: &[u32]) -> (usize, Vec<u8>) {
     let (mut bytes, mut before) = (vec![], 0);
     for (at, number) in numbers.iter().enumerate() {
@@ -105,7 +105,7 @@ fn encoded(numbers: &[u32]) -> (usize, Vec<u8>) {
     (numbers.len(), bytes)
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// Appends a LEB128 number: seven bits per byte, the lowest first; the highest bit marks a continuation.
 fn push_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);
@@ -127,8 +127,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
-/// Hands over the entries of a block that are in a range: the key of each, and its numbers as they are written. An entry that
-/// cannot be read is the last.
+/// Calls `with` for each entry in a range with its key and its encoded numbers. Stops at a malformed entry.
 fn each_within(body: &[u8], range: &KeyRange, mut with: impl FnMut(&[u8], &[u8])) {
     let (mut rest, mut key) = (body, Vec::<u8>::new());
     while let Some(numbers) = next(&mut rest, &mut key) {
@@ -141,7 +140,7 @@ fn each_within(body: &[u8], range: &KeyRange, mut with: impl FnMut(&[u8], &[u8])
     }
 }
 
-/// Reads an entry, whose key takes the place of the one before it.
+/// Reads an entry. Its key replaces the previous one in `key`.
 fn next<'b>(rest: &mut &'b [u8], key: &mut Vec<u8>) -> Option<&'b [u8]> {
     let (common, own) = (take_number(rest)?, take_number(rest)?);
     let (suffix, behind) = rest.split_at_checked(own)?;
@@ -154,7 +153,7 @@ fn next<'b>(rest: &mut &'b [u8], key: &mut Vec<u8>) -> Option<&'b [u8]> {
     Some(numbers)
 }
 
-/// The numbers of an entry.
+/// Iterator over the numbers of an entry.
 struct Numbers<'b> {
     bytes: &'b [u8],
     last: u32,
@@ -172,7 +171,7 @@ impl Iterator for Numbers<'_> {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         let (first, rest) = self.bytes.split_first()?;
-        // Nearly all distances are of one byte.
+        // Nearly all distances fit into one byte.
         let distance = if first & 0x80 == 0 {
             self.bytes = rest;
             u32::from(*first)
@@ -184,7 +183,7 @@ impl Iterator for Numbers<'_> {
     }
 }
 
-/// Adds the numbers of the documents with a term of the range that a block has.
+/// Adds the numbers of the documents with a term in the range.
 pub(crate) fn numbers_within(body: &[u8], range: &KeyRange, out: &mut Vec<u32>) {
     each_within(body, range, |_, bytes| {
         out.reserve(bytes.len());
@@ -192,7 +191,7 @@ pub(crate) fn numbers_within(body: &[u8], range: &KeyRange, out: &mut Vec<u32>) 
     });
 }
 
-/// Adds those of some numbers that are among them, too.
+/// Adds the numbers of `some` that also have a term in the range.
 pub(crate) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &mut Vec<u32>) {
     each_within(body, range, |_, bytes| {
         let (mut own, mut wanted) = (Numbers::of(bytes), some.iter());
@@ -219,12 +218,13 @@ pub(crate) fn numbers_of_terms(body: &[u8], range: &KeyRange, is_wanted: impl Fn
     });
 }
 
-/// The term of a key, without the number of its entry.
+/// Returns the term of a key, without the number of its entry.
 fn term_of(key: &[u8]) -> &[u8] {
     key.len().checked_sub(3).and_then(|length| key.get(..length)).unwrap_or_default()
 }
 
-/// Hands over all terms of a block, each with the numbers of its documents; a term with many of them comes several times.
+/// Calls `with` for each term of a block with the numbers of its documents. A frequent term comes several
+/// times.
 pub(crate) fn each_term(body: &[u8], mut with: impl FnMut(&[u8], &[u32])) {
     let mut own = vec![];
     each_within(body, &KeyRange::all(), |key, numbers| {

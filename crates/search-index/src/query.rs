@@ -1,4 +1,4 @@
-//! What is looked up in a segment, and which of its documents answer it.
+//! Queries on a segment: the terms to read, and the documents that match.
 
 use candor_domain::id::EmployeeId;
 use candor_domain::search::{WantedWord, WantedWords};
@@ -6,14 +6,14 @@ use candor_domain::search::{WantedWord, WantedWords};
 use crate::block::{Block, KeyRange, common_within, numbers_within};
 use crate::{CHANGED, subject_term};
 
-/// So many characters are the beginning of few words, so that these are read with the word itself.
+/// Length from which a prefix matches few words, so that those are read together with the word itself.
 const LONG: usize = 4;
 
-/// A term that is wanted, or all that begin alike.
+/// A term to look up, or all terms with a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     wanted: KeyRange,
-    /// What is read of a segment for it: more than is wanted where the rest is asked for next.
+    /// The range to read. It may exceed the wanted range if the rest is needed next.
     pub read: KeyRange,
 }
 
@@ -22,7 +22,7 @@ impl Term {
         Self { wanted: KeyRange::whole(term), read: KeyRange::whole(term) }
     }
 
-    /// A word whose beginnings are wanted by themselves.
+    /// Creates the last word of a query, whose extensions are needed next.
     fn last(word: &str) -> Self {
         Self {
             read: if is_long(word) { KeyRange::beginning(word) } else { KeyRange::whole(word) },
@@ -34,13 +34,13 @@ impl Term {
         Self::between(KeyRange::beginning(text))
     }
 
-    /// All terms of a range.
+    /// Creates a query for all terms of a range.
     pub(crate) fn between(range: KeyRange) -> Self {
         Self { wanted: range.clone(), read: range }
     }
 }
 
-/// What is looked up in the index.
+/// The terms of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexQuery {
     whole: Vec<Term>,
@@ -48,19 +48,20 @@ pub struct IndexQuery {
     prefix: Option<PrefixTerm>,
 }
 
-/// Words that begin with the last one that is asked for, and are others.
+/// Words that have the last word of a query as a proper prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrefixTerm {
-    /// What is read for it: the words that begin so, and what was changed, which may have the word itself no longer.
+    /// Terms to read: the words with the prefix, and the changed documents, which may no longer have the word
+    /// itself.
     pub terms: [Term; 2],
-    /// Whether the words that begin so are read with the word itself.
+    /// Whether the words with the prefix are read together with the word itself.
     pub is_long: bool,
     own: KeyRange,
     others: KeyRange,
 }
 
 impl IndexQuery {
-    /// Documents with these words; only those about a person, if one is named.
+    /// Creates a query for documents with these words, optionally only about one person.
     #[must_use]
     pub fn of(words: &WantedWords, subject: Option<EmployeeId>) -> Self {
         let (mut whole, mut begun, mut prefix) = (vec![], vec![], None);
@@ -78,12 +79,12 @@ impl IndexQuery {
         Self { whole, begun, prefix }
     }
 
-    /// The terms that are all wanted, in steps: those first that fewer documents have.
+    /// Returns the required terms in steps, the rarer ones first.
     pub fn steps(&self) -> impl Iterator<Item = &[Term]> {
         [self.whole.as_slice(), self.begun.as_slice()].into_iter().filter(|it| !it.is_empty())
     }
 
-    /// What the last word may be the beginning of, if it is not to be a word itself.
+    /// Returns the prefix of the query, if its last word is one.
     #[must_use]
     pub const fn prefix(&self) -> Option<&PrefixTerm> {
         self.prefix.as_ref()
@@ -93,13 +94,14 @@ impl IndexQuery {
 impl PrefixTerm {
     fn of(word: &str) -> Self {
         let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
-        // The word itself comes before all others that begin with it.
+        // The word itself sorts before its extensions.
         let others = KeyRange { from: own.to.clone(), to: begun.read.to.clone() };
         Self { terms: [begun, Term::whole(CHANGED)], is_long: is_long(word), own, others }
     }
 
-    /// Those of some documents, or of all, that have another word that begins so and not the word itself, by the blocks that
-    /// were read for the terms; and those that were changed since they had the word itself.
+    /// Returns the documents, among `some` or all, that have an extension of the word but not the word
+    /// itself, and those that were changed after they had the word itself. Expects the blocks that were read
+    /// for the two terms.
     #[must_use]
     pub fn among(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
         let mut numbers = in_range(some, &self.others, begun);
@@ -116,12 +118,12 @@ fn is_long(word: &str) -> bool {
     word.chars().nth(LONG - 1).is_some()
 }
 
-/// The numbers of the documents that have all of these terms, each given with the blocks that were read for it; only those
-/// among others, if these are given.
+/// Returns the numbers of the documents that have all of these terms, each given with its blocks. Restricted
+/// to `among` if it is given.
 #[must_use]
 pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'b Term, &'b [Block])>) -> Vec<u32> {
     let (mut all, mut terms) = (among, Vec::from_iter(terms));
-    // The rarest first: of the others, only what is common with it is kept.
+    // The rarest term first, so that the intersections stay small.
     terms.sort_by_key(|(_, blocks)| blocks.len());
     for (term, blocks) in terms {
         all = Some(in_range(all.as_deref(), &term.wanted, blocks));
@@ -129,7 +131,7 @@ pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'
     all.unwrap_or_default()
 }
 
-/// The documents with a term of the range: of some, or of all.
+/// Returns the documents with a term in the range, among `some` or all.
 pub(crate) fn in_range(some: Option<&[u32]>, range: &KeyRange, blocks: &[Block]) -> Vec<u32> {
     let mut numbers = vec![];
     for it in blocks {

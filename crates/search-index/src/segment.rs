@@ -1,7 +1,7 @@
-//! Segments: documents that were indexed together, numbered from the newest one on, with the terms that they have.
+//! Segments: documents that were indexed together, numbered from the newest to the oldest, with their terms.
 //!
-//! A segment never changes. Small ones are merged into larger ones, up to a size that is still written in one piece; then
-//! a segment stays. Whoever looks for the newest documents with some words begins with the newest segment.
+//! A segment is immutable. Small segments are merged into larger ones, up to a size that is still written in
+//! one piece. A search for the newest documents starts with the newest segment.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,24 @@ use candor_domain::time::Timestamp;
 
 use crate::block::{Block, BlockWriter, each_term};
 
-/// The documents of a chunk of keys.
+/// Number of documents in a chunk of keys.
 pub const CHUNK: u32 = 64;
-/// Each so many documents, the segment itself says the key of one.
+/// Distance of the documents whose keys are stored in the segment itself.
 const FENCE: u32 = 1_024;
-/// Up to these sizes segments are about as large as each other, and so many of them are merged; larger ones stay as they are.
+/// Size classes of segments: upper bound of documents, and number of segments from which a class is merged.
+/// Larger segments are never merged.
 const SIZES: [(u32, usize); 3] = [(256, 8), (2_048, 8), (16_384, 4)];
-/// The most documents of a merged segment: it is written in one piece, and what many words begin with is read as a whole.
+/// Maximum number of documents of a merged segment. It is written in one piece, and short prefixes read it
+/// completely.
 const LARGEST: u32 = 32_768;
 const KEY_BYTES: usize = 24;
 
-/// By what documents are ordered: when it was created, and its id.
+/// Sort key of documents: creation time and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentKey {
-    /// When it was created.
+    /// Creation time of the document.
     pub created_at: Timestamp,
-    /// The bytes of its id.
+    /// Bytes of the document's id.
     pub id: [u8; 16],
 }
 
@@ -44,7 +46,7 @@ impl DocumentKey {
     }
 }
 
-/// The keys in a chunk.
+/// Decodes the keys of a chunk.
 #[must_use]
 pub fn keys(chunk: &[u8]) -> Vec<DocumentKey> {
     chunk.as_chunks::<KEY_BYTES>().0.iter().map(DocumentKey::of).collect()
@@ -54,43 +56,43 @@ fn chunk(keys: &[DocumentKey]) -> Vec<u8> {
     keys.iter().flat_map(|it| it.bytes()).collect()
 }
 
-/// A document and the terms by which it is found.
+/// A document and its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its place.
+    /// Sort key of the document.
     pub key: DocumentKey,
-    /// Its terms, each once.
+    /// Terms without duplicates.
     pub terms: Vec<String>,
 }
 
-/// What is known of a segment without reading its terms.
+/// Header of a segment, which is known without reading its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Its id.
+    /// Id of the segment.
     pub id: [u8; 16],
-    /// How many documents it has.
+    /// Number of documents.
     pub documents: u32,
-    /// When the newest one was created.
+    /// Creation time of the newest document.
     pub newest: Timestamp,
-    /// When the oldest one was created.
+    /// Creation time of the oldest document.
     pub oldest: Timestamp,
-    /// The keys of some documents in between.
+    /// Keys of every 1,024th document, to narrow the search for a place.
     pub fences: Vec<u8>,
 }
 
-/// A segment with all that it consists of.
+/// A segment with its terms and keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentContents {
-    /// The segment.
+    /// Header of the segment.
     pub segment: Segment,
-    /// Its terms.
+    /// Sorted terms.
     pub blocks: Vec<Block>,
-    /// The keys of its documents by their numbers, so many in each.
+    /// Keys of the documents by number, [`CHUNK`] in each.
     pub chunks: Vec<Vec<u8>>,
 }
 
 impl Segment {
-    /// The first number that a document behind this place can have.
+    /// Returns a lower bound for the numbers of the documents after this key.
     #[must_use]
     pub fn first_behind(&self, place: &DocumentKey) -> u32 {
         let fences = keys(&self.fences);
@@ -104,7 +106,7 @@ impl Segment {
 }
 
 impl SegmentContents {
-    /// A segment of some documents; none of no documents. Of those with one key the last one counts.
+    /// Builds a segment, or `None` if no document has terms. The last of several documents with one key wins.
     #[must_use]
     pub fn of(id: [u8; 16], documents: Vec<Document>) -> Option<Self> {
         let mut newest: BTreeMap<_, _> = documents.into_iter().map(|it| (it.key, it.terms)).collect();
@@ -133,8 +135,8 @@ impl SegmentContents {
         Some(Self { segment, blocks: blocks.finish(), chunks })
     }
 
-    /// One segment of several. A document that is in more than one of them has the terms that any of them says: nobody
-    /// knows which one was read last, and whatever is found is looked at.
+    /// Merges segments. A document that is in several of them gets the terms of all: their order is unknown,
+    /// and every hit is checked anyway.
     #[must_use]
     pub fn merged(id: [u8; 16], several: &[Self]) -> Option<Self> {
         let mut places: Vec<(DocumentKey, usize, usize)> = vec![];
@@ -175,8 +177,8 @@ impl SegmentContents {
     }
 }
 
-/// The segments that are to be merged next, none if they are few enough: of the smallest size of which there are too many,
-/// as many as do not make too large a one, the oldest first.
+/// Returns the segments to merge next: of the smallest size class with too many, the oldest ones up to
+/// `LARGEST` documents together. Empty if there are few enough.
 #[must_use]
 pub fn to_merge(segments: &[Segment]) -> Vec<&Segment> {
     for (size, (_, merged)) in SIZES.iter().enumerate() {

@@ -1,7 +1,8 @@
-//! The documents of a segment that a bound key may see, found before any word is looked up.
+//! Visibility filter: the documents of a segment that a bound key may see, computed before any word is looked
+//! up.
 //!
-//! A search of such a key intersects its words with these documents, so that neither the rows that it reads nor the
-//! requests that it makes of the store depend on documents that are hidden from it.
+//! The search intersects its words with these documents. Therefore neither the rows that it reads nor its
+//! requests to the store depend on documents that are hidden from the key.
 
 use std::collections::HashSet;
 
@@ -11,17 +12,19 @@ use crate::block::{Block, KeyRange, numbers_of_terms};
 use crate::query::{Term, in_range};
 use crate::{EVERY_READER, SUBJECT, reader_term, subject_term};
 
-/// Subjects that are looked up one by one. For more, all subjects of a segment are read together: some 30 bytes each.
+/// Maximum number of subjects that are looked up individually. For more, all subjects of a segment are read,
+/// about 30 bytes each.
 const SINGLE_SUBJECTS: usize = 64;
 
-/// The terms whose documents a person sees: those that they read themselves, and those about the people below them.
+/// Terms of the documents that a person may see: those that they may read themselves, and those about people
+/// below them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleTerms {
     single: Vec<Term>,
     team: Option<Team>,
 }
 
-/// Subjects that are too many to be looked up one by one.
+/// Subjects that are too many for individual lookups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Team {
     all_subjects: Term,
@@ -29,7 +32,7 @@ struct Team {
 }
 
 impl VisibleTerms {
-    /// The terms of a person and of the people below them at any depth.
+    /// Creates the terms of a person with the people below them at any depth.
     #[must_use]
     pub fn new(person: EmployeeId, team: &[EmployeeId]) -> Self {
         let mut single = vec![Term::whole(EVERY_READER), Term::whole(&reader_term(person))];
@@ -41,12 +44,12 @@ impl VisibleTerms {
         Self { single, team: Some(Team { all_subjects: Term::between(subjects()), wanted }) }
     }
 
-    /// The terms whose blocks have to be read for [`VisibleTerms::numbers`].
+    /// Returns the terms whose blocks [`VisibleTerms::numbers`] needs.
     pub fn terms(&self) -> impl Iterator<Item = &Term> + Clone {
         self.single.iter().chain(self.team.as_ref().map(|team| &team.all_subjects))
     }
 
-    /// The numbers of the visible documents of a segment, ascending, from the blocks that were read for each term.
+    /// Returns the ascending numbers of the visible documents of a segment, from the blocks of each term.
     #[must_use]
     pub fn numbers<'b>(&self, blocks_of: impl Fn(&Term) -> &'b [Block]) -> Vec<u32> {
         let mut numbers = vec![];
@@ -64,7 +67,7 @@ impl VisibleTerms {
     }
 }
 
-/// The range of the terms of all subjects: a ULID begins with a digit from 0 to 7.
+/// Returns the range of all subjects' terms. A ULID begins with a digit from 0 to 7.
 fn subjects() -> KeyRange {
     KeyRange { from: format!("{SUBJECT}0").into_bytes(), to: format!("{SUBJECT}8").into_bytes() }
 }
@@ -80,7 +83,8 @@ mod tests {
         EmployeeId::from_bytes((number << 100 | number).to_be_bytes())
     }
 
-    /// A segment whose documents, newest first, have these terms beside a word and the mark of a change.
+    /// Creates a segment with these terms per document, newest first, plus a word and the term of changed
+    /// documents.
     fn segment(documents: &[Vec<String>]) -> SegmentContents {
         let document = |(at, terms): (i64, &Vec<String>)| Document {
             key: DocumentKey { created_at: Timestamp::from_millis(100_000 - at), id: [0; 16] },
