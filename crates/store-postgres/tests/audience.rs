@@ -1,5 +1,5 @@
-//! Where tenants are spread over nodes, a change expects nobody to want its events until somebody is found: whoever wants one
-//! gets it all the same, whatever the process that makes the change knows.
+//! Change sets on a distributed database assume that no subscription wants their events until the store finds
+//! one. A subscriber must get its events even if the committing process does not know of it.
 
 #![cfg(test)]
 
@@ -17,7 +17,7 @@ use candor_store_testkit::{Fixtures, eventually};
 use candor_test_postgres::{TestDatabase, is_spread};
 use tokio_postgres::Client;
 
-/// Of one change set; the first are rows of values, the second one statement.
+/// Numbers of events in one change set: few events are written as rows of values, many by one statement.
 const SOME: [usize; 2] = [1, 20];
 
 struct Scene {
@@ -35,7 +35,7 @@ impl Scene {
         Some(Self { database, admin, make, tenant })
     }
 
-    /// Saves a change through a store of its own, which knows nothing of what was before.
+    /// Commits a change through a new store, which has no cached knowledge of subscribers.
     async fn save(&self, change: ChangeSet) {
         support::store(&self.database, None).await.commit(self.tenant, change).await.unwrap();
     }
@@ -44,7 +44,8 @@ impl Scene {
         self.save(self.make.change(vec![write])).await;
     }
 
-    /// How many deliveries are queued of so many events of a kind, by a process that remembers nothing.
+    /// Returns the number of deliveries queued for `count` events of a kind, committed by a store with an empty
+    /// cache.
     async fn queued(&self, kind: EventType, count: usize) -> i64 {
         let before = self.number("SELECT count(*) FROM delivery_jobs").await;
         let events = (0..count).map(|_| self.make.event(kind)).collect();
@@ -83,7 +84,7 @@ async fn events_are_queued_for_whoever_wants_them_at_the_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_who_subscribe_at_once_both_get_what_they_want() {
     let Some(it) = Scene::new().await else { return };
-    // On a cluster those who wait are on the node of the tenant.
+    // On a cluster the subscriptions are on the tenant's node.
     if is_spread() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Data migrations: what a migration makes of rows from before.
+//! Data migrations: their effect on existing rows.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! PostgreSQL passes the suite that every store passes.
+//! Runs the conformance suite of all stores on PostgreSQL.
 
 #![cfg(test)]
 

@@ -1,5 +1,5 @@
-//! PostgreSQL passes the suite that every store passes, also with the tables laid out as for a cluster: the statements that
-//! a cluster gets do on one server what the others do.
+//! Runs the conformance suite on one server with the cluster's table layout, so that the cluster's statements
+//! are tested without a cluster.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! Change sets that share a statement do not share what one of them waits for.
+//! Change sets in one batch do not wait for each other's locks.
 
 #![cfg(test)]
 
@@ -24,9 +24,9 @@ use tokio::time::timeout;
 use tokio_postgres::Transaction;
 
 const DEADLINE: Duration = Duration::from_secs(20);
-/// More than there are connections.
+/// Number of reads, higher than the number of connections.
 const READS: usize = 40;
-/// More than there are queues for those who share.
+/// Number of blocked commits, higher than the number of batching queues.
 const HELD_UP: usize = 5;
 
 struct Scene {
@@ -35,7 +35,7 @@ struct Scene {
     fixtures: Fixtures,
     tenant: Tenant,
     person: EmployeeId,
-    /// Those whose rows somebody else may hold.
+    /// People whose rows another transaction locks.
     others: Vec<EmployeeId>,
 }
 
@@ -59,7 +59,7 @@ impl Scene {
         }
     }
 
-    /// Locks the rows of the others.
+    /// Locks the rows of `others`.
     async fn hold_others(&self, held: &Transaction<'_>) {
         let ids: Vec<_> =
             self.others.iter().map(|it| format!("'{:032x}'", u128::from_be_bytes(it.to_bytes()))).collect();
@@ -67,7 +67,7 @@ impl Scene {
         held.batch_execute(&lock).await.unwrap();
     }
 
-    /// Commits all of them at once.
+    /// Commits all change sets concurrently.
     fn commit(&self, changes: Vec<ChangeSet>) -> JoinSet<Result<Committed, CommitError>> {
         let mut running = JoinSet::new();
         for change in changes {

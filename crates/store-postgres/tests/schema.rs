@@ -1,4 +1,4 @@
-//! The schema: its migrations go up and down, and both stores have the same one.
+//! The schema: migrations go up and down, and both stores have the same schema.
 
 #![cfg(test)]
 
@@ -65,7 +65,7 @@ async fn the_migrated_database_is_what_the_comparison_read() {
     assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
 }
 
-/// What a column of a type is declared as.
+/// Returns the SQL type of a column type.
 fn declared(kind: Type) -> &'static str {
     match kind {
         Type::Id => "uuid",
@@ -108,11 +108,11 @@ fn both_stores_have_the_same_tables_columns_constraints_and_indexes() {
     assert_eq!(postgres.indexes, sqlite.indexes);
 }
 
-/// A schema in words that both databases share.
+/// A schema in the terms that both databases share.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Schema {
     tables: BTreeMap<String, Table>,
-    /// Name, table, whether it is unique. Columns may differ: one planner needs what helps another nothing.
+    /// Name, table and uniqueness of each index. Columns are ignored, because the planners need different ones.
     indexes: Vec<(String, String, bool)>,
 }
 
@@ -130,7 +130,7 @@ struct Column {
 }
 
 impl Schema {
-    /// Reads the migrations of a store.
+    /// Reads the schema from a store's migrations.
     fn of(store: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store);
         let mut migrations: Vec<_> =
@@ -149,9 +149,9 @@ impl Schema {
     fn read(&mut self, statement: &str) {
         let words: Vec<_> = statement.split_whitespace().collect();
         match words[..] {
-            // Rows are no schema.
+            // Data migrations do not change the schema.
             ["INSERT" | "UPDATE" | "DELETE" | "WITH", ..] => {}
-            // A partition has what its table has.
+            // A partition has the columns and constraints of its table.
             ["CREATE", "TABLE", _, "PARTITION", "OF", ..] => {}
             ["CREATE", "TABLE", name, ..] => {
                 let (_, body) = statement.split_once('(').unwrap();
@@ -159,7 +159,7 @@ impl Schema {
             }
             ["CREATE", "INDEX", name, "ON", table, ..]
             | ["CREATE", "INDEX", "IF", "NOT", "EXISTS", name, "ON", table, ..] => {
-                // Only the default partition may need what the table has on the other store.
+                // The default partition may have an index that is on the table itself in the other store.
                 let table = table.strip_suffix("_default").unwrap_or(table);
                 self.indexes.push((name.to_owned(), table.to_owned(), false));
             }
@@ -188,10 +188,10 @@ impl Table {
         for item in items(body) {
             let words: Vec<_> = item.split_whitespace().collect();
             if ["PRIMARY", "CONSTRAINT", "UNIQUE", "FOREIGN", "CHECK"].contains(&words[0]) {
-                // A table that is numbered by its row id has its key as a unique constraint.
+                // A table with an explicit row id has its key as a unique constraint instead.
                 table.constraints.push(words.join(" ").replacen("PRIMARY KEY (", "UNIQUE (", 1));
             } else {
-                // Which includes SQLite's row id, by which its events are numbered.
+                // SQLite's row id, which numbers the events, counts as a primary key here.
                 let nullable = !item.contains("NOT NULL") && !item.contains("PRIMARY KEY");
                 table.columns.push(Column { name: words[0].to_owned(), kind: kind(words[1]), nullable });
             }
@@ -202,7 +202,7 @@ impl Table {
     }
 }
 
-/// The items between the parentheses of a table, split at the commas outside of further parentheses.
+/// Splits the definition between a table's parentheses at the commas outside of inner parentheses.
 fn items(body: &str) -> Vec<String> {
     let (mut depth, mut items) = (0, vec![String::new()]);
     for it in body.chars() {
@@ -221,7 +221,7 @@ fn items(body: &str) -> Vec<String> {
     items.iter().map(|it| it.trim().to_owned()).collect()
 }
 
-/// What SQLite keeps a type of PostgreSQL as.
+/// Returns the SQLite storage type of a PostgreSQL type.
 fn kind(word: &str) -> &'static str {
     match word {
         "uuid" | "uuid[]" | "bytea" | "BLOB" => "BLOB",

@@ -1,4 +1,4 @@
-//! What is PostgreSQL's own: sessions that break, transactions that stay open, locks.
+//! Behaviour specific to PostgreSQL: broken sessions, long transactions, locks.
 
 #![cfg(test)]
 
@@ -28,7 +28,7 @@ use tokio_postgres::Client;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Asks until the answer is yes.
+/// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {
     let asked = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
     tokio::time::timeout(DEADLINE, asked).await.unwrap_or_else(|_| panic!("never: {question}"));
@@ -44,7 +44,8 @@ async fn feed(store: &PostgresStore, tenant: Tenant, after: Option<&Position>) -
     store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &after.cloned().into(), 50).await.unwrap()
 }
 
-/// The next events, for which a transaction of another test in the same cluster may have to end.
+/// Reads the next `count` events. Waits, because an open transaction of another test on the same server can
+/// hold the feed back.
 async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, count: usize) -> FeedPage {
     let asked = async {
         loop {
@@ -71,20 +72,20 @@ async fn a_server_that_only_reads_takes_no_write_though_it_answers() {
     assert!(refused.contains("read-only"), "{refused}");
 }
 
-/// How often the whole of a table was read.
+/// Returns the number of sequential scans of a table.
 async fn whole_reads(client: &Client, table: &str) -> i64 {
     let asked = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = $1";
     client.query_one(asked, &[&table]).await.unwrap().get(0)
 }
 
-/// A session plans the check of a foreign key once, when it first comes by, and the table that it looks into may be empty
-/// then. Reading all of that would be the cheapest, and would stay the plan while the table grows.
+/// A session plans the check of a foreign key on first use, when the referenced table may be empty. A
+/// sequential scan is cheapest then, and the cached plan would keep it while the table grows.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_that_was_planned_while_its_table_was_empty_does_not_read_all_of_it_later() {
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let (other, fixtures) = (support::client(database.url()).await, Fixtures::new(1));
     let tenant = fixtures.tenant();
-    // Without this the server takes an empty table for one of ten pages.
+    // Without VACUUM the planner assumes ten pages for an empty table.
     other.batch_execute("VACUUM departments").await.unwrap();
     let before = whole_reads(&other, "departments").await;
     let store = support::store(&database, None).await;
@@ -95,7 +96,7 @@ async fn a_check_that_was_planned_while_its_table_was_empty_does_not_read_all_of
         store.commit(tenant, fixtures.change(writes)).await.unwrap();
     }
     drop(store);
-    // A session counts its reads in at its end at the latest.
+    // Sessions report their scans at the latest when they end.
     until(
         &other,
         "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'candor'",
@@ -116,7 +117,8 @@ async fn a_store_whose_connections_were_all_cut_goes_on() {
     assert!(other.query_one(cut, &[]).await.unwrap().get::<_, i64>(0) > 1);
 
     assert_eq!(store.row::<Employee>(tenant, fixtures.id()).await.unwrap(), None, "a read is repeated");
-    // A change set is not: nobody knows whether it was saved. A closed connection is mostly seen before it is used.
+    // Commits are not retried, because it is unknown whether they took effect. The pool usually notices a
+    // closed connection before using it.
     let saved = async {
         while let Err(error) = store.commit(tenant, with_event(&fixtures)).await {
             assert!(matches!(error, CommitError::Storage(StorageError::Unavailable(_))), "{error}");
@@ -179,7 +181,7 @@ async fn the_feed_waits_for_transactions_that_began_before() {
     assert_eq!(ids, [7_u128.to_be_bytes(), later.to_bytes()]);
 }
 
-/// A list of the observations of one type, which no index answers.
+/// Lists the observations of one type, a query without an index.
 async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let page = PageRequest { limit: 10, after: None };

@@ -1,5 +1,5 @@
-//! Lists of what concerns the people below somebody, where these are many: how many statements they take, and who is
-//! on their pages.
+//! Lists that are filtered by the people below a manager, for large teams: number of statements and contents of
+//! the pages.
 
 #![cfg(test)]
 
@@ -29,12 +29,12 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::set_default;
 use tracing::{Event, Metadata, Subscriber};
 
-/// People who report to somebody who reports to the boss, and people who do not report to the boss at all.
+/// People who report to a lead, and so indirectly to the boss.
 const INDIRECT: usize = 2_000;
 const LEADS: usize = 20;
 const OTHERS: usize = 600;
 
-/// Counts the statements that the store sends.
+/// Counter of the statements that the store sends.
 #[derive(Debug, Clone, Default)]
 struct Statements(Arc<AtomicUsize>);
 
@@ -68,7 +68,7 @@ impl Subscriber for Statements {
     fn exit(&self, _: &Id) {}
 }
 
-/// A boss with a team of thousands, and what is stored about everybody.
+/// A boss with a team of thousands, and rows about every person.
 struct Company {
     store: PostgresStore,
     make: Fixtures,
@@ -95,7 +95,7 @@ impl Company {
         let (id, everybody, all) = (boss.id, people().map(|it| it.id).collect(), people().cloned().collect::<Vec<_>>());
         let company = Self { store, make, random, tenant, boss: id, leads, team, everybody };
         company.save(all.into_iter().map(joins).collect()).await;
-        // What the server does by itself after a while.
+        // Autovacuum would do this after a while.
         support::client(database.url()).await.batch_execute("ANALYZE").await.unwrap();
         company
     }
@@ -155,7 +155,8 @@ async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements() {
     company.objectives(1_000).await;
     let statements = Statements::default();
     let _counting = set_default(statements.clone());
-    // One counts, one reads. The first list of managers asks a connection for slow reads that is new for its language.
+    // One statement counts, one reads. The first list of managers also opens a connection for slow reads, which
+    // queries the language of the server's messages.
     let table = [(Family::Employees, 2), (Family::Employees, 2), (Family::Managers, 3), (Family::Managers, 2)];
     for (family, most) in table {
         assert_eq!(company.first_page(family).await.len(), 50);
@@ -194,7 +195,8 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
     let company = Company::of(&database).await;
     let observations = company.observations(900).await;
     let lead = company.leads[0].id;
-    // Those who report to the first of the leads stand at every so many places behind the boss and the leads.
+    // Leads take turns in `INDIRECT`, so every `LEADS`-th person behind the boss and the leads reports to this
+    // one.
     let of_lead: HashSet<_> = company.everybody[1 + LEADS..][..INDIRECT].iter().step_by(LEADS).copied().collect();
     for (manager, team) in [(company.boss, &company.team), (lead, &of_lead)] {
         for archived in [Archived::No, Archived::All] {
@@ -220,7 +222,7 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
 async fn whoever_joins_or_leaves_a_team_is_seen_and_no_longer_seen_at_once() {
     let Some(database) = support::database() else { return };
     let company = Company::of(&database).await;
-    // Enough to fill a page, so that nothing else is tried.
+    // Enough to fill a page, so that the store does not fall back to another plan.
     company.objectives(1_000).await;
     let latest = |owner: EmployeeId, days: i32| {
         let period_end = Date::from_epoch_days(30_000 + days);

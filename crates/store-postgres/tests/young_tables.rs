@@ -1,4 +1,4 @@
-//! Rows of tables that have just begun to grow are found by their keys.
+//! Rows of newly created, growing tables are found by index.
 
 #![cfg(test)]
 
@@ -12,14 +12,14 @@ use candor_store_testkit::fixtures::joins;
 use candor_test_postgres::{TestDatabase, is_spread};
 use tokio_postgres::Client;
 
-/// More than one page of people, brought in one by one.
+/// Number of people, enough for more than one page of the table, inserted one by one.
 const PEOPLE: usize = 150;
 
-/// As the service's sessions plan.
+/// Planner settings of the service's sessions.
 const PLANNING: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off";
 
-/// The index by which a row is looked up.
+/// Returns the name of the index that finds a row by its key.
 async fn way_to(table: &str, client: &Client) -> String {
     let find = format!("PREPARE found (uuid, uuid) AS SELECT * FROM {table} WHERE tenant_id = $1 AND id = $2");
     client.batch_execute(&format!("DEALLOCATE ALL; {find}")).await.unwrap();
@@ -28,7 +28,7 @@ async fn way_to(table: &str, client: &Client) -> String {
     rows[0].get(0)
 }
 
-/// Whether the server has ever looked at the table.
+/// Returns `true` if the table has ever been analyzed.
 async fn is_known(table: &str, client: &Client) -> bool {
     let asked = format!("SELECT reltuples >= 0 FROM pg_class WHERE oid = '{table}'::regclass");
     client.query_one(&asked, &[]).await.unwrap().get(0)
@@ -36,7 +36,7 @@ async fn is_known(table: &str, client: &Client) -> bool {
 
 #[tokio::test]
 async fn a_row_of_a_young_table_is_found_by_its_key() {
-    // A cluster's nodes look at their parts of the tables by themselves.
+    // On a cluster, the nodes analyze their shards by themselves.
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let watcher = support::client(database.url()).await;
     watcher.batch_execute(PLANNING).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_row_of_a_young_table_is_found_by_its_key() {
     }
 }
 
-/// Invites people, each in a change set.
+/// Invites people, one change set each.
 async fn bring_in(database: &TestDatabase) {
     let (store, make): (PostgresStore, _) = (support::store(database, None).await, Fixtures::new(1));
     let tenant = make.tenant();

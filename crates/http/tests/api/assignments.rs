@@ -1,4 +1,5 @@
-//! Assignments and submissions: one change each, who sees them, and thirty at once (decisions B5, G).
+//! Assignments and submissions: atomic changes, visibility, and thirty concurrent submissions (decisions B5,
+//! G).
 
 use candor_domain::access::AccessLevel;
 use futures_util::future::join_all;
@@ -11,7 +12,7 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "/v1/assignments/asg_00000000000000000000000001";
 
-/// Somebody who asks, somebody it is about, and reviewers.
+/// A requester, a subject and reviewers.
 struct Cast {
     requester: String,
     employee: String,
@@ -29,7 +30,7 @@ impl Cast {
         cast
     }
 
-    /// Asks for feedback and answers the path of the assignment.
+    /// Creates an assignment and returns its path.
     async fn ask(&self, world: &World, more: Value) -> String {
         let mut body = json!({
             "employee_id": self.employee, "requester_id": self.requester, "title": "Before the review",
@@ -212,7 +213,7 @@ async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
         let admin = person(world, "admin", "org_admin", None).await;
         let stranger = person(world, "stranger", "manager", None).await;
         let key = async |who: &str| key_for(world, who, AccessLevel::Admin).await;
-        // Name, key, whether they see it, and what they get when they cancel it.
+        // Name, key, visibility of the assignment, and status of cancelling it.
         let callers = [
             ("the requester", key(&cast.requester).await, true, 200),
             ("a reviewer", key(&cast.reviewers[1]).await, true, 403),

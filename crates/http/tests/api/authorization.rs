@@ -1,4 +1,4 @@
-//! Who may do what: one case per row of the table.
+//! Authorization: one case per row of the table.
 
 use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
 use candor_domain::fields::Word;
@@ -9,12 +9,12 @@ use crate::resources::{Resources, method};
 use crate::support::{Answered, Request, World};
 
 fn demanded(route: &Route) -> Option<Permission> {
-    // A search that names no types is for observations.
+    // A search without types is for observations.
     let default = route.access.reads_types().then_some(Permission::ObservationsRead);
     route.access.required_scope().or(default)
 }
 
-/// Whether a standard key of the organization is refused.
+/// Returns `true` if the route refuses standard keys of the organization.
 fn is_for_admins(route: &Route) -> bool {
     matches!(route.access.admin_context(), Some(AdminContext::Data | AdminContext::Settings))
 }
@@ -38,9 +38,9 @@ async fn every_route_but_the_public_ones_needs_a_key() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        // Slowly, so that it is not refused for their number.
+        // Two seconds apart, so that the quota does not refuse the request.
         world.clock.advance_seconds(2);
-        // The limit on failures is another rule.
+        // The limit on failed authentications must not refuse the next request.
         world.clock.advance_seconds(60);
         let request = world.bare(method(route), &resources.path(route));
         let answered = with_body(request, &resources, route).send().await;
@@ -93,7 +93,7 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let scopes = demanded(route).map_or(Permissions::NONE, |it| Permissions::NONE.with(it));
-        // Rotating, and making a key, takes what the key gets.
+        // Creating or rotating a key requires the permissions that the key gets.
         let scopes = if resources.path(route).contains("api-keys") { Permissions::ALL } else { scopes };
         let level = if is_for_admins(route) { AccessLevel::Admin } else { AccessLevel::Standard };
         let key = world.key(scopes, level, environment(route)).await;
@@ -103,7 +103,7 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
     }
 }
 
-/// A data set whose keys the route takes.
+/// Returns the data set whose keys the route accepts.
 fn environment(route: &Route) -> Environment {
     if route.access.environment() == Some(Environment::Test) { Environment::Test } else { Environment::Live }
 }

@@ -1,4 +1,4 @@
-//! ETag, If-None-Match and If-Match (decision A14).
+//! `ETag`, `If-None-Match` and `If-Match` (decision A14).
 
 use candor_http::table::{Method, ROUTES};
 use serde_json::json;
@@ -52,7 +52,7 @@ async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_rou
     let stale = world.get(&format!("/v1/observations/{}", resources.id("observations"))).await;
     let first = stale.header("etag").unwrap().to_owned();
     let mut routes: Vec<_> = ROUTES.iter().filter(|it| it.is_conditional()).collect();
-    // What is removed can be asked for nothing any more.
+    // Deletions come last, because they remove the resources of the other routes.
     routes.sort_by_key(|it| it.method == Method::Delete);
     for route in routes {
         let path = resources.path(route);

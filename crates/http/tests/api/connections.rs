@@ -1,4 +1,4 @@
-//! Clients that ask and do not read, that ask ahead, or that have too many connections.
+//! Clients that do not read, that pipeline requests, or that open too many connections.
 
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::support::World;
 
 const DEADLINE: Duration = Duration::from_secs(60);
-/// How many requests a client sends ahead that never reads.
+/// Number of requests that a non-reading client pipelines.
 const AHEAD: usize = 6_000;
 
 pub(crate) struct Listening {
@@ -25,7 +25,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
     serving(&World::new().await, settings, options)
 }
 
-/// Serves a world on a port of its own.
+/// Serves a world on a free port.
 pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOptions) -> Listening {
     let readiness = Readiness::starting();
     readiness.set_ready();
@@ -39,14 +39,14 @@ pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOpti
 }
 
 impl Listening {
-    /// A connection with little room for what it does not read.
+    /// Connects with a small receive buffer.
     pub(crate) async fn connect(&self) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
         socket.connect(self.address).await.unwrap()
     }
 
-    /// Sends these bytes on a connection of their own and reads until the other side closes.
+    /// Sends bytes on a new connection and reads until the server closes it.
     pub(crate) async fn talk(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let _ = stream.write_all(bytes).await;
@@ -65,7 +65,7 @@ async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_s
         let mut stream = it.connect().await;
         let asked = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(AHEAD);
         idle.push(tokio::spawn(async move {
-            // It goes on sending, and learns so that nobody is there any more.
+            // The client keeps sending, so it notices the closed connection.
             while stream.write_all(asked.as_bytes()).await.is_ok() {}
         }));
     }
@@ -81,7 +81,7 @@ async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_s
 
 #[tokio::test]
 async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
-    /// More than the client has room for, and less than a write would wait for.
+    /// Number of requests whose answers exceed the client's receive buffer, but fit into the server's send buffer.
     const ASKED: usize = 60;
     let write_time = Duration::from_millis(500);
     let options = ServerOptions { write_time, connections_per_client: 1, ..ServerOptions::default() };
@@ -89,7 +89,7 @@ async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
     let mut silent = it.connect().await;
     silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
     silent.readable().await.unwrap();
-    // There is room for one connection, and so for another when the first has ended.
+    // The limit is one connection, so a new one is accepted once the first has ended.
     let again = async {
         while !it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.starts_with("HTTP/1.1 200")
         {
@@ -117,7 +117,7 @@ async fn a_head_that_never_ends_has_a_deadline_also_behind_other_requests() {
         let body: Value = serde_json::from_str(body).unwrap();
         assert!(head.contains("connection: close") && body["error"]["request_id"].is_string(), "{late}");
     }
-    // It has waited for its next request for longer than that.
+    // The idle connection has waited for its next request for longer than the limit.
     waiting.write_all("GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".as_bytes()).await.unwrap();
     let mut answer = String::new();
     tokio::time::timeout(DEADLINE, waiting.read_to_string(&mut answer)).await.unwrap().unwrap();
@@ -176,7 +176,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
     }
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
-    // A piece may end inside a character, so that only the whole is text.
+    // A chunk may end within a character, so only the complete answer is decoded.
     let (mut answer, mut piece) = (Vec::new(), vec![0; 65_536]);
     let found = loop {
         let length = tokio::time::timeout(DEADLINE, stream.read(&mut piece)).await.unwrap().unwrap();
@@ -225,7 +225,7 @@ async fn a_client_has_no_more_connections_than_it_may_and_is_told_so() {
         assert_eq!(&first, b"HTTP/1.1 200");
         open.push(stream);
     }
-    // It says nothing, so that what it is told is not lost by what it said.
+    // Sends nothing: unread input would reset the connection and lose the answer.
     let answer = it.talk(b"").await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 503 ") && head.contains("retry-after: 1"), "{head}");

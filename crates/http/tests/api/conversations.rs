@@ -1,4 +1,4 @@
-//! Conversations and messages: who sees them, who writes, and many at once (decisions B5, G).
+//! Conversations and messages: visibility, write access, and concurrency (decisions B5, G).
 
 use candor_domain::access::AccessLevel;
 use futures_util::future::{join, join_all};
@@ -11,7 +11,7 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "/v1/conversations/cnv_00000000000000000000000001";
 
-/// Begins a conversation of these people and answers its path.
+/// Creates a conversation with these participants and returns its path.
 async fn begun(world: &World, people: &[&str]) -> String {
     let body = json!({"title": "The second quarter", "participant_ids": people});
     format!("/v1/conversations/{}", world.made("/v1/conversations", body).await)
@@ -104,7 +104,7 @@ async fn a_conversation_is_seen_by_its_people_and_org_admins() {
         let messages = format!("{path}/messages");
         let first = world.made(&messages, message(&ada)).await;
         let key = async |who: &str| key_for(world, who, AccessLevel::Admin).await;
-        // Name, author of their message, key, whether they see it, and what they get for the message.
+        // Name, author of the message, key, visibility of the conversation, and status of posting a message.
         let callers = [
             ("ada", &ada, key(&ada).await, true, 201),
             ("bob", &bob, key(&bob).await, true, 201),

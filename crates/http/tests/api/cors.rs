@@ -1,4 +1,4 @@
-//! Pages of other origins may call the API only where the operator says so (decision A14).
+//! Cross-origin requests are permitted only from configured origins (decision A14).
 
 use candor_http::HttpSettings;
 

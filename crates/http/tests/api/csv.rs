@@ -1,4 +1,4 @@
-//! The upload of a CSV file (§4.3, decisions E), with the files that common programs write.
+//! CSV uploads (§4.3, decisions E), with files as common programs write them.
 
 use candor_domain::csv::{MAX_BYTES, MAX_ROWS};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
         let answered = upload(&world, "", file).await;
         assert_eq!(answered.refusal(), (400, code.to_owned()));
         assert!(answered.text().contains(reason), "{}", answered.text());
-        // Six uploads a minute.
+        // Skips the limit of six uploads per minute.
         world.clock.advance_seconds(61);
     }
     assert_eq!(world.get("/v1/employees?filter[status]=all").await.json()["data"], json!([]));

@@ -1,4 +1,5 @@
-//! The document reads well and makes good clients: everything is described, enumerations have names, answers are open.
+//! Quality of the document: descriptions everywhere, named enumerations, and open answers for generated
+//! clients.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
     look(at, value);
     match value {
         Value::Object(members) => members.iter().for_each(|(name, it)| {
-            // Examples are values of the API and no schemas.
+            // Examples are API values, not schemas.
             if !matches!(name.as_str(), "example" | "examples") {
                 visit(it, &format!("{at}/{}", name.replace('/', "~1")), look);
             }
@@ -20,7 +21,7 @@ fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// Every place of the document that the function finds fault with.
+/// Returns the paths of all values for which `is_fault` holds.
 fn faults(document: &Value, is_fault: impl Fn(&str, &Value) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     visit(document, "", &mut |at, value| {
@@ -81,7 +82,7 @@ fn every_enumeration_has_a_name_and_no_schema_takes_one_that_languages_have() {
     assert!(named.iter().all(|it| !taken.contains(&it.as_str())), "{named:?}");
 }
 
-/// Follows a schema of an answer and notes every enumeration that admits no other text.
+/// Follows a schema of an answer and collects every enumeration that admits no unknown value.
 fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String>, found: &mut Vec<String>) {
     if let Some(reference) = schema["$ref"].as_str() {
         if seen.insert(reference.to_owned()) {
@@ -120,7 +121,7 @@ fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
     for content in contents {
         closed(&document, &content["content"]["application/json"]["schema"], "", &mut seen, &mut found);
     }
-    // A tag that is none of these is that of another event, whose schema takes any.
+    // Tags outside these families belong to other events, whose schema accepts any tag.
     let families = [
         "ObservationEventType",
         "ObjectiveEventType",
@@ -136,7 +137,7 @@ fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
     assert_eq!(event["oneOf"].as_array().unwrap().last().unwrap()["$ref"], "#/components/schemas/OtherEvent");
 }
 
-/// Generators take a default for a promise that the member is there.
+/// Client generators assume that a member with a default is always present.
 #[test]
 fn no_member_of_a_request_has_a_default() {
     let document = document();

@@ -1,4 +1,4 @@
-//! The document describes the API as it is: every row of the table, every member of every answer.
+//! The OpenAPI document matches the API: every route, and every member of every answer.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ fn every_operation_says_what_its_row_demands() {
     }
 }
 
-/// Every reference leads somewhere, and everything that can be referred to is.
+/// Every `$ref` resolves, and every component is referenced.
 #[test]
 fn no_reference_dangles_and_no_schema_is_idle() {
     fn collect<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
@@ -86,7 +86,7 @@ fn no_reference_dangles_and_no_schema_is_idle() {
     }
 }
 
-/// The query that inlines everything that the document says can be.
+/// Returns a query that expands everything the route can expand.
 fn everything_inlined(document: &Value, route: &Route) -> String {
     let mut parameters = operation(document, route)["parameters"].as_array().into_iter().flatten();
     let Some(expand) = parameters.find(|it| it["name"] == "expand") else { return String::new() };
@@ -129,7 +129,7 @@ fn every_example_is_as_described() {
         let answer = &operation["responses"][route.status.to_string()]["content"]["application/json"];
         let request = &operation["requestBody"]["content"]["application/json"];
         for content in [answer, request].into_iter().filter(|it| !it.is_null() && route.operation != "getDocument") {
-            // Events have their example in their own schema.
+            // The examples of events are in their own schemas.
             let Some(example) = content.get("example") else {
                 assert!(["listEvents", "getEvent"].contains(&route.operation), "{}", route.operation);
                 continue;

@@ -1,5 +1,5 @@
-//! Every answer that the suites see is in the document: its status, and its body with every member. The test client
-//! asserts it with each answer.
+//! Checks that the document describes every answer that the suites see: its status and every member of its body.
+//! The test client asserts this for each answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use crate::support::Answered;
 /// The document, built once for all tests.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
-/// Statuses in the document, by operation.
+/// Documented statuses, by operation.
 static STATUSES: LazyLock<BTreeMap<&str, BTreeSet<String>>> = LazyLock::new(|| {
     let statuses = |route: &Route| responses(route).as_object().unwrap().keys().cloned().collect();
     ROUTES.iter().map(|route| (route.operation, statuses(route))).collect()
@@ -24,12 +24,12 @@ fn responses(route: &Route) -> &'static Value {
     &DOCUMENT["paths"][route.path][route.method.word().to_lowercase()]["responses"]
 }
 
-/// Finds the route that answers a request; `None` for what is 404 or 405, and for pages and `OPTIONS`.
+/// Returns the route of a request; `None` for 404 and 405, for pages and for `OPTIONS`.
 pub(crate) fn route(method: &Method, path: &str) -> Option<&'static Route> {
     let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
     let path = path.split('?').next()?.strip_prefix(BASE)?;
     let matching = ROUTES.iter().map(|route| route.path).filter(|pattern| matches(pattern, path));
-    // A word wins over an identifier, whatever the methods.
+    // Literal segments take precedence over parameters, for every method.
     let pattern = matching.min_by_key(|pattern| pattern.matches('{').count())?;
     ROUTES.iter().find(|route| route.path == pattern && route.method.word() == method)
 }
@@ -39,7 +39,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     pattern.split('/').count() == path.split('/').count() && pattern.split('/').zip(path.split('/')).all(is_match)
 }
 
-/// Asserts that the document has this status for the route.
+/// Asserts that the document lists this status for the route.
 #[track_caller]
 pub(crate) fn assert_status(route: Option<&Route>, asked: &str, status: u16) {
     let Some(route) = route else { return };

@@ -1,4 +1,4 @@
-//! Answers are compressed for clients that can read them, and stay what they are.
+//! Compression of answers for clients that accept it.
 
 use std::io::Read;
 
@@ -36,7 +36,7 @@ async fn page_of_several_pieces_is_compressed_apart_and_whole() {
         });
         world.made("/v1/employees", person).await;
     }
-    // The second page of this size is read apart, since the first one has shown how large the rows are.
+    // Asked twice: once the first page has shown how large the rows are, later pages are read in parts.
     for _ in 0..2 {
         let plain = world.get("/v1/employees").await;
         assert!(plain.body.len() > 6 * 65_536);

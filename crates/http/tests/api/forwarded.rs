@@ -1,4 +1,4 @@
-//! What proxies say of their clients: the address and the trace.
+//! Headers set by proxies: client address and trace.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Requests that are malformed as a whole (decision A5), on every route that takes a body.
+//! Malformed requests (decision A5), on every route that takes a body.
 
 use candor_domain::access::Environment;
 use candor_http::table::{Body, Method, ROUTES, Route};

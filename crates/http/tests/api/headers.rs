@@ -1,4 +1,4 @@
-//! What every answer carries, whatever it says (§7, §8, decisions A6, A14).
+//! Headers of every answer, successes and errors alike (§7, §8, decisions A6, A14).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::resources::{Resources, method};
 use crate::support::{Answered, Request, World};
 
-/// Checks what an answer carries, and remembers that its request id was used.
+/// Checks the common headers of an answer and asserts that its request id is new.
 fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
     let id = answered.header("x-request-id").unwrap_or_else(|| panic!("{what}: no request id")).to_owned();
     assert!(id.starts_with("req_") && id.len() == 4 + 26, "{what}: {id}");
@@ -54,7 +54,7 @@ async fn every_success_carries_its_id_and_the_quota() {
     }
 }
 
-/// A body of JSON to the letter.
+/// Sets an exact JSON text as the body.
 fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
     request.header("content-type", "application/json").body(body.to_owned())
 }

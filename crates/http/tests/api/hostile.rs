@@ -1,5 +1,5 @@
-//! For every field of every body and every query parameter: a wrong type, an edge, a hostile value. The answer is a
-//! success or the envelope of a refusal, never a failure, and a refusal stores nothing.
+//! Sends wrong types, edge values and hostile values for every body field and query parameter. Each answer must
+//! be a success or an error envelope, never a 5xx, and a refused request must store nothing.
 
 use candor_http::openapi::document;
 use candor_http::table::{Body, Method, ROUTES, Route};
@@ -117,7 +117,7 @@ async fn no_token_of_an_invitation_makes_the_service_fail() {
     }
 }
 
-/// The names of the query parameters of a route, references resolved.
+/// Returns the names of a route's query parameters, with references resolved.
 fn parameters(document: &Value, route: &Route) -> Vec<String> {
     let operation = &document["paths"][route.path][method(route).to_lowercase()];
     let resolve = |it: &Value| match it["$ref"].as_str() {
@@ -176,7 +176,7 @@ async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_e
             ("sort=unknown", "sort", "invalid_enum"),
         ] {
             if field == "sort" && route.operation == "search" {
-                // It has one order, and so no such parameter.
+                // The list has a fixed order and therefore no `sort` parameter.
                 continue;
             }
             let answered = world.get(&format!("{path}{query}")).await;

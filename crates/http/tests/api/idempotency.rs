@@ -88,7 +88,7 @@ async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() 
     );
 }
 
-/// Otherwise the same request, sent again later, would have an effect that it did not have when it was answered.
+/// Without a stored answer, a later retry could have an effect that the first request did not have.
 #[tokio::test]
 async fn a_success_that_changed_nothing_is_kept_too() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! The page behind the link of an invitation, as a browser without scripts uses it.
+//! The web page behind an invitation link, as used by a browser without scripts.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Nobody sees, changes or refers to what belongs to another organization, or to the other data set of their own.
+//! Isolation of organizations and data sets: a key cannot see, change or reference resources of another tenant.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::table::ROUTES;

@@ -1,10 +1,10 @@
-//! Quotas are exact sliding windows, and every answer says where its quota stands (§8, decision B1).
+//! Quotas are exact sliding windows, reported in the headers of every answer (§8, decision B1).
 
 use serde_json::json;
 
 use crate::support::{Answered, START, World};
 
-/// Limit, remaining and reset of an answer.
+/// Returns limit, remaining and reset of an answer, with reset relative to [`START`].
 fn standing(answered: &Answered) -> (i64, i64, i64) {
     let number = |name: &str| answered.header(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap();
     (number("x-ratelimit-limit"), number("x-ratelimit-remaining"), number("x-ratelimit-reset") - START.millis() / 1000)

@@ -1,4 +1,4 @@
-//! The API as a client sees it.
+//! Tests of the API from the client's side.
 #![cfg(test)]
 
 mod assignments;

@@ -1,4 +1,5 @@
-//! HEAD for every GET, OPTIONS for every path, 405 with Allow for the rest, 404 for what is not there.
+//! `HEAD` for every `GET`, `OPTIONS` for every path, 405 with `Allow` for other methods, and 404 for unknown
+//! paths.
 
 use candor_http::table::{Method, ROUTES};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What org admins are told without anybody having done anything wrong: keys that end, files that fail (decisions G).
+//! Notifications to org admins that no user action causes: expiring keys, failing files (decisions G).
 
 use candor_service::runtime::reminders;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ async fn a_connector_says_what_became_of_what_was_sent_last() {
         assert_eq!(upload(world, &id, "&dry_run=true", UNREADABLE).await.status, 400);
         assert_eq!(world.get(&path).await.json(), shown, "a dry run is none");
         let table = [
-            // file,     answered, status,    sync,        it says,                  told so far
+            // file,     answer, status,    sync,        message,                  notifications so far
             (GOOD, 200, "active", "succeeded", "", 0),
             (GOOD, 200, "active", "succeeded", "", 0),
             (ONE_BAD, 200, "active", "partial", "1 of 2 rows had errors, the first in row 3", 0),

@@ -1,4 +1,4 @@
-//! When something behind the API fails: always the envelope, never the cause.
+//! Failures of the store: the client gets the error envelope, never the cause.
 
 use std::sync::Arc;
 

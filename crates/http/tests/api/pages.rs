@@ -1,4 +1,4 @@
-//! Lists: pages, cursors, orders, and what is inlined, as a client walks them (§1, decisions A10 to A12).
+//! Lists from the client's side: pages, cursors, sorts, and expanded members (§1, decisions A10 to A12).
 
 use candor_domain::access::Permission;
 use candor_http::openapi::document;
@@ -143,7 +143,7 @@ async fn the_feed_always_leads_on() {
 
 #[tokio::test]
 async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_complete() {
-    /// As large as a page may be, and what stands around its entries.
+    /// Maximum size of a page, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = World::new().await;
     let fields: serde_json::Map<_, _> =
@@ -180,7 +180,7 @@ async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_comp
 
 #[tokio::test]
 async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_without_a_gap() {
-    /// As large as a page may be, and what stands around its entries.
+    /// Maximum size of a page, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = World::new().await;
     let fields: serde_json::Map<_, _> =

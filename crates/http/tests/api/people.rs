@@ -1,10 +1,11 @@
-//! People and what belongs to them: the events of the catalog (§6.2), direct reports (§2.3), the library (decisions G).
+//! People and related resources: events of the catalog (§6.2), direct reports (§2.3), the catalog of attributes
+//! (decisions G).
 
 use serde_json::{Value, json};
 
 use crate::support::{Answered, World};
 
-/// Asks for something that must succeed; a millisecond passes.
+/// Advances the clock by a millisecond and sends a request that must succeed.
 async fn done(world: &World, method: &str, path: &str, body: Value) -> Answered {
     world.clock.advance_millis(1);
     let answered = world.ask(method, path).json(&body).send().await;
@@ -12,7 +13,7 @@ async fn done(world: &World, method: &str, path: &str, body: Value) -> Answered 
     answered
 }
 
-/// The events since a place of the feed, each with its data, and the place behind them.
+/// Returns the events after a cursor, each with its data, and the next cursor.
 async fn since(world: &World, cursor: &str) -> (Vec<(String, Value)>, String) {
     let page = world.get(&format!("/v1/events{cursor}")).await.json();
     let events = page["data"].as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! Receivers of webhooks as tests imagine them: nothing is looked up, and nothing is sent.
+//! Fake webhook receivers: no name is resolved and no request is sent.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
 use candor_service::Services;
 
-/// Judges by the name of the host, and acknowledges everything.
+/// A transport that judges URLs by host name and acknowledges everything.
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     judged: Mutex<Vec<String>>,
 }
 
 impl Receivers {
-    /// The URLs that were judged since this was last asked.
+    /// Returns the URLs judged since the last call.
     pub(crate) fn judged(&self) -> Vec<String> {
         std::mem::take(&mut *self.judged.lock().unwrap())
     }
@@ -42,7 +42,7 @@ impl WebhookTransport for Receivers {
     }
 }
 
-/// Attempts everything that is due now as if the receivers had answered with this status; 0 if they were silent.
+/// Attempts all due deliveries. The receivers answer with this status; 0 means that they do not answer.
 pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Delivery> {
     let (store, at) = (&services.store, services.clock.now());
     let worker = WorkerId([7; 16]);

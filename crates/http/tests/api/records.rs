@@ -1,4 +1,4 @@
-//! What is written down of each request: enough to find out what happened, and nothing about people or secrets.
+//! Log events of requests: enough to investigate, without personal data or secrets.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ impl Lines {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 
-    /// The events of requests.
+    /// Returns the logged request events.
     fn requests(&self) -> Vec<Value> {
         let events = self.text();
         let events = events.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());

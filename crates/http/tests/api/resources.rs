@@ -1,4 +1,4 @@
-//! One resource of every kind, and a request for every row of the table that would succeed with it.
+//! One resource of every family, and a valid request for every route.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use crate::support::{Request, START, World};
 
-/// A file with somebody new.
+/// A CSV file with a new person.
 const PEOPLE: &str = "email,first_name,last_name\nnew@example.com,New,Person\n";
 
-/// The ids of one resource of each family, by the first segment of their paths.
+/// Ids of one resource per family, by the first segment of the path.
 pub(crate) struct Resources(BTreeMap<&'static str, String>);
 
 impl Resources {
-    /// Makes one of each with a live admin key.
+    /// Creates one resource of each family with a live admin key.
     pub(crate) async fn make(world: &World, key: &str) -> Self {
         let made = async |path: &str, body: Value| {
             world.clock.advance_millis(1);
@@ -75,12 +75,12 @@ impl Resources {
         ]))
     }
 
-    /// The id of the resource of a family.
+    /// Returns the id of the family's resource.
     pub(crate) fn id(&self, family: &str) -> &str {
         self.0.get(family).map_or("", String::as_str)
     }
 
-    /// The path of a route with the id of a resource for which it makes sense.
+    /// Returns a route's path with the id of a suitable resource.
     pub(crate) fn path(&self, route: &Route) -> String {
         let invited = route.path.ends_with("/invitation") || route.path.ends_with("/invite");
         let family = if invited { "invited" } else { family(route) };
@@ -88,7 +88,7 @@ impl Resources {
         path(route, self.id(family), self.id(second))
     }
 
-    /// Brings the resource of a route that needs a certain state into it.
+    /// Brings the resource of a route into the state that the route requires.
     pub(crate) async fn begin(&self, world: &World, route: &Route) {
         let resource = format!("/v1/{}/{}", family(route), self.id(family(route)));
         let done = async |action: &str| {
@@ -111,7 +111,7 @@ impl Resources {
         }
     }
 
-    /// The request with what its route takes.
+    /// Fills a request with a valid body for its route.
     pub(crate) fn filled<'w>(&self, request: Request<'w>, route: &Route) -> Request<'w> {
         if route.body == Body::Csv {
             return request.header("content-type", "text/csv").body(PEOPLE);
@@ -122,7 +122,7 @@ impl Resources {
         }
     }
 
-    /// A body that a route takes.
+    /// Returns a valid body for a route.
     pub(crate) fn body(&self, route: &Route) -> Option<Value> {
         let (Body::Required(schema) | Body::Optional(schema)) = route.body else { return None };
         let employee = self.id("employees");
@@ -169,19 +169,19 @@ impl Resources {
     }
 }
 
-/// The first segment of a route's path.
+/// Returns the first segment of a route's path.
 pub(crate) fn family(route: &Route) -> &'static str {
     route.path.split('/').nth(1).unwrap_or_default()
 }
 
-/// The path of a route with these ids in it.
+/// Returns a route's path with these ids.
 pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
     let path = route.path.replace("{id}", id).replace("{delivery_id}", second).replace("{message_id}", second);
     let query = if path == "/search" { "?q=calm" } else { "" };
     format!("/v1{path}{query}")
 }
 
-/// An id of a kind that nothing has.
+/// Returns a well-formed id without a resource.
 pub(crate) fn absent(route: &Route) -> &'static str {
     match family(route) {
         "observations" => "obs_00000000000000000000000001",
@@ -201,7 +201,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
     }
 }
 
-/// The word of a route's method.
+/// Returns a route's method.
 pub(crate) const fn method(route: &Route) -> &'static str {
     match route.method {
         Method::Get => "GET",

@@ -1,4 +1,4 @@
-//! Lists that no index answers, and where the feed begins, as a client meets them.
+//! Limits on unindexed lists and on reading the feed from the beginning.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whole answers, as they are: the clock stands still and ids are the same on every run, so nothing is blanked out.
+//! Snapshots of complete answers. Clock and ids are deterministic, so no value is masked.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ const SHOWN: [&str; 15] = [
     "content-encoding",
 ];
 
-/// An answer with the headers that matter.
+/// Renders an answer with the headers that matter.
 pub(crate) fn shown(answered: &Answered) -> String {
     let mut text = format!("{}\n", answered.status);
     for name in SHOWN {
@@ -36,7 +36,7 @@ pub(crate) fn shown(answered: &Answered) -> String {
     if answered.body.is_empty() {
         return text;
     }
-    // The domain's JSON keeps the order of members, as clients see it.
+    // The domain's JSON type keeps the order of members.
     let body: Value = serde_json::from_slice(&answered.body).unwrap();
     let _ = write!(text, "\n{}\n", serde_json::to_string_pretty(&body).unwrap());
     text

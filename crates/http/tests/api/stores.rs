@@ -1,4 +1,4 @@
-//! A service on each store: SQLite in memory, and PostgreSQL where the machine has it.
+//! A service on each store: in-memory SQLite, and PostgreSQL if the machine has it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use candor_test_postgres::{TestDatabase, is_spread, template};
 
 use crate::support::{PUBLIC_URL, World};
 
-/// A service whose store others can use too.
+/// A service whose store other instances can share.
 pub(crate) struct Shared {
     pub(crate) name: &'static str,
     pub(crate) world: World,
@@ -27,7 +27,7 @@ impl Shared {
         Self { name, world, store, _database: database }
     }
 
-    /// Another instance on the same store, with the same clock.
+    /// Creates another instance on the same store, with the same clock.
     pub(crate) fn instance(&self, seed: u64) -> Services {
         let ids = Arc::new(SeededIds::new(seed));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
@@ -37,7 +37,7 @@ impl Shared {
     }
 }
 
-/// One service on each store that there is; where tests run on a cluster, on that alone.
+/// Creates a service on each available store; on a cluster, only on the cluster.
 pub(crate) async fn every_store() -> Vec<Shared> {
     let mut all = vec![];
     if !is_spread() {
@@ -49,7 +49,7 @@ pub(crate) async fn every_store() -> Vec<Shared> {
     all
 }
 
-/// The store of a test that needs no more than one.
+/// Creates the store for tests that need only one: the cluster if there is one, else in-memory SQLite.
 pub(crate) async fn usual() -> (Arc<dyn Storage>, Option<TestDatabase>) {
     let spread = if is_spread() { on_a_server().await } else { None };
     spread.map_or_else(|| (in_memory(), None), |(store, database)| (store, Some(database)))
@@ -59,7 +59,7 @@ fn in_memory() -> Arc<dyn Storage> {
     Arc::new(SqliteStore::in_memory().unwrap())
 }
 
-/// A new database with its store, where there is a server.
+/// Creates a database with its store, or `None` without a server.
 async fn on_a_server() -> Option<(Arc<dyn Storage>, TestDatabase)> {
     let create = || TestDatabase::create(&template("_http").unwrap(), migrated).unwrap();
     let database = tokio::task::spawn_blocking(create).await.unwrap()?;

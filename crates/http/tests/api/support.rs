@@ -1,5 +1,5 @@
-//! A service of its own for each test: SQLite in memory or a database of a cluster, a clock that stands still, and ids that
-//! are always the same.
+//! A service for each test, on in-memory SQLite or a cluster's database, with a manual clock and deterministic
+//! ids.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -29,29 +29,29 @@ use serde_json::Value;
 use crate::receivers::{self, Receivers};
 use crate::{documented, stores};
 
-/// When tests begin: 2026-03-02T09:00:00.000Z.
+/// Start time of the tests: 2026-03-02T09:00:00.000Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
-/// What `Location` starts with.
+/// Base of `Location` headers.
 pub(crate) const PUBLIC_URL: &str = "https://candor.example";
-/// Where requests come from unless a test says otherwise.
+/// Default peer address of requests.
 const PEER: &str = "192.0.2.1:4242";
 
 type Served = Pin<Box<dyn Future<Output = Answered>>>;
 
-/// A service with an organization in it.
+/// A service with an organization.
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) services: Arc<Services>,
     pub(crate) readiness: Readiness,
     pub(crate) receivers: Arc<Receivers>,
     pub(crate) organization: OrganizationId,
-    /// A live key that may do everything.
+    /// A live key with all permissions.
     pub(crate) admin: String,
     serve: Box<dyn Fn(TestRequest) -> Served>,
     _database: Option<TestDatabase>,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
@@ -73,7 +73,7 @@ impl World {
         Self::made_of(store, settings, ServiceSettings::at(PUBLIC_URL.to_owned())).await
     }
 
-    /// One whose invitations go out by mail; nobody sends them.
+    /// Creates a world that queues invitation mails; no worker sends them.
     pub(crate) async fn mailing() -> Self {
         let (store, database) = stores::usual().await;
         let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::at(PUBLIC_URL.to_owned()) };
@@ -105,12 +105,12 @@ impl World {
         world
     }
 
-    /// A new key of the organization.
+    /// Creates a key of the world's organization.
     pub(crate) async fn key(&self, scopes: Permissions, level: AccessLevel, environment: Environment) -> String {
         self.key_of(self.organization, scopes, level, environment).await
     }
 
-    /// A new key of some organization.
+    /// Creates a key of this organization.
     pub(crate) async fn key_of(
         &self,
         organization: OrganizationId,
@@ -132,7 +132,7 @@ impl World {
         operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }
 
-    /// A key with the usual quotas.
+    /// Creates a key with the default quotas.
     pub(crate) async fn ordinary_key(&self) -> String {
         let order = KeyOrder {
             organization: self.organization,
@@ -148,13 +148,13 @@ impl World {
         operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }
 
-    /// A live, standard key with these scopes.
+    /// Creates a live, standard key with these scopes.
     pub(crate) async fn scoped(&self, scopes: &[Permission]) -> String {
         let scopes = scopes.iter().fold(Permissions::NONE, |set, it| set.with(*it));
         self.key(scopes, AccessLevel::Standard, Environment::Live).await
     }
 
-    /// A request without a key.
+    /// Creates a request without a key.
     pub(crate) fn bare(&self, method: &str, path: &str) -> Request<'_> {
         let method = actix_web::http::Method::from_bytes(method.as_bytes()).unwrap();
         let peer: SocketAddr = PEER.parse().unwrap();
@@ -163,7 +163,7 @@ impl World {
         Request { world: self, request, asked, route }
     }
 
-    /// A request with the key that may do everything.
+    /// Creates a request with the admin key.
     pub(crate) fn ask(&self, method: &str, path: &str) -> Request<'_> {
         self.bare(method, path).key(&self.admin)
     }
@@ -180,7 +180,7 @@ impl World {
         self.ask("PATCH", path).json(&body).send().await
     }
 
-    /// Creates something and answers its id; a millisecond passes.
+    /// Advances the clock by a millisecond, creates a resource and returns its id.
     pub(crate) async fn made(&self, path: &str, body: Value) -> String {
         self.clock.advance_millis(1);
         let answered = self.post(path, body).await;
@@ -188,18 +188,18 @@ impl World {
         answered.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// A person.
+    /// Creates a person and returns its id.
     pub(crate) async fn employee(&self, email: &str) -> String {
         let body = serde_json::json!({"email": email, "first_name": "Ada", "last_name": "Example"});
         self.made("/v1/employees", body).await
     }
 
-    /// Makes one attempt of everything that is due, answered with this status.
+    /// Attempts every delivery that is due, with this status as the answer.
     pub(crate) async fn attempt_all(&self, status: u16) -> Vec<Delivery> {
         receivers::attempt_all(&self.services, status).await
     }
 
-    /// A person, and an observation about them.
+    /// Creates a person and an observation about it.
     pub(crate) async fn observation(&self, email: &str) -> String {
         let employee = self.employee(email).await;
         let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
@@ -207,13 +207,13 @@ impl World {
     }
 }
 
-/// A request that is being put together.
+/// Builder of a request.
 pub(crate) struct Request<'a> {
     world: &'a World,
     request: TestRequest,
-    /// Method and path, for the message of a failure.
+    /// Method and path, for failure messages.
     asked: String,
-    /// The row of the table that answers it, if one does.
+    /// Route that matches the request, if any.
     route: Option<&'static Route>,
 }
 
@@ -259,7 +259,7 @@ impl Answered {
         self.headers.get(name).and_then(|it| it.to_str().ok())
     }
 
-    /// The error's code, after checking that the answer is an envelope.
+    /// Returns the error code, after checking the shape of the envelope.
     pub(crate) fn code(&self) -> String {
         let body = self.json();
         let error = body["error"].as_object().unwrap_or_else(|| panic!("no envelope: {body}"));
@@ -270,12 +270,12 @@ impl Answered {
         error["code"].as_str().unwrap().to_owned()
     }
 
-    /// Status and code.
+    /// Returns status and error code.
     pub(crate) fn refusal(&self) -> (u16, String) {
         (self.status, self.code())
     }
 
-    /// The field and code of each detail.
+    /// Returns field and code of each detail.
     pub(crate) fn problems(&self) -> Vec<(String, String)> {
         let body = self.json();
         let entries = body["error"]["details"].as_array().cloned().unwrap_or_default();
@@ -283,7 +283,7 @@ impl Answered {
         entries.iter().map(|it| (text(it, "field"), text(it, "code"))).collect()
     }
 
-    /// The body without the request id, to compare answers to different requests.
+    /// Returns the body without the request id, so that answers can be compared.
     pub(crate) fn without_request_id(&self) -> Value {
         let mut body = self.json();
         if let Some(error) = body["error"].as_object_mut() {

@@ -1,4 +1,4 @@
-//! Emptying the data set of test keys (decision B6).
+//! Deletion of the test data set (decision B6).
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn count(world: &World, key: &str, list: &str) -> usize {
     page.json()["data"].as_array().unwrap_or_else(|| panic!("{list}: {}", page.text())).len()
 }
 
-/// Somebody with a manager, a department, and what may refer to people.
+/// Creates a person with a manager and a department, and resources that refer to people.
 async fn populate(world: &World, key: &str) {
     let post = async |path: &str, body: serde_json::Value| {
         let answered = world.bare("POST", &format!("/v1/{path}")).key(key).json(&body).send().await;

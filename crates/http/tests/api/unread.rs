@@ -1,4 +1,4 @@
-//! Large answers that clients do not read: their memory is bounded for each key and in all.
+//! Large answers that clients do not read: memory is bounded per key and in total.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::connections::{Listening, serving};
 use crate::support::World;
 
 const DEADLINE: Duration = Duration::from_secs(60);
-/// People whose page has somewhat more than 1 MiB.
+/// Number of people that makes a page slightly larger than 1 MiB.
 const PEOPLE: usize = 32;
 const MIB: usize = 1024 * 1024;
 
-/// A world with a page of more than 1 MiB, and memory for two of them.
+/// Creates a world with a page of more than 1 MiB, and a memory limit of two such pages.
 async fn world_with_large_page() -> (World, HttpSettings) {
     let world = World::new().await;
     let fields: Map<String, Value> = (0..32).map(|number| (format!("k{number}"), json!("x".repeat(1024)))).collect();
@@ -34,7 +34,7 @@ fn request(key: &str) -> String {
     format!("GET /v1/employees?limit=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n")
 }
 
-/// Asks for the page and reads nothing but the start of its answer.
+/// Requests the page and reads only the beginning of the answer.
 async fn unread_page(server: &Listening) -> TcpStream {
     let mut stream = server.connect().await;
     stream.write_all(format!("{}\r\n", request(&server.key)).as_bytes()).await.unwrap();
@@ -48,7 +48,7 @@ async fn page(server: &Listening, key: &str) -> String {
     server.talk(format!("{}connection: close\r\n\r\n", request(key)).as_bytes()).await
 }
 
-/// Asks for the page until it is there.
+/// Retries until the page is served.
 async fn page_in_the_end(server: &Listening, key: &str) {
     let asked = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
     tokio::time::timeout(DEADLINE, asked).await.expect("the memory of answers is given back");

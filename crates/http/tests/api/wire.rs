@@ -1,4 +1,4 @@
-//! What only a socket shows: requests that are none, slow clients, HEAD, and an orderly end.
+//! Behaviour on the socket: malformed requests, slow clients, `HEAD`, and graceful shutdown.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
     Listening { address, handle, key: world.admin, ended: tokio::spawn(server) }
 }
 
-/// Sends bytes and reads until the other side closes.
+/// Sends bytes and reads until the server closes the connection.
 async fn talk(address: std::net::SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let _ = stream.write_all(bytes).await;

@@ -1,4 +1,4 @@
-//! Where tenants are spread over the nodes of a cluster: what is looked up apart from their rows is there as well.
+//! Copies into distributed databases include the lookup tables that are kept apart from the tenants' rows.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;

@@ -1,4 +1,4 @@
-//! Databases that are copied from and to.
+//! Sources and targets of copies.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use crate::rows::everything;
 
-/// Under what copies of these tests go on.
+/// Identity of the source in the progress record.
 pub(crate) const FROM: &str = "the source";
 
-/// A file that goes with this value.
+/// An SQLite database in a temporary folder, removed on drop.
 pub(crate) struct File {
     folder: TempDir,
 }
@@ -40,7 +40,7 @@ impl File {
         SqliteStore::open(&SqliteOptions::file(self.path())).unwrap()
     }
 
-    /// A database with rows in every table.
+    /// Creates a database with rows in every table.
     pub(crate) async fn full() -> Self {
         let file = Self::new();
         fill(&file.target()).await;
@@ -48,7 +48,7 @@ impl File {
     }
 }
 
-/// Puts rows into every table of an empty database.
+/// Inserts rows into every table of an empty database.
 pub(crate) async fn fill(target: &dyn CopyTarget) {
     target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
     for (table, rows) in everything() {
@@ -58,11 +58,11 @@ pub(crate) async fn fill(target: &dyn CopyTarget) {
     target.accept().await.unwrap();
 }
 
-/// Parts of each table on a cluster.
+/// Number of shards per table on a cluster.
 const SHARDS: u16 = 4;
 
-/// An empty database on the server, its tables spread where that is a cluster; `None`, after saying so, where there is no
-/// PostgreSQL.
+/// Creates an empty database, distributed if the server is a cluster. Prints a notice and returns `None`
+/// without PostgreSQL.
 pub(crate) fn server() -> Option<TestDatabase> {
     if !is_spread() {
         return TestDatabase::empty().unwrap();
@@ -77,7 +77,7 @@ pub(crate) fn server() -> Option<TestDatabase> {
     TestDatabase::create(&template("_copy").unwrap(), distributed).unwrap()
 }
 
-/// The same with the layout of a cluster, on whatever there is.
+/// Creates an empty database with the table layout of a cluster, also on a single server.
 pub(crate) async fn server_by_tenant() -> Option<TestDatabase> {
     let database = server()?;
     if !is_spread() {
@@ -103,7 +103,7 @@ pub(crate) async fn store(database: &TestDatabase) -> PostgresStore {
     PostgresStore::connect(&PostgresOptions::new(database.url(), 6)).await.unwrap()
 }
 
-/// Nobody is told how far it is.
+/// A [`CopyWatch`] that ignores all progress.
 pub(crate) struct Silent;
 
 impl CopyWatch for Silent {
@@ -118,7 +118,7 @@ pub(crate) async fn copied(source: &dyn CopyTarget, target: &dyn CopyTarget) -> 
     copy(source, target, FROM, &Silent).await
 }
 
-/// What is written down of a copy into a file.
+/// Returns the progress record of a copy into an SQLite file.
 pub(crate) async fn progress(path: &Path) -> Option<CopyProgress> {
     SqliteCopy::source(path).unwrap().progress().await.unwrap()
 }

@@ -1,4 +1,4 @@
-//! Whoever reads the feed of events goes on where they were, on the other store.
+//! Clients of the event feed continue with their cursor on the copy.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
@@ -14,8 +14,8 @@ use candor_tables::flat::{Cell, Stored};
 
 use crate::ends::{File, copied, filled, read, server, store};
 
-/// Saves a change with events, which share a transaction, and waits until the feed shows them: PostgreSQL does so once all
-/// transactions are done that began before, those in other databases of the server included.
+/// Commits events in one transaction and waits until the feed shows them. PostgreSQL shows them once all
+/// earlier transactions on the server have ended, including those of other databases.
 pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
     let events: Vec<_> = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
     let all: Vec<_> = events.iter().map(|it| it.id.to_bytes()).collect();
@@ -28,7 +28,7 @@ pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant,
     eventually("the feed shows the events", are_shown).await;
 }
 
-/// A page of the feed: the ids of its events, and where it ends.
+/// Returns the event ids of a feed page, and its end position.
 pub(crate) async fn page(
     store: &dyn History,
     tenant: Tenant,
@@ -106,7 +106,7 @@ async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
     let tenant = make.tenant();
     let far = 5_000_000_000_000;
     {
-        // As where retention has removed what there was.
+        // The same as after retention has removed all events.
         drop(file.target());
         let organization = Write::put(&Row::new(make.organization(tenant.organization)));
         file.store().commit(tenant, make.change(vec![organization])).await.unwrap();

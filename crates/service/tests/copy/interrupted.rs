@@ -1,4 +1,4 @@
-//! A copy that is interrupted at any step goes on behind what is there.
+//! A copy that is interrupted at any step continues from its progress record.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,8 @@ use candor_tables::flat::Cell;
 
 use crate::ends::{File, copied, filled, progress, read, server};
 
-/// A target that takes some steps and fails at the next one: before it is done, or behind it, as when the answer is lost.
+/// A target that succeeds for some steps and then fails, either before the step takes effect or after it, as if
+/// the answer were lost.
 struct Failing<'t> {
     target: &'t dyn CopyTarget,
     steps: AtomicUsize,
@@ -68,7 +69,8 @@ impl CopyTarget for Failing<'_> {
     }
 }
 
-/// Copies step by step: each time it is interrupted at the second one, or at the next where that leads to nothing new.
+/// Copies with an interruption at the second step each time, or at a later one if the second makes no progress.
+/// Returns the number of runs.
 async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_first: bool) -> usize {
     let (mut times, mut takes) = (0, 1);
     loop {

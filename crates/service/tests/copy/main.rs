@@ -1,4 +1,4 @@
-//! Copies of everything between the stores: whole, interrupted at every step, refused, and what consumers of events see.
+//! Copies between the stores: complete, interrupted at every step, refused, and as seen by clients of the feed.
 
 #![cfg(test)]
 

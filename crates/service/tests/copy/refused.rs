@@ -1,4 +1,4 @@
-//! What is no empty target, or no whole source, is refused before anything is lost.
+//! Targets that are not empty and incomplete sources are refused before any data is lost.
 
 use candor_port_storage::copy::{CopySource, CopyTarget};
 use candor_service::usecases::copy::{CopyError, copy};
@@ -82,7 +82,7 @@ async fn what_has_changed_meanwhile_is_named() {
     let all = tables();
     let people = all.iter().find(|it| it.name == "notifications").unwrap();
     target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
-    // It is said to be done, and nothing is there.
+    // The progress record claims that the table is complete, but it has no rows.
     let step = ("table notifications".to_owned(), r#"{"rows":3,"last":null,"is_done":true}"#.to_owned());
     target.write(people, vec![], step).await.unwrap();
     let CopyError::Differs(found) = copied(&source.source(), &target).await.unwrap_err() else {

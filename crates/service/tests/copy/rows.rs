@@ -1,4 +1,4 @@
-//! Rows for every table, with whatever a column can hold.
+//! Rows for every table, with edge values for every column type.
 
 use candor_domain::access::Tenant;
 use candor_domain::time::{Date, Timestamp};
@@ -6,9 +6,9 @@ use candor_store_testkit::Fixtures;
 use candor_tables::copy::{CopyRow, CopyTable, tables};
 use candor_tables::flat::{Cell, Column, Stored, Type};
 
-/// Rows of a table, …
+/// Number of rows per table, except for messages.
 const ROWS: usize = 3;
-/// … but of messages, which are short, more than are sent at once.
+/// Number of messages, more than one batch of the copy.
 const MANY: usize = 10_100;
 
 /// Columns that are null in one of the rows.
@@ -28,7 +28,7 @@ const OPTIONAL: [&str; 13] = [
     "description",
 ];
 
-/// Every table with its rows.
+/// Returns every table with its rows.
 pub(crate) fn everything() -> Vec<(CopyTable, Vec<CopyRow>)> {
     let seed = Seed::new();
     tables().into_iter().map(|table| (table.clone(), seed.rows(&table))).collect()
@@ -36,7 +36,8 @@ pub(crate) fn everything() -> Vec<(CopyTable, Vec<CopyRow>)> {
 
 struct Seed {
     tenant: Tenant,
-    /// What is found by words has to be readable, and others refer to people.
+    /// Rows of the tables that need valid contents: searched texts must be readable, and other rows refer to
+    /// people.
     readable: Vec<(&'static str, Vec<CopyRow>)>,
 }
 
@@ -57,7 +58,7 @@ impl Seed {
             ("observations", rows(people.iter().map(|it| cells(&make.observation(it.id))).collect())),
             ("objectives", rows(people.iter().map(|it| cells(&make.objective(it.id))).collect())),
             ("summaries", rows(people.iter().map(|it| cells(&make.summary(it.id))).collect())),
-            // A manager who comes behind those that report to them.
+            // In reverse, so that managers come after their reports.
             ("employees", rows(people.iter().rev().map(cells).collect())),
         ];
         let mut it = Self { tenant, readable };
@@ -74,12 +75,12 @@ impl Seed {
             return rows.clone();
         }
         let count = if table.name == "messages" { MANY } else { ROWS };
-        // There is one tree for each tenant.
+        // The table has one row per tenant.
         let count = if table.key.len() == 1 && table.name == "reporting_trees" { 1 } else { count };
         (0..count).map(|at| table.columns.iter().map(|it| self.cell(table, it, at)).collect()).collect()
     }
 
-    /// The id of a row.
+    /// Returns the id of a row.
     fn id(&self, table: &str, at: usize) -> [u8; 16] {
         if let Some((_, rows)) = self.readable.iter().find(|(name, _)| *name == table)
             && let Cell::Id(id) = rows[at % ROWS][1]
@@ -100,14 +101,14 @@ impl Seed {
         }
         let refers_to = match column.name {
             "tenant_id" => return Cell::Id(self.tenant.to_bytes()),
-            // Positions with holes, as they are on SQLite where something was undone.
+            // Positions with gaps, as rollbacks leave them on SQLite.
             "position" => return Cell::Int([3, 5, 9][at]),
             "id" => table.name,
             "observation_id" => "observations",
             "summary_id" => "summaries",
             "conversation_id" => "conversations",
             "assignment_id" => "assignments",
-            // Whatever else is an id may be a person's.
+            // Every other id column may refer to a person.
             _ => "employees",
         };
         match column.kind {

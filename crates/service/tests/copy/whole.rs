@@ -1,4 +1,4 @@
-//! A copy has everything, on either store and back again.
+//! A copy is complete in either direction.
 
 use candor_port_storage::copy::CopyTarget;
 use candor_port_storage::search_index::SearchIndex;

@@ -1,5 +1,5 @@
-//! What a search finds on either store, compared with a scan of everything by the domain's own matcher, while rows are
-//! written, indexed and merged.
+//! Property test of search on both stores: results are compared with a scan by the domain's matcher while rows
+//! are written, indexed and merged.
 
 #![cfg(test)]
 
@@ -12,7 +12,7 @@ use candor_service::runtime::search_index;
 
 use crate::stage::{Filter, Stage};
 
-/// Words that differ in little, that mean something to a query language, and in many scripts.
+/// Words for texts and queries: near-duplicates, query syntax, and many scripts.
 const WORDS: [&str; 36] = [
     "calm",
     "Calm",
@@ -52,14 +52,14 @@ const WORDS: [&str; 36] = [
     "seldom",
 ];
 
-/// A text of some of these words: mostly short, seldom as long as texts can be.
+/// Returns a random text of these words, mostly short and sometimes of maximum length.
 fn text(stage: &Stage) -> String {
     let count = if stage.random.chance(3) { 500 } else { 1 + stage.random.below(8) };
     let words: Vec<_> = (0..count).map(|_| *stage.random.pick(&WORDS[..34])).collect();
     words.join(*stage.random.pick(&[" ", ", ", "\n"]))
 }
 
-/// Some of these words, of which the last one may be begun only.
+/// Returns a random query of these words. The last word may be cut to a prefix.
 fn query(stage: &Stage) -> String {
     loop {
         let count = 1 + stage.random.below(3);
@@ -74,7 +74,7 @@ fn query(stage: &Stage) -> String {
     }
 }
 
-/// The ids that the domain's matcher finds among everything that the reader sees, in the order of the answer.
+/// Returns the ids of all visible observations that the domain's matcher finds, in result order.
 fn wanted(all: &[Observation], reader: Option<EmployeeId>, asked: &str, filter: &Filter, stage: &Stage) -> Vec<String> {
     let query = SearchQuery::parse(asked).unwrap();
     let mut hits: Vec<_> = all
@@ -93,7 +93,7 @@ async fn must_find(stage: &Stage, all: &[Observation], asked: &str, filter: &Fil
     assert_eq!(found, wanted, "{asked:?} {filter:?} for {reader:?}, {limit} a page");
 }
 
-/// Changes an observation in one of the ways in which observations change, or adds one.
+/// Creates an observation, or changes one in a random way.
 async fn change(stage: &Stage, all: &mut Vec<Observation>) {
     if all.is_empty() || stage.random.chance(60) {
         let person = *stage.random.pick(&stage.people);
@@ -130,7 +130,7 @@ async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: Stage) 
     let mut all = vec![];
     for number in 0..400 {
         let text = match number {
-            // Far behind what is met first.
+            // Rare words are in the oldest rows, far behind the first matches.
             1..4 => "seldom calm",
             4 => "seldom",
             _ if number % 7 == 0 => "calm and rare",

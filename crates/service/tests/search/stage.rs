@@ -1,4 +1,4 @@
-//! A service on either store, with some people in it.
+//! A service with a few people, on either store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +29,10 @@ use ulid::Ulid;
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-/// Parts of each table on a cluster.
+/// Number of shards per table on a cluster.
 const SHARDS: u16 = 4;
 
-/// What a search is narrowed by.
+/// Filters of a search request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     about: Option<EmployeeId>,
@@ -45,12 +45,12 @@ pub(crate) struct Filter {
 pub(crate) struct Stage {
     pub(crate) services: Arc<Services>,
     pub(crate) random: Random,
-    /// The second and the third report to the first, the fourth to the second.
+    /// People of the organization: the second and the third report to the first, the fourth to the second.
     pub(crate) people: Vec<EmployeeId>,
     store: Arc<dyn Storage>,
     clock: Arc<ManualClock>,
     tenant: Tenant,
-    /// Dropped last.
+    /// The database, declared last so that it is dropped last.
     _database: Box<dyn Send + Sync>,
 }
 
@@ -61,7 +61,7 @@ impl Stage {
         Self::on(Arc::new(store), Box::new(folder)).await
     }
 
-    /// `None`, after saying so, where there is no PostgreSQL.
+    /// Creates a stage on PostgreSQL. Prints a notice and returns `None` without a server.
     pub(crate) async fn on_postgres() -> Option<Self> {
         let migrated = |url: &str| {
             let options = PostgresOptions::new(url, 1);
@@ -97,7 +97,7 @@ impl Stage {
         stage
     }
 
-    /// Another process on the same database.
+    /// Creates another process on the same database.
     pub(crate) fn another_instance(&self, seed: u64) -> Arc<Services> {
         instance(&self.store, &self.clock, 1_000 + seed)
     }
@@ -106,7 +106,7 @@ impl Stage {
         self.call_for(None)
     }
 
-    /// A call with a key that acts for a person, or with one of the organization.
+    /// Returns a request with a key bound to a person, or with an unbound key.
     fn call_for(&self, person: Option<EmployeeId>) -> RequestContext {
         let caller = Caller {
             tenant: self.tenant,
@@ -129,13 +129,13 @@ impl Stage {
         }
     }
 
-    /// An observation, mostly in another millisecond than the one before it.
+    /// Creates an observation, usually a millisecond or two after the previous one.
     pub(crate) async fn written(&self, about: EmployeeId, text: &str) -> Observation {
         self.clock.advance_millis(self.random.below(3) as i64);
         self.written_at_once(about, text).await
     }
 
-    /// An observation in the same millisecond as the one before it.
+    /// Creates an observation in the same millisecond as the previous one.
     pub(crate) async fn written_at_once(&self, about: EmployeeId, text: &str) -> Observation {
         let kind = if self.random.chance(50) { "strength" } else { "opportunity" };
         let (author, visibility) = (self.random.maybe(50, &self.people), self.random.pick(&["person", "managers"]));
@@ -170,7 +170,7 @@ impl Stage {
         Timestamp::from_millis(self.clock.now().millis() + millis as i64)
     }
 
-    /// Some filters, whatever they leave.
+    /// Returns random filters, which may match nothing.
     pub(crate) fn filter(&self) -> Filter {
         let end = self.now_in(1).millis() - NOON.millis();
         let time = || NOON.millis() + self.random.below(usize::try_from(end).unwrap()) as i64;
@@ -229,7 +229,7 @@ impl Stage {
         Params::new(all)
     }
 
-    /// The ids that a key finds, page by page.
+    /// Returns the ids that a search with this key finds, across all pages.
     pub(crate) async fn found(
         &self,
         reader: Option<EmployeeId>,
@@ -251,13 +251,13 @@ impl Stage {
         }
     }
 
-    /// The index of observations.
+    /// Returns the state of the index of observations.
     pub(crate) async fn index(&self) -> IndexState {
         self.store.index_state(self.tenant, "observations", 1_000).await.unwrap()
     }
 }
 
-/// Nothing is sent to anybody.
+/// A transport that accepts every receiver but is never used.
 struct Receivers;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Keys: what they open, and how soon a change of one counts (§5, decisions B4 to B7).
+//! API keys: their permissions, and the delay until a change takes effect (§5, decisions B4 to B7).
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_mad
     let world = World::new().await;
     let looks = || world.store.calls(Stored::Authenticate);
     let asked = async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
-    // A process with the same randomness makes the same secret, so this one is asked for before it is there.
+    // A service with the same seed generates the same secret, so the test can use the key before it exists.
     let twin = World::new().await;
     let (_, secret) = operator::create_key(&twin.services, twin.order()).await.unwrap();
     let before = looks();

@@ -1,4 +1,4 @@
-//! Commits of many events queue few deliveries each, however many subscriptions want them.
+//! Commits with many events queue a bounded number of deliveries, however many subscriptions want them.
 
 use bytes::Bytes;
 use candor_domain::id::ConnectorId;
@@ -10,7 +10,7 @@ use candor_store_testkit::FaultyCall;
 
 use crate::support::{World, body, json, member, params};
 
-/// Subscriptions to everything: with so many, five events make as many deliveries as a commit may queue.
+/// Number of subscriptions to all events, so that five events reach the limit on deliveries per commit.
 const SUBSCRIPTIONS: usize = 100;
 
 async fn subscribe(world: &World) {

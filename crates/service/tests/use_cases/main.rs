@@ -1,4 +1,4 @@
-//! The use cases on SQLite in memory, with a clock that stands still.
+//! Tests of the use cases on in-memory SQLite with a manual clock.
 
 #![cfg(test)]
 

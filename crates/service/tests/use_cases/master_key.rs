@@ -1,4 +1,4 @@
-//! A process begins only with the ring that its store was sealed with.
+//! A process starts only with the key ring that its store was sealed with.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::support::{World, body, member};
 
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
-/// Another key under the first one's name.
+/// A different key with the same id as the right one.
 const IMPOSTER: &str = "k1:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
 fn with_ring(world: &World, ring: &str) -> Services {

@@ -1,4 +1,5 @@
-//! People through the service: reporting lines, invitations, and what an HR system owns (§2.3, §3.3, decisions D, G).
+//! People through the service: reporting lines, invitations, and fields that an HR system owns (§2.3, §3.3,
+//! decisions D, G).
 
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
 async fn an_invitation_ends_with_time_and_with_a_deactivation() {
     let world = World::new().await;
     let (id, token) = invited(&world).await;
-    // It was sent again at once, and so a millisecond later.
+    // One more second, because the re-sent invitation is a millisecond younger.
     world.clock.advance_seconds(VALID_SECONDS + 1);
     assert_eq!(accept(&world, &token).await, "not found");
     assert_eq!(standing(&world, id).await.0, "expired");
@@ -93,7 +94,7 @@ async fn an_invitation_ends_with_time_and_with_a_deactivation() {
     assert_eq!(accept(&world, &token).await, "not found");
 }
 
-/// Where the newest invitation stands, and its tag.
+/// Returns the status of the newest invitation, and its ETag parts.
 async fn standing(world: &World, id: EmployeeId) -> (String, (Option<Version>, u64)) {
     let shown = invitations::get(&world.services, &world.admin(), id).await.unwrap();
     (member(&shown, "status"), (shown.version, shown.etag_extra))
@@ -130,7 +131,7 @@ async fn connector(world: &World) -> ConnectorId {
     member(&reply, "id").parse().unwrap()
 }
 
-/// Puts a connector in charge of people, as its feed does when it matches them.
+/// Marks people as managed by a connector, as its feed does when it matches them.
 async fn manage(world: &World, connector: ConnectorId, people: &[EmployeeId]) {
     let context = world.admin();
     let tenant = context.caller.tenant;

@@ -1,4 +1,4 @@
-//! What is old is removed by a time that can be believed, and by no other.
+//! Old rows are removed only if the clock is credible.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ async fn events(world: &World) -> usize {
     world.store.feed(tenant, &FeedFilter::default(), EVER, &FeedStart::Oldest, 100).await.unwrap().events.len()
 }
 
-/// Something that happened, after which so much time passes.
+/// Records an event and advances the clock by this many days.
 async fn happened(world: &World, days: i64) {
     world.hire("ada", None).await;
     assert_eq!(events(world).await, 1);

@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 
 use crate::support::{KEY, Receivers, World, body, json, params, process};
 
-/// The service on the same store, where searches have hardly any time.
+/// Creates a service on the same store with a search deadline of one millisecond.
 fn hasty(world: &World) -> Services {
     let settings = ServiceSettings {
         search_deadline: Duration::from_millis(1),
@@ -48,7 +48,7 @@ async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
     let ada = world.hire("ada", None).await;
     let search_of =
         async || search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
-    // As many as an upload can have, and more.
+    // Up to the number of rows that one upload can leave unindexed, and above.
     for waiting in [10_000, 29_998] {
         world.store.set_waiting(waiting);
         assert_eq!(json(&search_of().await.unwrap())["data"][0]["id"], ada.to_string(), "{waiting}");
@@ -63,7 +63,7 @@ async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
     observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
-    // The first one that is asked for, whichever that is.
+    // Fails the first list call, whichever tenant it is for.
     world.store.fail(FaultyCall::List, 1, Fault::Before);
     assert_eq!(search_index::index_pending(&world.services, || true).await.unwrap(), 1);
     assert_eq!(
@@ -73,16 +73,16 @@ async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
     );
 }
 
-/// Calls of the store that read something.
+/// Returns the counts of the store's read calls.
 fn reads(world: &World) -> [usize; 3] {
     [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|context| world.store.calls(context))
 }
 
-/// Requests that a search of a bound key makes of the store, and the number of its hits.
+/// Returns the number of store calls that a bound key's search makes, and the number of its hits.
 async fn search_cost(world: &World, person: EmployeeId, query: &[(&str, &str)]) -> ([usize; 3], usize) {
     let person = Some(BoundPerson { id: person, is_org_admin: false });
     let caller = Caller { person, level: AccessLevel::Standard, ..Caller::clone(&world.admin().caller) };
-    // A process that has read nothing of the index yet.
+    // A new process, with an empty cache of the index.
     let services = process(&world.clock, &world.store, Arc::new(Receivers), 12);
     let before = reads(world);
     let found = json(&search::search(&services, &world.call(caller), params(query)).await.unwrap());
@@ -146,7 +146,7 @@ async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
         search::search(services, &world.admin(), params(&[("q", word), ("types", types)])).await
     };
     let hasty = hasty(&world);
-    // Other work has every turn, so no piece of the texts is ever matched.
+    // Other work holds every slot, so the search never gets to match a text.
     let tenant = world.admin().caller.tenant;
     let turns: Vec<_> = std::iter::from_fn(|| hasty.large_work.turn(tenant).now_or_never()).collect();
     assert!(matches!(search_of(&hasty, "漢字", "summaries").await, Err(Error::TooSlow(_))));

@@ -1,4 +1,4 @@
-//! A service on SQLite in memory, with a clock that stands still and ids that are the same on every run.
+//! A service on in-memory SQLite with a manual clock and deterministic ids.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use candor_store_testkit::Faulty;
 use candor_tables::rows;
 use ulid::Ulid;
 
-/// Noon on a Sunday in March.
+/// Sunday, 1 March 2026, 12:00 UTC.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
-/// The master key of every process that names no other.
+/// The default master key of all processes.
 pub(crate) const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// Receivers of webhooks: each may be called, and acknowledges everything.
+/// Webhook receivers that are all allowed and acknowledge everything.
 pub(crate) struct Receivers;
 
 #[async_trait]
@@ -46,23 +46,23 @@ impl WebhookTransport for Receivers {
 
 /// A service with one organization.
 pub(crate) struct World {
-    /// The service.
+    /// The service under test.
     pub(crate) services: Arc<Services>,
-    /// Its clock.
+    /// Clock of the service, advanced by the test.
     pub(crate) clock: Arc<ManualClock>,
-    /// Its store, which fails on demand.
+    /// Store of the service, with injectable faults.
     pub(crate) store: Arc<Faulty<SqliteStore>>,
-    /// The organization.
+    /// Id of the only organization.
     pub(crate) organization: OrganizationId,
 }
 
 impl World {
-    /// A fresh one.
+    /// Creates a new service and organization.
     pub(crate) async fn new() -> Self {
         Self::with_receivers(|_| Arc::new(Receivers)).await
     }
 
-    /// A fresh one whose webhooks go there.
+    /// Creates a service whose webhooks go to the given transport.
     pub(crate) async fn with_receivers(receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>) -> Self {
         let clock = Arc::new(ManualClock::at(NOON));
         let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
@@ -71,7 +71,7 @@ impl World {
         Self { services, clock, store, organization }
     }
 
-    /// An admin of the live data set who may do everything.
+    /// Returns a request of an admin with full permissions on the live data set.
     pub(crate) fn admin(&self) -> RequestContext {
         self.call(Caller {
             tenant: Tenant { organization: self.organization, environment: Environment::Live },
@@ -85,7 +85,7 @@ impl World {
         })
     }
 
-    /// A call by anyone.
+    /// Returns a request of this caller.
     pub(crate) fn call(&self, caller: Caller) -> RequestContext {
         RequestContext {
             caller: Arc::new(caller),
@@ -98,14 +98,14 @@ impl World {
         }
     }
 
-    /// The admin's call with an idempotency key for a certain request.
+    /// Returns an admin's request with an idempotency key and the fingerprint of `request`.
     pub(crate) fn once(&self, key: &str, request: &str) -> RequestContext {
         let fingerprint = Fingerprint::of_bytes("POST", "/", "", request.as_bytes());
         let idempotency = Some(Idempotency { key: IdempotencyKey::parse(key).unwrap(), fingerprint });
         RequestContext { idempotency, ..self.admin() }
     }
 
-    /// A person, hired through the service.
+    /// Creates a person through the service and returns its id.
     pub(crate) async fn hire(&self, name: &str, manager: Option<EmployeeId>) -> EmployeeId {
         let mut text = serde_json::json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
@@ -117,7 +117,7 @@ impl World {
         member(&reply, "id").parse().unwrap()
     }
 
-    /// The people whom a connector manages, at most a thousand.
+    /// Returns the ids of the people that a connector manages, at most a thousand.
     pub(crate) async fn everybody_managed(&self, connector: ConnectorId) -> Vec<EmployeeId> {
         let people = self
             .store
@@ -127,7 +127,7 @@ impl World {
         people.into_iter().map(|it| it.value.id).collect()
     }
 
-    /// A key made by the operator.
+    /// Returns the operator's order for a new key.
     pub(crate) fn order(&self) -> KeyOrder {
         KeyOrder {
             organization: self.organization,
@@ -143,7 +143,7 @@ impl World {
     }
 }
 
-/// A process on this store: whatever it has in memory is its own.
+/// Creates a process on this store, with its own caches.
 pub(crate) fn process(
     clock: &Arc<ManualClock>,
     store: &Arc<Faulty<SqliteStore>>,
@@ -155,7 +155,7 @@ pub(crate) fn process(
     process_with(clock, store, receivers, (KEY, seed), settings)
 }
 
-/// The same with a master key and settings of its own.
+/// Creates a process with this master key and these settings.
 pub(crate) fn process_with(
     clock: &Arc<ManualClock>,
     store: &Arc<Faulty<SqliteStore>>,
@@ -168,28 +168,28 @@ pub(crate) fn process_with(
     Arc::new(Services::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
 }
 
-/// The members of a JSON object.
+/// Parses a JSON object.
 pub(crate) fn body(text: &str) -> Object {
     let Value::Object(members) = serde_json::from_str(text).unwrap() else { panic!("not an object: {text}") };
     members
 }
 
-/// The parameters of a query.
+/// Creates the parameters of a query.
 pub(crate) fn params(pairs: &[(&str, &str)]) -> Params {
     Params::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
 
-/// The body of an answer.
+/// Parses the body of a reply.
 pub(crate) fn json(reply: &Reply) -> serde_json::Value {
     serde_json::from_slice(&reply.body).unwrap()
 }
 
-/// A text member of an answer.
+/// Returns a string member of a reply.
 pub(crate) fn member(reply: &Reply, name: &str) -> String {
     json(reply)[name].as_str().unwrap_or_else(|| panic!("no text {name} in {}", json(reply))).to_owned()
 }
 
-/// The status-like word for an error, to compare.
+/// Returns a short name of the outcome, for assertions.
 pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
     use candor_domain::refusal::Refusal;
     match result {

@@ -1,4 +1,4 @@
-//! The largest organizations are measured beside the work.
+//! Sizes of the largest organizations, measured in the background.
 
 use candor_service::runtime::tenant_sizes::measure_all;
 
@@ -17,7 +17,7 @@ async fn round_shows_what_each_organization_stores() {
     assert_eq!(world.services.tenant_sizes.largest(), before, "a round that is broken off shows nothing");
     measure_all(&world.services, || true).await.unwrap();
     let after = world.services.tenant_sizes.largest();
-    // A person, an event and an audit entry.
+    // Three rows: a person, an event and an audit entry.
     assert_eq!(after[0].rows, before[0].rows + 3);
     assert!(after[0].bytes > before[0].bytes + 100, "{after:?}");
 }

@@ -1,4 +1,4 @@
-//! Emptying the data set of test keys (decision B6).
+//! Deletion of the test data set (decision B6).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use candor_service::{RequestContext, ServiceSettings, Services};
 
 use crate::support::{NOON, Receivers, World, body, json, params};
 
-/// Ten seconds pass between one look and the next.
+/// A clock that advances by ten seconds on every read.
 struct Hasty(ManualClock);
 
 impl Clock for Hasty {
@@ -27,7 +27,7 @@ impl Clock for Hasty {
     }
 }
 
-/// The service on the same store, where work takes long.
+/// Creates a service on the same store for which work appears to take long.
 fn slow(world: &World) -> Services {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(Hasty(ManualClock::at(NOON))));

@@ -1,4 +1,4 @@
-//! Secrets that move to another key, and replays that take more than one call.
+//! Re-encryption of secrets, and replays that take more than one call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -22,11 +22,11 @@ use ulid::Ulid;
 
 use crate::support::{NOON, World, body, json, member, params};
 
-/// The key of the world's ring, and another one.
+/// The key of the fixture's ring; `NEW` is the key that replaces it.
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
-/// Another process on the world's store, with this ring of keys and this clock.
+/// Creates another process on the same store, with this key ring and clock.
 fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Services {
     let settings =
         ServiceSettings { max_subscriptions: 1_000, ..ServiceSettings::at("http://localhost:8080".to_owned()) };
@@ -52,13 +52,13 @@ async fn stored(world: &World, tenant: Tenant, id: WebhookId) -> Subscription {
     world.services.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
-/// What the newest secret of a subscription is, for somebody with this ring; `None` if it cannot be opened.
+/// Decrypts the newest secret of a subscription with this ring; `None` if the ring lacks the key.
 async fn newest(world: &World, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
     let sealed = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
     opened(tenant, id, ring, &sealed)
 }
 
-/// A secret of a subscription, for somebody with this ring.
+/// Decrypts a secret of a subscription with this ring.
 fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
     let place = SealContext { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
     Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|it| String::from_utf8(it).ok())
@@ -180,7 +180,7 @@ async fn it_goes_on_after_a_failure_and_past_changes_of_others() {
     }
 }
 
-/// A clock that moves on by a second whenever it is looked at.
+/// A clock that advances by a second on every read.
 struct Hasty(AtomicI64);
 
 impl Clock for Hasty {
@@ -193,7 +193,7 @@ impl Clock for Hasty {
     }
 }
 
-/// Events that happened one after the other, so many milliseconds apart.
+/// Stores `count` events that are `apart` milliseconds apart.
 async fn happened(world: &World, tenant: Tenant, count: i64, apart: i64) {
     let event = |number: i64| {
         let at = Timestamp::from_millis(NOON.millis() + number * apart);

@@ -1,4 +1,4 @@
-//! The feed loses nothing, whoever commits late and wherever the tenant is moved to.
+//! The feed loses no events when a transaction commits late or its tenant is moved to another node.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,9 +9,9 @@ use futures_util::future::join_all;
 
 use super::{Poller, announcing, place, support, uuid};
 
-/// Looks at a feed that must not go on.
+/// Number of times a stalled feed is polled.
 const LOOKS: usize = 20;
-/// There and back.
+/// Number of moves: to the other node and back.
 const MOVES: usize = 2;
 const WRITERS: u64 = 4;
 
@@ -23,7 +23,7 @@ async fn whoever_commits_late_stands_behind_nobody_that_was_seen() {
     let (first, change) = announcing(&make);
     store.commit(tenant, change).await.unwrap();
 
-    // What a commit does, up to its end: it has the next position, and an event with it.
+    // The statements of a commit without its end: it takes the next position and inserts an event.
     let mut slow = support::client(database.url()).await;
     let late = make.event(first.kind);
     let open = slow.transaction().await.unwrap();

@@ -1,4 +1,4 @@
-//! What holds on a cluster alone, while its nodes are used, moved between and killed. `cargo xtask cluster` runs it.
+//! Cluster tests, run while nodes serve, shards move and nodes are killed. `cargo xtask cluster` runs them.
 
 #![cfg(test)]
 
@@ -21,17 +21,17 @@ use candor_port_storage::Storage;
 use candor_port_storage::error::Read;
 use candor_store_testkit::Fixtures;
 
-/// The longest wait for anything.
+/// Limit on every wait of a test.
 const DEADLINE: Duration = Duration::from_secs(60);
 const MOST: u16 = 100;
 
-/// A change set that adds an event and nothing else but its entry in the audit log.
+/// Creates a change set with one event and its audit entry.
 fn announcing(make: &Fixtures) -> (Event, ChangeSet) {
     let event = make.event(EventType::EmployeeUpdated);
     (event.clone(), ChangeSet { events: vec![event], ..make.change(vec![]) })
 }
 
-/// Whoever follows the feed of a tenant.
+/// A client that follows a tenant's feed.
 struct Poller<'s> {
     store: &'s dyn Storage,
     tenant: Tenant,
@@ -53,7 +53,7 @@ impl<'s> Poller<'s> {
         Ok(())
     }
 
-    /// Polls, whatever fails meanwhile, until it has seen so many.
+    /// Polls until `count` events have been seen. Errors are retried.
     async fn until(&mut self, count: usize) {
         let begun = Instant::now();
         while self.seen.len() < count {
@@ -64,7 +64,7 @@ impl<'s> Poller<'s> {
     }
 }
 
-/// The number of a tenant's part of a table, and the port and host of the node where it is.
+/// Returns the id of the tenant's shard of `events`, with host and port of its node.
 async fn place(client: &tokio_postgres::Client, tenant: Tenant) -> (i64, String, i32) {
     let id = uuid(tenant);
     let shard = format!("SELECT get_shard_id_for_distribution_column('events', '{id}'::uuid)");

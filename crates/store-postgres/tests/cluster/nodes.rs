@@ -1,4 +1,4 @@
-//! A node that is killed takes its own tenants with it until it is back, and nobody else.
+//! A killed node makes only its own tenants unavailable, until it is back.
 
 use std::time::{Duration, Instant};
 
@@ -15,23 +15,23 @@ use futures_util::future::{join, join_all};
 
 use super::{DEADLINE, Poller, announcing, place, support};
 
-/// Tenants that are tried until there is one on each node.
+/// Number of tenants created to have at least one on each node.
 const TENANTS: u32 = 64;
 const DATABASE: &str = "kills";
-/// What is refused takes no longer, however busy the machine.
+/// Limit on the time until a refusal, even on a busy machine.
 const SOON: Duration = Duration::from_secs(1);
 const CLIENTS: usize = 4;
 const REQUESTS: usize = 10;
 
-/// A cluster of its own, which others do not miss.
+/// A cluster for one test, whose nodes the test may kill.
 pub(super) struct Scene {
     pub(super) nodes: Nodes,
     pub(super) make: Fixtures,
-    /// One on each worker, in the order of the nodes.
+    /// One tenant on each worker node, in the order of the nodes.
     pub(super) tenants: [Tenant; 2],
 }
 
-/// The nodes' folders and the name of the database as one URL.
+/// Returns a URL with the sockets of all nodes as hosts.
 pub(super) fn url(nodes: &[Cluster]) -> String {
     let hosts: Vec<_> = nodes.iter().map(|it| it.folder().to_string_lossy().replace('/', "%2F")).collect();
     format!("postgres://candor@{}/{DATABASE}", hosts.join(","))
@@ -42,9 +42,9 @@ impl Scene {
         Self::set_with(&[]).await
     }
 
-    /// The same with more settings of the servers.
+    /// Starts a cluster with additional server settings.
     pub(super) async fn set_with(settings: &[&str]) -> Option<Self> {
-        // Where the others run on a cluster, its engine is there.
+        // If the suite runs on a cluster, the engine must be available.
         let nodes = is_spread().then(|| Nodes::start_with(settings))?.unwrap().ok()?;
         for node in &nodes.all {
             support::client(&node.url()).await.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.unwrap();
@@ -87,7 +87,7 @@ pub(super) async fn announce(store: &PostgresStore, make: &Fixtures, tenant: Ten
     store.commit(tenant, announcing(make).1).await.map(drop)
 }
 
-/// Until it works again.
+/// Retries a commit until it succeeds.
 pub(super) async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
     let begun = Instant::now();
     while let Err(error) = announce(store, make, tenant).await {
@@ -104,7 +104,7 @@ async fn a_worker_that_is_killed_holds_up_its_own_tenants_alone_until_it_is_back
         announce(&store, &scene.make, tenant).await.unwrap();
     }
     scene.nodes.all[1].kill().unwrap();
-    // The first answer may tell of the connection that broke; then each says that the node is not there.
+    // The first error may be that of the broken connection; later ones report that the node is down.
     for _ in 0..3 {
         let refused = announce(&store, &scene.make, first).await;
         assert!(matches!(refused, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{refused:?}");
@@ -140,7 +140,8 @@ async fn a_coordinator_that_is_killed_is_not_missed_by_who_names_other_nodes_too
     }
 }
 
-/// Asks until it is refused at once, and not because something takes too long. The signals may come after the first answers.
+/// Retries until a commit is refused immediately instead of after a timeout. The first commits may run before
+/// the process has received the signal.
 async fn refused_at_once(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
     let begun = Instant::now();
     loop {
@@ -172,7 +173,7 @@ async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_d
     let others = join_all((0..CLIENTS).map(|_| async {
         for _ in 0..REQUESTS {
             announce(&store, &scene.make, second).await.unwrap();
-            // Whose a secret is, is looked up on the first node, through which others would be asked.
+            // The tenant of a secret is looked up on the first node, which must not wait for the other nodes.
             let nobody = Cell::Bytes(vec![0; 32]);
             assert_eq!(store.owned(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
         }

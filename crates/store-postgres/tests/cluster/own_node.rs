@@ -1,4 +1,4 @@
-//! A tenant is asked at the node that has it, wherever that is and whichever of the nodes are there.
+//! Statements go directly to the node of their tenant, after moves and while other nodes are down.
 
 use std::time::Instant;
 
@@ -10,14 +10,14 @@ use super::nodes::{Scene, announce, announced, own, url};
 use super::{DEADLINE, Poller, place, support};
 
 const COUNTING: &str = "shared_preload_libraries=citus,pg_stat_statements";
-/// Statements about what the tests write and read, from whomever they come.
+/// Query for the number of statements on the tests' tables, from all connections.
 const CALLS: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
     AND query ~ 'audit_entries|events' AND query NOT LIKE '%pg_stat_statements%'";
-/// Changes that are counted.
+/// Number of counted changes.
 const CHANGES: usize = 5;
 
-/// A connection past the store to each node, the coordinator first.
+/// Direct connections to all nodes, the coordinator first.
 struct Counters(Vec<Client>);
 
 impl Counters {
@@ -30,7 +30,7 @@ impl Counters {
         Self(all)
     }
 
-    /// How many statements each node gets for some changes of a tenant, and looks at its feed.
+    /// Returns the number of statements per node for [`CHANGES`] changes of a tenant and reads of its feed.
     async fn counted(&self, store: &PostgresStore, scene: &Scene, tenant: Tenant) -> Vec<i64> {
         for node in &self.0 {
             node.batch_execute("SELECT pg_stat_statements_reset()").await.unwrap();
@@ -46,7 +46,7 @@ impl Counters {
         counted
     }
 
-    /// Until nobody but one node is asked.
+    /// Repeats the count until only this node gets statements.
     async fn until_alone(&self, store: &PostgresStore, scene: &Scene, tenant: Tenant, node: usize) {
         let begun = Instant::now();
         loop {
@@ -97,7 +97,7 @@ async fn a_node_that_is_not_there_at_the_start_is_asked_as_soon_as_it_is() {
     let counters = Counters::of(&scene).await;
     counters.until_alone(&store, &scene, first, 1).await;
 
-    // The node that is named first is missed by nobody either.
+    // Reads also survive the loss of the first node of the URL.
     scene.nodes.all[0].kill().unwrap();
     for tenant in scene.tenants {
         announced(&store, &scene.make, tenant).await;

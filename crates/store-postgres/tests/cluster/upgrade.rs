@@ -1,4 +1,4 @@
-//! What a later version adds to a cluster.
+//! Additions of later versions to the schema of a cluster.
 
 use candor_domain::event::EventType;
 use candor_port_storage::Storage;
@@ -19,7 +19,7 @@ async fn a_function_that_an_older_version_did_not_make_is_named_and_made() {
     let wanted = make.subscription_to(&[EventType::EmployeeUpdated]);
     older.commit(tenant, make.change(vec![Write::put(&Row::new(wanted))])).await.unwrap();
     let admin = support::client(database.url()).await;
-    // As it was before: the function had one argument, and nothing stood beside the position.
+    // The state before the upgrade: the function has one argument, and the column `wanted` is missing.
     for change in [
         "DROP FUNCTION next_feed_position(uuid, bigint)",
         "ALTER TABLE feed_positions DROP COLUMN wanted",

@@ -1,4 +1,4 @@
-//! A database that is laid out as for a cluster.
+//! A database with the table layout of a cluster.
 
 use candor_store_postgres::{PostgresOptions, SchemaError, lay_out_by_tenant};
 use candor_test_postgres::{TestDatabase, is_spread};
@@ -11,7 +11,7 @@ fn laid_out(url: &str) -> Result<(), SchemaError> {
     runtime.block_on(lay_out_by_tenant(&PostgresOptions::new(url, 1)))
 }
 
-/// On a cluster every database is laid out like this.
+/// Creates a database with the cluster's layout. On a cluster, every database has it.
 pub(crate) fn database() -> Option<TestDatabase> {
     if is_spread() { support::database() } else { support::database_of("_by_tenant", laid_out) }
 }

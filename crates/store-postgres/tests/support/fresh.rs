@@ -1,4 +1,4 @@
-//! A new database for each case of the suite that every store passes.
+//! A new database for each case of the conformance suite.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use candor_test_postgres::TestDatabase;
 
 use crate::support;
 
-/// A store on this database, with a way past it.
+/// Creates a store on this database, with direct access to the tables.
 pub(crate) async fn fresh(database: TestDatabase, limits: SlowReads) -> Fresh {
     let store = support::store(&database, Some(limits)).await;
     let url = database.url().to_owned();

@@ -1,4 +1,4 @@
-//! The log has a partition for each day, where the role may make them.
+//! The delivery log has one partition per day if the role may create partitions.
 
 use candor_domain::time::Timestamp;
 use candor_port_storage::queue::{Queue, Webhooks};
@@ -10,7 +10,7 @@ use crate::support;
 
 const DAY: i64 = 86_400;
 const NOON: Timestamp = Timestamp::from_millis(1_772_452_800_000);
-/// The partitions that are made at noon of 2026-03-02.
+/// Partitions that exist after upkeep at noon of 2026-03-02.
 const DAYS: [&str; 5] =
     ["deliveries_20260302", "deliveries_20260303", "deliveries_20260304", "deliveries_20260305", "deliveries_default"];
 
@@ -19,7 +19,7 @@ async fn partitions(client: &Client) -> Vec<String> {
     client.query(names, &[]).await.unwrap().iter().map(|it| it.get(0)).collect()
 }
 
-/// How many entries each partition has that has any.
+/// Returns the number of entries of each partition that has any.
 async fn entries(client: &Client) -> Vec<(String, i64)> {
     let counts = "SELECT tableoid::regclass::text, count(*) FROM deliveries GROUP BY 1 ORDER BY 1";
     client.query(counts, &[]).await.unwrap().iter().map(|it| (it.get(0), it.get(1))).collect()
@@ -49,7 +49,8 @@ async fn the_days_to_come_have_partitions_and_days_that_are_over_have_none() {
     let filed = [("deliveries_20260302", 2), ("deliveries_20260303", 1), ("deliveries_default", 1)];
     assert_eq!(entries(&other).await, rows(&filed));
 
-    // A day goes when all of it is old, and the default partition serves one that it has entries of already.
+    // A day's partition is dropped once all of it is old. Days with entries in the default partition get no
+    // partition of their own.
     let later = NOON.plus_seconds(3 * DAY);
     assert_eq!(store.keep_log(later, Timestamp::from_millis(midnight.millis() - 1), 10).await.unwrap(), 0);
     assert_eq!(entries(&other).await, rows(&filed));
@@ -72,7 +73,7 @@ async fn instances_that_keep_the_log_at_once_do_each_thing_once() {
             tokio::join!(one.keep_log(now, before, 10), two.keep_log(now, before, 10), one.keep_log(now, before, 10));
         assert_eq!(kept.0.unwrap() + kept.1.unwrap() + kept.2.unwrap(), if days == 40 { 3 } else { 0 });
         let names = partitions(&other).await;
-        // What one of them waited for in vain is done the next time.
+        // Upkeep that gave up on a lock is repeated by the next call.
         assert!(names.len() <= 5 + usize::from(days == 1), "{names:?}");
         one.keep_log(now, before, 10).await.unwrap();
         assert_eq!(partitions(&other).await.len(), 5 + usize::from(days == 1));
@@ -116,7 +117,7 @@ async fn a_role_that_may_make_no_tables_has_one_for_everything() {
     for day in 0..9 {
         to.attempt(NOON.plus_seconds(day * DAY)).await;
     }
-    // In portions, the oldest first.
+    // Entries are deleted in portions, oldest first.
     for (left, gone) in [(5, 4), (3, 2), (3, 0)] {
         let kept = store.keep_log(NOON.plus_seconds(31 * DAY), NOON.plus_seconds(6 * DAY), 4).await.unwrap();
         assert_eq!((kept, entries(&other).await), (gone, rows(&[("deliveries_default", left)])));

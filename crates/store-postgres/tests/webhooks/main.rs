@@ -1,4 +1,4 @@
-//! What is PostgreSQL's own about webhooks: partitions of the log, plans and connections of the queue.
+//! Webhook behaviour specific to PostgreSQL: partitions of the log, plans and connections of the queue.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! Claims and records beside a long queue, and beside the change sets.
+//! Claims and records beside a long queue and beside concurrent change sets.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::support;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Asks until the answer is yes.
+/// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {
     let asked = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
     tokio::time::timeout(DEADLINE, asked).await.unwrap_or_else(|_| panic!("never: {question}"));
@@ -28,8 +28,8 @@ const IDLE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datn
 const GONE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
     AND application_name = 'candor')";
 
-/// Queues deliveries: 20,000 of one subscription, and some of each of 100 others, of which every second one has its own
-/// parked.
+/// Queues 20,000 deliveries of one subscription, and some for each of 100 others. Every second subscription has
+/// its deliveries parked.
 const FILL: &str = "INSERT INTO delivery_jobs \
     SELECT '00000000-0000-0000-0000-000000000001', lpad(to_hex(w), 32, '0')::uuid, lpad(to_hex(e), 32, '0')::uuid, \
     'employee.created', 1, '2026-03-01', 'event', NULL, CASE WHEN w % 2 = 0 THEN timestamptz '2026-03-01' + e * interval '1 ms' END \
@@ -68,7 +68,7 @@ async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
     let results = claimed.iter().map(|job| (*job, AttemptResult::Back(now))).collect();
     assert_eq!(store.record(it.worker, results, vec![]).await.unwrap().lost, 0);
 
-    // What a connection has read is known when it has ended.
+    // A connection reports its index reads at the latest when it ends.
     drop((it, store));
     until(&other, GONE).await;
     let indexes = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'delivery_jobs'";
@@ -98,7 +98,7 @@ async fn a_claim_writes_no_index() {
     }
     assert!(claimed > 1_000, "{claimed}");
 
-    // What a connection has written is known when it has ended.
+    // A connection reports its writes at the latest when it ends.
     drop((it, store));
     until(&other, GONE).await;
     let written = |how: &str| format!("SELECT {how} FROM pg_stat_user_tables WHERE relname = 'delivery_jobs'");

@@ -1,4 +1,4 @@
-//! A subscription for a test, and deliveries to it.
+//! A subscription of a test, and deliveries to it.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
@@ -11,10 +11,10 @@ use candor_port_storage::{Row, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::Fixtures;
 
-/// Long enough for any test.
+/// Lease duration, longer than any test.
 const LEASE_SECONDS: i64 = 30;
 
-/// A tenant's subscription to everything, and a worker on the queue.
+/// A tenant's subscription to all events, and a worker on the queue.
 pub(crate) struct Receiver {
     pub(crate) store: PostgresStore,
     pub(crate) make: Fixtures,
@@ -24,7 +24,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// One of a tenant of its own.
+    /// Creates a subscription of a new tenant.
     pub(crate) async fn new(store: &PostgresStore, seed: u64) -> Self {
         let make = Fixtures::new(seed);
         let (tenant, to, worker) = (make.tenant(), make.subscription(), make.worker());
@@ -32,12 +32,12 @@ impl Receiver {
         Self { store: store.clone(), make, tenant, to, worker }
     }
 
-    /// The worker's lease from now on.
+    /// Returns the worker's lease, starting now.
     pub(crate) fn lease(&self, now: Timestamp) -> Lease {
         Lease { worker: self.worker, until: now.plus_seconds(LEASE_SECONDS) }
     }
 
-    /// A delivery that is leased to the worker.
+    /// Queues a delivery and leases it to the worker.
     pub(crate) async fn leased(&self) -> Job {
         let (now, event) = (self.make.tick(), self.make.id());
         let job = Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, DeliveryOrigin::Replay);
@@ -48,7 +48,7 @@ impl Receiver {
         job
     }
 
-    /// What a successful attempt, begun at this time, makes of a delivery.
+    /// Returns the result of a successful attempt that began at this time.
     pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> Settled {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
@@ -56,7 +56,7 @@ impl Receiver {
         job.settle(id, self.to.url.clone(), answered, &Schedule::default(), (begun, begun))
     }
 
-    /// Attempts a delivery at this time, with success, and records that.
+    /// Records a successful attempt at this time.
     pub(crate) async fn attempt(&self, begun: Timestamp) -> Settled {
         let job = self.leased().await;
         let settled = self.acknowledged(&job, begun);

@@ -1,4 +1,5 @@
-//! What such keys are shown: no feed, no webhooks, their own notifications, and no answer that was kept for others.
+//! Answers to bound keys: no feed, no webhooks, only their own notifications, and no stored answers of other
+//! keys.
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::ROUTES;
@@ -139,7 +140,7 @@ async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_anothe
         let submitted = once(world, &unbound, &submit, "o-2", &json!({})).await;
         assert_eq!(submitted.status, 200, "{}", submitted.text());
         assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", it.name);
-        // What Joe did himself is kept for Joe, for whoever else acts for him, and for who sees everything.
+        // A stored answer to Joe's key is replayed to every key bound to Joe and to keys that see everything.
         let own = once(world, &cast.key, path, "o-3", &seen).await;
         assert_eq!(own.status, 201, "{}", own.text());
         for key in [&cast.key, &key_for(world, &cast.joe, AccessLevel::Standard).await, &unbound] {
@@ -179,7 +180,7 @@ async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
     let narrowed = world.patch(&format!("/v1/api-keys/{id}"), json!({"scopes": ["employees:write"]})).await;
     assert_eq!(narrowed.status, 200, "{}", narrowed.text());
     assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "narrowed");
-    // Another key is judged by what it may do now.
+    // A replay requires the current permissions of the repeating key.
     let other = world.scoped(&[Permission::EmployeesWrite]).await;
     assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");
 }
@@ -197,7 +198,8 @@ async fn lesser_key_beside_an_upload_gets_409_or_is_first() {
         let standard = world.scoped(&[Permission::EmployeesWrite]).await;
         let (admin, lesser) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
         assert_eq!(admin.status, 200, "{}: {}", it.name, admin.text());
-        // The lesser key may commit first. The admin key covers it and gets its answer.
+        // If the lesser key commits first, the admin key gets its stored answer, because its permissions
+        // include the lesser key's.
         if lesser.status == 200 {
             assert_eq!(admin.text(), lesser.text(), "{}", it.name);
         } else {

@@ -1,5 +1,5 @@
-//! Level and role: the level of a key opens keys and settings, the role of its person opens data, and neither
-//! opens the other's (decisions B5, B7).
+//! Level and role are independent: the level of a key grants access to keys and settings, the role of its
+//! person to data (decisions B5, B7).
 
 use candor_domain::access::{AccessLevel, AdminContext, Environment};
 use candor_http::table::ROUTES;
@@ -36,7 +36,7 @@ async fn each_admin_route_opens_by_its_own_context() {
             let answered = resources.filled(request, route).send().await;
             let what = format!("{} {level:?} {opens}", route.operation);
             if opens {
-                // A key of the organization stays out of reach, which is another refusal.
+                // An unbound key is refused for another reason, without details.
                 let is_refused = answered.status == 403;
                 let has_details = is_refused && answered.json()["error"].get("details").is_some();
                 assert!(!has_details, "{what}: {}", answered.text());

@@ -1,4 +1,4 @@
-//! Keys that act for a person: what they may not do beyond objectives (decision B5).
+//! Bound keys: access restrictions beyond objectives (decision B5).
 
 mod answers;
 mod keys;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::objectives::{key_for, person};
 use crate::support::{Answered, World};
 
-/// The details of a refusal that an org admin would not get.
+/// Returns the details of a refusal that admin level would avoid.
 fn needs_admin() -> Value {
     json!([{"required_access_level": "admin"}])
 }
@@ -24,20 +24,20 @@ fn assert_denied(answered: &Answered, what: &str) {
     assert_eq!(answered.json()["error"]["details"], needs_admin(), "{what}");
 }
 
-/// A refusal of what no level opens.
+/// Asserts a refusal that no access level would avoid.
 fn assert_refused(answered: &Answered, what: &str) {
     assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{what}: {}", answered.text());
     assert!(answered.json()["error"].get("details").is_none(), "{what}: {}", answered.text());
 }
 
-/// The line top → joe → report, and a team of two outside of it.
+/// The reporting line top → joe → report, and a team of two outside of it.
 struct Cast {
     top: String,
     joe: String,
     report: String,
     other: String,
     member: String,
-    /// Acts for Joe.
+    /// A key bound to Joe.
     key: String,
 }
 

@@ -1,4 +1,4 @@
-//! Writes to people: a bound key makes them where its person is an org admin, and never otherwise (decision B5).
+//! Writes to people with a bound key, which succeed only if its person is an org admin (decision B5).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 use crate::support::{Answered, World};
 
-/// A method, the path below `/v1/employees`, and a body: JSON, or the text of a CSV file.
+/// A request: method, path below `/v1/employees`, and body as JSON or as the text of a CSV file.
 type Asked = (&'static str, String, Value);
 
 const FILE: &str = "email,first_name,last_name,role,manager_email\n";
@@ -21,7 +21,7 @@ async fn send(world: &World, key: &str, (method, path, body): &Asked) -> Answere
     request.json(body).send().await
 }
 
-/// Every write to people, each of which succeeds in this order.
+/// Returns every write to people, in an order in which all of them succeed.
 fn writes(cast: &Cast, pending: &str, mark: &str) -> Vec<Asked> {
     let Cast { joe, report, other, member, .. } = cast;
     let new = |name: &str| json!({"email": format!("{name}{mark}@x.io"), "first_name": name, "last_name": "X"});
@@ -62,7 +62,7 @@ async fn bound_key_without_role_writes_no_people() {
             for asked in writes(&cast, &pending, "1") {
                 assert_denied(&send(world, &key, &asked).await, &format!("{} {level:?} {asked:?}", it.name));
             }
-            // A resource that is absent, and fields that are wrong, come first (decision A13).
+            // An absent resource and invalid fields are reported first (decision A13).
             let absent = ("PATCH", "/emp_00000000000000000000000001".to_owned(), json!({"first_name": "A"}));
             assert_eq!(send(world, &key, &absent).await.status, 404, "{}", it.name);
             for wrong in [
@@ -119,7 +119,7 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
         let blind = changes(&writer).await;
         let wanted = json!({"first_name": {"to": "Joseph"}, "manager_email": {"to": "other@example.com"}});
         assert_eq!(blind, wanted, "{}", it.name);
-        // The answer of a write shows the resource (decision B3).
+        // The answer to a write shows the resource, which the key may not read (decision B3).
         let patched = ("PATCH", format!("/{}", cast.joe), json!({"first_name": "Joe"}));
         assert_eq!(send(world, &writer, &patched).await.json()["last_name"], "Example", "{}", it.name);
     }

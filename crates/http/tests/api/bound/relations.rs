@@ -1,4 +1,5 @@
-//! Eight relations to one set of resources, and the tables of what each of them sees and does (decision B5).
+//! Nine relations to one set of resources, and the resources that each relation can see and change (decision
+//! B5).
 
 use std::collections::BTreeSet;
 
@@ -10,22 +11,22 @@ use crate::support::World;
 
 pub(super) use super::relations_tables::{Entry, READS, Shown, WRITES};
 
-/// The relation of a caller to the resources.
+/// Relation of a caller to the resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// Wrote the observations and summaries, reviews in the assignments, and takes part in the conversations.
+    /// Author of the observations and summaries, reviewer of the assignments, participant of the conversations.
     Author,
-    /// The person they are about, who owns the objectives and takes part in the conversations.
+    /// Subject of the resources, owner of the objectives, participant of the conversations.
     Subject,
-    /// The manager of the subject's manager.
+    /// Manager of the subject's manager.
     Above,
-    /// Another manager below the manager above.
+    /// Another report of `Above` who is a manager.
     Beside,
     Admin,
-    /// Reviews in the assignments, and has nothing to do with the rest.
+    /// Reviewer of the assignments without any other relation.
     Reviewer,
     Stranger,
-    /// Asked for the assignments.
+    /// Requester of the assignments.
     Requester,
     /// An admin-level key of the organization.
     Organization,
@@ -43,22 +44,22 @@ impl Relation {
     }
 }
 
-/// A resource that not every relation sees.
+/// A resource that only some relations see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// An observation of the author.
+    /// An observation by the author.
     Observation,
-    /// An observation of the author with visibility `managers`.
+    /// An observation by the author with visibility `managers`.
     Managers,
-    /// An observation without author with visibility `managers`.
+    /// An observation without an author, with visibility `managers`.
     Foreign,
-    /// An observation that was submitted to the assignment.
+    /// An observation submitted to the assignment.
     Submitted,
-    /// An observation with visibility `managers` that was submitted to the assignment.
+    /// An observation with visibility `managers`, submitted to the assignment.
     SubmittedManagers,
-    /// The subject's objective.
+    /// An objective of the subject.
     Objective,
-    /// The subject's objective as a manager.
+    /// An objective of the subject as a manager.
     Team,
     /// An objective of the organization.
     Org,
@@ -70,11 +71,11 @@ pub(super) enum Kind {
     Talk,
     /// A conversation about the objective.
     GoalTalk,
-    /// A message of the conversation about the draft.
+    /// A message in the conversation about the draft.
     Message,
-    /// An assignment to which the author has submitted.
+    /// An assignment with a submission by the author.
     Assignment,
-    /// An assignment to which nothing was submitted.
+    /// An assignment without submissions.
     Asked,
 }
 
@@ -98,7 +99,7 @@ pub(super) const KINDS: [Kind; 16] = [
 ];
 
 impl Kind {
-    /// The relations that see it.
+    /// Returns the relations that see this resource.
     pub(super) fn readers(self) -> &'static [Relation] {
         use Relation::{Above, Admin, Author, Organization, Requester, Reviewer, Subject};
         match self {
@@ -114,7 +115,7 @@ impl Kind {
         }
     }
 
-    /// The resources whose ids it shows.
+    /// Returns the resources whose ids this resource shows.
     pub(super) fn contents(self) -> &'static [Self] {
         match self {
             Self::Draft | Self::Shared => &[Self::Observation, Self::Managers, Self::Foreign, Self::Objective],
@@ -129,7 +130,7 @@ impl Kind {
         }
     }
 
-    /// The path of its family.
+    /// Returns the path of the resource's collection.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::Observation | Self::Managers | Self::Foreign | Self::Submitted | Self::SubmittedManagers => {
@@ -144,7 +145,7 @@ impl Kind {
     }
 }
 
-/// The people of the relations, with a key of each.
+/// One person and one key for each relation.
 pub(super) struct Cast {
     people: Vec<String>,
     keys: Vec<String>,
@@ -187,7 +188,7 @@ impl Fixture {
         &self.0.iter().find(|(it, _)| *it == kind).unwrap().1
     }
 
-    /// The resources whose ids stand in a text.
+    /// Returns the resources whose ids occur in a text.
     pub(super) fn watched_in(&self, text: &str) -> BTreeSet<Kind> {
         self.0.iter().filter(|(_, id)| text.contains(id.as_str())).map(|(kind, _)| *kind).collect()
     }
@@ -268,7 +269,7 @@ impl Fixture {
         }
     }
 
-    /// A fixture in which these actions were done with one of the resources.
+    /// Creates a fixture and performs these actions on one of its resources.
     pub(super) async fn prepared(world: &World, cast: &Cast, kind: Kind, actions: &[&str]) -> Self {
         let fixture = Self::make(world, cast).await;
         let path = format!("{}/{}", kind.path(), fixture.id(kind));

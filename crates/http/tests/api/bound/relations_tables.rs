@@ -1,4 +1,4 @@
-//! The tables of the walk: what each read shows, and to which relations each write is open (decision B5).
+//! Tables of the walk: visible resources per read, and permitted relations per write (decision B5).
 
 use serde_json::{Value, json};
 
@@ -9,25 +9,25 @@ use Kind::{
 };
 use Relation::{Above, Admin, Author, Organization, Requester, Reviewer, Subject};
 
-/// What a read shows.
+/// Expected result of a read.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
-    /// These resources, to the relations that see them.
+    /// Shows these resources to the relations that can see them.
     Shows(Shown),
-    /// Everything, and so only to the relations that see everything.
+    /// Shows everything, and is therefore open only to relations that see everything.
     Refused,
 }
 
 /// Resources that a read shows.
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
-    /// The resources that it is about.
+    /// Resources that the read returns directly.
     pub(super) roots: &'static [Kind],
-    /// Queries that it is asked with.
+    /// Query strings that the read is tried with.
     pub(super) queries: &'static [&'static str],
-    /// How many levels of contents its answers show.
+    /// Number of nested levels in the answer.
     pub(super) depth: u8,
-    /// It shows some of what the relation sees, such as a person's own notifications.
+    /// `true` if the read shows only a part of the visible resources, such as a person's own notifications.
     pub(super) is_partial: bool,
 }
 
@@ -35,9 +35,9 @@ const fn shows(roots: &'static [Kind], depth: u8, queries: &'static [&'static st
     Entry::Shows(Shown { roots, queries, depth, is_partial: false })
 }
 
-/// None of the watched resources.
+/// A read that shows none of the watched resources.
 const NOTHING: Entry = shows(&[], 0, &[""]);
-/// Some of the watched resources, and only visible ones.
+/// A read that shows an unspecified part of the visible resources.
 const OWN: Entry = Entry::Shows(Shown { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
 
 const OBSERVATIONS: &[Kind] = &[Observation, Managers, Foreign, Submitted, SubmittedManagers];
@@ -50,7 +50,7 @@ const SUMMARY_LISTS: &[&str] = &[
      &expand=included_objectives,included_observations",
 ];
 
-/// What each read shows. Every GET of the table of routes has an entry.
+/// Expected result of each read. Every `GET` route must have an entry.
 pub(super) const READS: &[(&str, Entry)] = &[
     ("listObservations", shows(OBSERVATIONS, 0, &["?limit=100&filter[archived]=all&expand=employee,attributes"])),
     ("getObservation", shows(OBSERVATIONS, 0, &["", "?expand=employee,attributes"])),
@@ -100,19 +100,19 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("getDocument", NOTHING),
 ];
 
-/// A write and the relations that it is open to.
+/// A write and the relations that may do it.
 pub(super) struct Write {
     pub(super) operation: &'static str,
-    /// The resource that it changes; `None` for a creation, which has tests of its own.
+    /// The resource that it changes; `None` for creations, which have their own tests.
     pub(super) target: Option<Kind>,
-    /// Actions that come first.
+    /// Actions that must be done first.
     pub(super) before: &'static [&'static str],
     pub(super) open_to: &'static [Relation],
     body: &'static str,
 }
 
 impl Write {
-    /// The body of a request of this relation. A key of the organization has to name the person it writes for.
+    /// Returns the request body for a relation. A key of the organization has to name the person it writes for.
     pub(super) fn body(&self, cast: &Cast, relation: Relation) -> Value {
         let mut body: Value = serde_json::from_str(self.body).unwrap();
         if relation == Organization && matches!(self.operation, "createMessage" | "submitFeedback") {
@@ -146,7 +146,7 @@ const ADMINS: &[Relation] = &[Admin, Organization];
 const KEEPERS: &[Relation] = &[Author, Above, Admin, Organization];
 const TALKERS: &[Relation] = &[Author, Subject, Admin, Organization];
 
-/// Every write of the resources that not every caller sees has an entry.
+/// Permitted relations of each write to resources with restricted visibility.
 pub(super) const WRITES: &[Write] = &[
     new("createObservation"),
     on("updateObservation", Observation, &[], WRITERS, r#"{"impact":"Trust"}"#),

@@ -1,5 +1,5 @@
-//! Walks every route with keys of eight relations, and compares what the answers show with the tables of
-//! [`super::relations`] (decision B5). A route that has no entry there fails the walk.
+//! Walks every route with keys of all relations and compares the answers with the tables of
+//! [`super::relations`] (decision B5). A route without an entry there fails the walk.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn entry(route: &Route) -> Entry {
     entry.unwrap_or_else(|| panic!("{} needs an entry in READS: what does it show?", route.operation)).1
 }
 
-/// The paths of a route: of each resource that it can show, or of one that is not watched.
+/// Returns the paths of a route: one for each resource that it can show, or one for an unwatched resource.
 fn paths(route: &Route, shown: &Shown, fixture: &Fixture, resources: &Resources) -> Vec<String> {
     let path = format!("/v1{}", route.path);
     let of = |kind: Kind| path.replace("{id}", fixture.id(kind));
@@ -28,8 +28,8 @@ fn paths(route: &Route, shown: &Shown, fixture: &Fixture, resources: &Resources)
     single.iter().flat_map(|path| shown.queries.iter().map(move |query| format!("{path}{query}"))).collect()
 }
 
-/// The resources that an answer of this route may show to a relation: the roots and what they contain, at most `depth`
-/// levels down, each only through what the relation sees.
+/// Returns the resources that a relation may see in an answer: visible roots and their visible contents, at
+/// most `depth` levels down.
 fn expected(shown: &Shown, relation: Relation) -> BTreeSet<Kind> {
     let sees = |kind: &&Kind| kind.readers().contains(&relation);
     let mut all: BTreeSet<Kind> = shown.roots.iter().filter(sees).copied().collect();

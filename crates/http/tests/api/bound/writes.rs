@@ -1,4 +1,4 @@
-//! Reviews and writing in the name of a person (decisions B5, C10).
+//! Reviews, and writes on behalf of a person (decisions B5, C10).
 
 use candor_domain::access::AccessLevel;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::objectives::{body, key_for, objective, person};
 use crate::stores::every_store;
 use crate::support::{Answered, World};
 
-/// The line boss → joe, an org admin, and a person elsewhere, each with a standard key.
+/// The reporting line boss → joe, an org admin, and a person elsewhere, each with a standard key.
 struct Cast {
     boss: String,
     joe: String,
@@ -77,7 +77,7 @@ async fn owner_decides_nothing_under_required_review() {
                 for action in ["submit", "approve"] {
                     post(world, &world.admin, &format!("{path}/{action}"), json!({})).await;
                 }
-                // Starting and pausing stays the owner's.
+                // The owner still starts and pauses the objective.
                 for status in ["in_progress", "approved", "in_progress"] {
                     let patched = world.bare("PATCH", &path).key(key).json(&json!({"status": status})).send().await;
                     assert_eq!(patched.status, 200, "{}: {}", it.name, patched.text());
@@ -156,7 +156,7 @@ async fn bound_key_writes_in_no_other_name() {
                     assert_eq!(made.json()[field], json!(own), "{what}");
                     assert_eq!(post(world, key, path, with(json!(own))).await.status, 201, "{what}");
                 }
-                // A key of the organization names the person it writes for.
+                // A key of the organization must name the person that it writes for.
                 let named = post(world, &world.admin, path, with(json!(boss))).await;
                 assert!(matches!(named.status, 200 | 201), "{what}: {}", named.text());
                 let unnamed = post(world, &world.admin, path, body.clone()).await;
@@ -184,7 +184,7 @@ async fn summary_is_decided_by_another_person() {
         };
         for setting in ["optional", "required"] {
             reviews(world, setting).await;
-            // About oneself, by oneself and by another, org admins included.
+            // Summaries about oneself, written by oneself or by another person, including org admins.
             for (about, author, key) in
                 [(&cast.joe, &cast.joe, joe), (&cast.admin, &cast.admin, admin), (&cast.admin, &cast.other, admin)]
             {

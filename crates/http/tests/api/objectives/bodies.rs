@@ -1,4 +1,4 @@
-//! What creations, updates and actions take, and in which order they are refused (decisions A7, A13, C4 to C10).
+//! Bodies of creations, updates and actions, and the order of their checks (decisions A7, A13, C4 to C10).
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::{Value, json};
@@ -171,7 +171,7 @@ async fn each_action_takes_its_own_remark() {
             assert_eq!(answered.problems(), [(problem.0.to_owned(), problem.1.to_owned())], "{action} {body}");
         }
     }
-    // The fields come before the state, the state where there is no body at all.
+    // Invalid fields are reported before the state; without a body, the state is.
     let path = objective(&world, KINDS[0], &owner).await;
     assert_eq!(ask(&world, &world.admin, &path, "archive").await.status, 200);
     assert_eq!(world.post(&format!("{path}/reject"), json!({})).await.status, 400);

@@ -1,4 +1,4 @@
-//! Many at once: one history, which is legal, with one event for each entry of it.
+//! Concurrent actions leave one legal history, with one event for each entry.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{Feed, KINDS, ask, objective, person};
 use crate::stores::every_store;
 use crate::support::World;
 
-/// Follows a history from the creation through the contract's table to the state it ends in.
+/// Replays a history through the contract's table and returns the final state.
 fn followed(history: &[Value]) -> &'static str {
     let actions: Vec<_> = history.iter().rev().map(|it| it["action"].as_str().unwrap()).collect();
     assert_eq!(actions[0], "objective.create");

@@ -1,10 +1,10 @@
-//! The table of §3.1 as the contract has it, with decision C10; the code under test knows nothing of it.
+//! The state table of §3.1 with decision C10, independent of the code under test.
 
-/// Where an objective can stand; in review is a state of its own that is reported as `proposed`.
+/// All states. `in review` is internal and reported as `proposed`.
 pub(super) const STATES: [&str; 7] =
     ["proposed", "in review", "approved", "in_progress", "completed", "missed", "archived"];
 
-/// What can be done with one: the actions, and PATCH of the status to each word.
+/// All triggers: the actions, and `PATCH` of the status to each value.
 pub(super) const TRIGGERS: [&str; 12] = [
     "submit",
     "approve",
@@ -41,7 +41,7 @@ const TABLE: [(&str, &str, &str); 16] = [
     ("missed", "archive", "archived"),
 ];
 
-/// Where a trigger leads; `None` = 409.
+/// Returns the state after a trigger, or `None` if the trigger is refused with 409.
 pub(super) fn leads(from: &str, trigger: &str, review: &str) -> Option<&'static str> {
     let forbidden = match review {
         "required" => (from, trigger) == ("proposed", "approve"),
@@ -52,12 +52,12 @@ pub(super) fn leads(from: &str, trigger: &str, review: &str) -> Option<&'static 
     row.filter(|_| !forbidden).map(|(_, _, to)| to)
 }
 
-/// What the API calls a state.
+/// Returns the status that the API reports for a state.
 pub(super) fn reported(state: &str) -> &str {
     if state == "in review" { "proposed" } else { state }
 }
 
-/// Whether nothing but archiving is left.
+/// Returns `true` if archiving is the only remaining action.
 pub(super) fn is_finished(state: &str) -> bool {
     matches!(state, "completed" | "missed" | "archived")
 }

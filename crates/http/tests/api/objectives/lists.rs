@@ -1,4 +1,4 @@
-//! Filters, families and what is inlined (§4.2, decision C7).
+//! Lists of objectives: filters, families and expanded members (§4.2, decision C7).
 
 use candor_domain::access::Permission;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{KINDS, ask, body, created, ids, objective, person, walk};
 use crate::support::World;
 
-/// Four objectives of each kind, of two owners; the last of each kind is archived.
+/// Creates four objectives of each kind for two owners; the last of each kind is archived.
 async fn populated(world: &World) -> (Vec<Value>, [String; 2]) {
     let owners = [person(world, "one", "org_admin", None).await, person(world, "two", "org_admin", None).await];
     let mut all = vec![];
@@ -53,7 +53,7 @@ async fn each_list_shows_what_its_filters_let_through() {
     for resource in ["employee-objectives", "manager-objectives"] {
         let employees = resource == "employee-objectives";
         for (query, wanted) in &cases {
-            // The list of employees' objectives takes any scope and always shows employees'.
+            // The list of employees' objectives accepts any scope, but always shows those of employees.
             let wanted = |it: &&Value| if employees && query.contains("scope") { open(it) } else { wanted(it) };
             for sort in ["period_end", "-period_end", "created_at", "-created_at", "updated_at", "-updated_at"] {
                 let mut expected: Vec<_> =

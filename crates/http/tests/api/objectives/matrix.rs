@@ -1,4 +1,4 @@
-//! Every state × every trigger × every review setting, on both resources and every scope.
+//! All combinations of state, trigger and review setting, for both resources and every scope.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::contract::{REVIEWS, STATES, TRIGGERS, is_finished, leads, reported};
 use super::{Feed, KINDS, ask, body, created, person, review};
 use crate::support::World;
 
-/// An objective that stands in a state, by the shortest way there.
+/// Creates an objective and brings it into a state by the shortest path.
 async fn standing(world: &World, kind: (&str, &str), owner: &str, state: &str) -> String {
     let begun = matches!(state, "in_progress" | "completed" | "missed");
     let mut body = body(kind.1, owner);
@@ -26,7 +26,7 @@ async fn standing(world: &World, kind: (&str, &str), owner: &str, state: &str) -
     path
 }
 
-/// What the objective is after the trigger led to a state.
+/// Returns the expected objective after a trigger has led to a state.
 fn after(before: &Value, trigger: &str, to: &str, now: &str) -> Value {
     let mut it = before.clone();
     it["status"] = json!(reported(to));

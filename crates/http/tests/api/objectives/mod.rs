@@ -1,4 +1,4 @@
-//! Objectives and who is told of them (§2.2, §3.1, §4.2, decisions C, G).
+//! Objectives and their notifications (§2.2, §3.1, §4.2, decisions C, G).
 
 mod bodies;
 mod concurrent;
@@ -21,11 +21,11 @@ use candor_domain::event::{Event, EventType};
 use candor_port_storage::ChangeSet;
 use std::time::{Duration, Instant};
 
-/// Each resource with each scope that stands in it.
+/// Each combination of resource and scope.
 const KINDS: [(&str, &str); 3] =
     [("employee-objectives", "employee"), ("manager-objectives", "manager"), ("manager-objectives", "org")];
 
-/// A person with a role and a manager.
+/// Creates a person with a role and a manager.
 pub(crate) async fn person(world: &World, name: &str, role: &str, manager: Option<&str>) -> String {
     let body = json!({
         "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "role": role,
@@ -34,7 +34,7 @@ pub(crate) async fn person(world: &World, name: &str, role: &str, manager: Optio
     world.made("/v1/employees", body).await
 }
 
-/// The body of an objective.
+/// Returns the body of an objective.
 pub(crate) fn body(scope: &str, owner: &str) -> Value {
     json!({
         "scope": scope, "owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01",
@@ -42,7 +42,7 @@ pub(crate) fn body(scope: &str, owner: &str) -> Value {
     })
 }
 
-/// Creates an objective and answers its path.
+/// Creates an objective and returns its path.
 pub(crate) async fn objective(world: &World, (resource, scope): (&str, &str), owner: &str) -> String {
     created(world, (resource, scope), body(scope, owner)).await
 }
@@ -51,7 +51,7 @@ async fn created(world: &World, (resource, _): (&str, &str), body: Value) -> Str
     format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
 }
 
-/// Does to an objective what a trigger of the contract's table names: an action, or `PATCH` and a status.
+/// Performs a trigger of the contract's table: an action, or `PATCH` with a status.
 async fn ask(world: &World, key: &str, path: &str, trigger: &str) -> Answered {
     let (method, path, body) = match trigger.strip_prefix("PATCH ") {
         Some(status) => ("PATCH", path.to_owned(), json!({"status": status})),
@@ -66,7 +66,7 @@ async fn review(world: &World, setting: &str) {
     assert_eq!(answered.status, 200, "{}", answered.text());
 }
 
-/// A key that acts for a person.
+/// Creates a key bound to a person.
 pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
     let order = KeyOrder {
         organization: world.organization,
@@ -82,29 +82,29 @@ pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> 
     operator::create_key(&world.services, order).await.unwrap().1.reveal().to_owned()
 }
 
-/// Reads the event feed on from where it was.
+/// A reader of the event feed that remembers its cursor.
 pub(crate) struct Feed<'w> {
     world: &'w World,
     cursor: String,
 }
 
 impl<'w> Feed<'w> {
-    /// From now on.
+    /// Creates a reader that starts at the current end of the feed.
     pub(crate) async fn from_now(world: &'w World) -> Self {
         let mut feed = Self { world, cursor: String::new() };
         feed.read().await;
         feed
     }
 
-    /// The events about objectives since then.
+    /// Returns the new events about objectives.
     ///
-    /// On PostgreSQL the feed does not pass a transaction that is open anywhere on the server, also in the database of
-    /// another test. So everything is there when an event is that was put in last.
+    /// On PostgreSQL, transactions that are open anywhere on the server hold the feed back. The reader
+    /// therefore writes a marker event and reads until it appears.
     async fn read(&mut self) -> Vec<Value> {
         self.all("objective.").await
     }
 
-    /// The events since then whose names begin like this.
+    /// Returns the new events whose names begin with `prefix`.
     pub(crate) async fn all(&mut self, prefix: &str) -> Vec<Value> {
         let last = mark(self.world).await;
         let mut events = vec![];
@@ -145,7 +145,7 @@ async fn mark(world: &World) -> String {
     id.to_string()
 }
 
-/// Every entry of a list, page by page.
+/// Returns all entries of a list, across its pages.
 pub(crate) async fn walk(world: &World, key: &str, path: &str) -> Vec<Value> {
     let (mut all, mut cursor) = (vec![], String::new());
     loop {

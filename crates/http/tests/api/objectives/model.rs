@@ -1,4 +1,4 @@
-//! Any sequence of actions, edits and days agrees with a model that is written from the contract alone.
+//! Random sequences of actions, edits and days, compared with a model written from the contract alone.
 
 use candor_domain::time::Date;
 use candor_service::runtime::objective_autostart;
@@ -44,7 +44,7 @@ struct Model {
 }
 
 impl Model {
-    /// What a step does: the events it fires, or that it is refused.
+    /// Applies a step to the model. Returns the expected events, or the status of the refusal.
     fn take(&mut self, step: &Step, now: &str) -> Result<Vec<&'static str>, u16> {
         match step {
             Step::Review(setting) => {

@@ -1,11 +1,11 @@
-//! Who is told of what, in the same transaction (decisions G).
+//! Recipients of notifications, which are written in the same transaction (decisions G).
 
 use serde_json::{Value, json};
 
 use super::{KINDS, ask, body, created, objective, person, walk};
 use crate::support::World;
 
-/// Everything that was sent, the oldest first: to whom, the type, the body.
+/// Returns recipient, type and body of all notifications, oldest first.
 async fn told(world: &World) -> Vec<(String, String, String)> {
     let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
     let all = walk(world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
@@ -36,7 +36,7 @@ async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_o
         notice(&owner, "objective.approved", "Good."),
     ];
     assert_eq!(told(&world).await, wanted);
-    // Nothing else tells anybody, and what is refused neither.
+    // No other action sends a notification, and neither does a refused one.
     for trigger in ["approve", "reject", "submit", "miss"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
     }

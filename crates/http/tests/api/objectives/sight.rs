@@ -1,4 +1,4 @@
-//! What a key that acts for a person sees and does (§2.2, decision B5).
+//! Access of bound keys to objectives (§2.2, decision B5).
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "obj_00000000000000000000000001";
 
-/// What somebody may do with the objectives of a kind.
+/// Access to the objectives of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum May {
     Nothing,
@@ -17,11 +17,11 @@ enum May {
     Write,
 }
 
-/// The line top → boss → owner, with a peer beside the owner, and people outside the line.
+/// The reporting line top → boss → owner, with a peer of the owner and people outside the line.
 struct Cast {
     owner: String,
     admin: String,
-    /// Name, key, and what they may with those of the owner and with the organization's.
+    /// Name, key, access to the owner's objectives, and access to the organization's.
     callers: Vec<(&'static str, String, May, May)>,
 }
 
@@ -63,7 +63,7 @@ async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<s
     }
 }
 
-/// Every request about one objective; a change is made of a fresh one each time.
+/// Tries every request on an objective. Each change is tried on a new objective.
 async fn meets(it: &Shared, cast: &Cast, kind: (&str, &str), caller: &(&str, String, May, May)) {
     let (name, key, own, org) = caller;
     let (world, case) = (&it.world, format!("{}: {name} × {kind:?}", it.name));

@@ -1,4 +1,4 @@
-//! Objectives start when their period begins (decision C3).
+//! Automatic start of objectives when their period begins (decision C3).
 
 use std::cell::Cell;
 
@@ -48,7 +48,7 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
         world.clock.advance_seconds(DAY);
         assert_eq!(swept(world).await, 0);
         let mut feed = Feed::from_now(world).await;
-        // The last millisecond of the day before, and the first of the day.
+        // The last millisecond of the day before, then the first of the day.
         world.clock.advance_seconds(15 * 3600);
         world.clock.advance_millis(-1000);
         assert_eq!((world.services.clock.now().date().to_string().as_str(), swept(world).await), ("2026-03-03", 0));
@@ -61,7 +61,7 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
         let events = feed.read().await;
         let mut fired: Vec<_> =
             events.iter().map(|it| (it["event"].as_str().unwrap(), it["data"]["scope"].as_str().unwrap())).collect();
-        // Both started in one commit, in any order.
+        // Both started in one commit, so the order of their events is undefined.
         fired.sort_unstable();
         let changed = "objective.status_changed";
         assert_eq!(fired, [(changed, "manager"), (changed, "org")]);
@@ -69,7 +69,7 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
         let newest = world.get(&format!("{}/history?limit=1", paths[1])).await.json()["data"][0].clone();
         assert_eq!((&newest["action"], &newest["actor"]["type"]), (&json!("objective.start"), &json!("system")));
         assert_eq!(newest["changes"], json!({"status": {"from": "approved", "to": "in_progress"}}));
-        // Held back until it is started by hand; it stays so over another period.
+        // A paused objective starts only manually, also after its period has changed.
         assert_eq!(world.patch(&paths[0], json!({"period_start": "2026-03-03"})).await.status, 200);
         world.clock.advance_seconds(30 * DAY);
         assert_eq!(swept(world).await, 0);

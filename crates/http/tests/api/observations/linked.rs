@@ -1,4 +1,5 @@
-//! Ids of observations, objectives and summaries in other resources, which show only what the caller sees (decision B5).
+//! Ids of observations, objectives and summaries in other resources: a bound key sees only visible ones
+//! (decision B5).
 
 use candor_domain::access::{AccessLevel, Permission};
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use crate::objectives::{body, key_for, person, walk};
 use crate::stores::every_store;
 use crate::support::{Answered, World};
 
-/// A manager, an employee below, and resources that only the manager sees beside some that both see.
+/// A manager with a report, resources that only the manager sees, and resources that both see.
 struct Linked {
     employee: String,
     manager_key: String,
@@ -35,7 +36,7 @@ impl Linked {
         Self { employee, manager_key, employee_key, hidden, open, objective }
     }
 
-    /// Creates a summary of the employee that includes both observations; returns its path.
+    /// Creates a summary of the employee that includes both observations, and returns its path.
     async fn summary(&self, world: &World) -> String {
         let body = json!({
             "employee_id": self.employee, "author_id": self.employee, "title": "First half", "body": "Calm.",

@@ -1,11 +1,11 @@
-//! Lists of observations: their filters, orders and mistakes (§4.1).
+//! Lists of observations: filters, sorts and invalid parameters (§4.1).
 
 use serde_json::{Value, json};
 
 use super::{NOBODY, attributes, problem};
 use crate::support::World;
 
-/// Every entry of a list, page by page.
+/// Returns all entries of a list, across its pages.
 async fn walk(world: &World, query: &str) -> Vec<Value> {
     let (mut all, mut cursor) = (vec![], String::new());
     loop {
@@ -20,14 +20,15 @@ async fn walk(world: &World, query: &str) -> Vec<Value> {
 }
 
 struct Population {
-    /// In the order in which they were made.
+    /// The observations in order of creation.
     all: Vec<Value>,
-    /// The top, a manager below, and somebody below them; the one between has left.
+    /// A top manager, a manager below who has left, and a report of that manager.
     people: [String; 3],
     attributes: Vec<String>,
 }
 
-/// Ten observations about three people in one line, of different types, days and tags; the last two are archived.
+/// Creates ten observations about three people in one line, of different types, days and tags; the last two are
+/// archived.
 async fn populated(world: &World) -> Population {
     let attributes = attributes(world).await;
     let mut people: Vec<String> = vec![];

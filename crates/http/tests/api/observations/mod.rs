@@ -1,4 +1,4 @@
-//! Observations: what they take, the states they can be in, and their lists (§2.1, §3.2, §4.1).
+//! Observations: bodies, states and lists (§2.1, §3.2, §4.1).
 
 mod linked;
 mod lists;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::support::World;
 
-/// Nobody of any organization.
+/// A person id that exists in no organization.
 const NOBODY: &str = "emp_00000000000000000000000001";
 
 fn problem(field: &str, code: &str) -> Vec<(String, String)> {
     vec![(field.to_owned(), code.to_owned())]
 }
 
-/// What a creation needs.
+/// Returns the minimal body of a creation.
 fn body(employee: &str) -> Value {
     json!({"employee_id": employee, "type": "strength", "observation": "Listens."})
 }
@@ -27,19 +27,19 @@ fn with(mut body: Value, changes: &Value) -> Value {
     body
 }
 
-/// The ids of the attributes that an organization begins with.
+/// Returns the ids of an organization's initial attributes.
 async fn attributes(world: &World) -> Vec<String> {
     let all = world.get("/v1/attributes?limit=100").await.json();
     all["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Somebody who was invited and has not accepted.
+/// Creates an invited person who has not accepted.
 async fn invited(world: &World) -> String {
     let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Example", "send_invite": true});
     world.made("/v1/employees", body).await
 }
 
-/// The types of all events about observations.
+/// Returns the types of all events about observations.
 async fn events(world: &World) -> Vec<String> {
     let all = world.get("/v1/events?limit=100").await.json();
     let words = all["data"].as_array().unwrap().iter().map(|it| it["event"].as_str().unwrap().to_owned());
@@ -143,7 +143,7 @@ async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
     let answered = world.post("/v1/observations", body(&invited(&world).await)).await;
     assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()));
     assert_eq!(answered.problems(), problem("employee_id", "invalid_state"));
-    // Everything that does not hold is said at once, each with its value, whatever text it is.
+    // All invalid references are reported at once, each with its value.
     let wrong = json!({"employee_id": NOBODY, "author_id": "", "attribute_ids": [library[0], gone]});
     let answered = world.post("/v1/observations", with(body(""), &wrong)).await;
     assert_eq!(answered.status, 422);

@@ -9,7 +9,7 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "/v1/observations/obs_00000000000000000000000001";
 
-/// The line top → boss → subject, with people outside of it and one key for each.
+/// The reporting line top → boss → subject, people outside of it, and a key for each.
 struct Relations {
     author: String,
     requester: String,
@@ -49,7 +49,7 @@ impl Relations {
         Self { author, requester, subject, keys }
     }
 
-    /// Creates an observation of the author about the subject; returns its id.
+    /// Creates an observation of the author about the subject and returns its id.
     async fn observation(&self, world: &World, visibility: &str) -> String {
         let body = json!({
             "employee_id": self.subject, "author_id": self.author, "type": "opportunity", "visibility": visibility,
@@ -58,8 +58,8 @@ impl Relations {
         world.made("/v1/observations", body).await
     }
 
-    /// Creates an assignment that asks the author about the subject, and submits an observation to it; returns the paths
-    /// of the assignment and the id of the observation.
+    /// Creates an assignment that asks the author about the subject, and submits an observation to it. Returns
+    /// the path of the assignment and the id of the observation.
     async fn submitted(&self, world: &World, requester: &str, visibility: &str) -> (String, String) {
         let asks = json!({
             "employee_id": self.subject, "requester_id": requester, "title": "Before the review",

@@ -1,4 +1,4 @@
-//! What is found, and in which order.
+//! Search results and their order.
 
 use serde_json::{Value, json};
 

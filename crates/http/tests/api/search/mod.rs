@@ -1,4 +1,4 @@
-//! Search (decision G): what is found, how it is shown, and by whom.
+//! Search (decision G): results, highlighting, and visibility.
 
 mod found;
 mod refused;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::objectives::{key_for, person};
 use crate::support::{Answered, World};
 
-/// A path of a search; the query is written as a browser would.
+/// Returns the path of a search, percent-encoded as by a browser.
 fn path(query: &[(&str, &str)]) -> String {
     let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
     format!("/v1/search?{}", query.join("&"))
@@ -29,7 +29,7 @@ async fn search_as(world: &World, key: &str, query: &[(&str, &str)]) -> Answered
     world.bare("GET", &path(query)).key(key).send().await
 }
 
-/// The ids that are found, in their order.
+/// Returns the ids of the results, in order.
 fn ids(answered: &Answered) -> Vec<String> {
     assert_eq!(answered.status, 200, "{}", answered.text());
     let data = answered.json()["data"].clone();
@@ -50,15 +50,15 @@ async fn objective(world: &World, owner: &str, title: &str) -> String {
     world.made("/v1/employee-objectives", body).await
 }
 
-/// The key of a person.
+/// Creates a standard key bound to a person.
 async fn bound(world: &World, person: &str) -> String {
     key_for(world, person, AccessLevel::Standard).await
 }
 
-/// Everything that can be searched.
+/// The parameter that searches all types.
 const ALL: (&str, &str) = ("types", "observations,objectives,employees,summaries");
 
-/// A person below another one.
+/// Creates a person, optionally below a manager.
 async fn report(world: &World, name: &str, manager: Option<&str>) -> String {
     person(world, name, "employee", manager).await
 }

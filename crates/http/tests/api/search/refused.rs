@@ -1,4 +1,4 @@
-//! What a search must not be, and what stands in its way.
+//! Searches that are refused, and hostile queries.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ async fn nobody_finds_what_belongs_to_another_data_set() {
     }
 }
 
-/// What query languages and parsers trip over, and letters between.
+/// Characters that are special to query languages and parsers, and some letters.
 const PARTS: [&str; 40] = [
     "\"",
     "'",

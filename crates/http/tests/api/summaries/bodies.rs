@@ -1,4 +1,4 @@
-//! What bodies of summaries may say, field by field.
+//! Validation of summaries, field by field.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Many at once: what happens once happens once.
+//! Concurrent actions take effect exactly once.
 
 use std::collections::BTreeMap;
 

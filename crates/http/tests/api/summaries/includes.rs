@@ -1,4 +1,4 @@
-//! What summaries rest on: the links of objectives, and observations that come and go (decisions G).
+//! Resources that summaries include: links from objectives, and added and removed observations (decisions G).
 
 use candor_domain::access::{AccessLevel, Permission};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn id(path: &str) -> &str {
     path.rsplit('/').next().unwrap()
 }
 
-/// Whether a tag that was given before still is the resource's.
+/// Returns `true` if an earlier ETag still matches.
 async fn is_unchanged(world: &World, path: &str, tag: &str) -> bool {
     world.ask("GET", path).header("if-none-match", tag).send().await.status == 304
 }

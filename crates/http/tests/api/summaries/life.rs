@@ -1,4 +1,4 @@
-//! The life of a summary as clients see it, and who is told of it.
+//! The life cycle of a summary, and its notifications.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Filters and sorts of the list.
+//! Filters and sorts of summaries.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use super::{body, done, objective, observation, someone, summary};
 use crate::objectives::{person, walk};
 use crate::support::World;
 
-/// Summaries about two people in each status, with what some of them rest on.
+/// Summaries about two people in each status, some of them with included resources.
 struct Written {
-    /// Ada reports to the boss, and the boss to the top, who wrote some of them.
+    /// Reports to the boss, who reports to the top. The top wrote some of the summaries.
     ada: String,
     boss: String,
     top: String,

@@ -1,4 +1,4 @@
-//! Every status × every action × every review setting.
+//! All combinations of status, action and review setting.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::World;
 const STATUSES: [&str; 5] = ["draft", "pending_review", "approved", "shared", "archived"];
 const ACTIONS: [&str; 6] = ["submit", "approve", "return", "share", "feedback", "archive"];
 
-/// Where an action leads from a status: the contract's table, written once more.
+/// Returns the status after an action, from the contract's table; independent of the code under test.
 fn leads(from: &str, action: &str, review: &str) -> Option<&'static str> {
     match (action, from) {
         ("submit", "draft") if review != "disabled" => Some("pending_review"),
@@ -21,7 +21,7 @@ fn leads(from: &str, action: &str, review: &str) -> Option<&'static str> {
     }
 }
 
-/// A summary that stands in a status, by the shortest way there.
+/// Creates a summary and brings it into a status by the shortest path.
 async fn standing(world: &World, employee: &str, status: &str) -> String {
     let path = summary(world, body(employee)).await;
     let way: &[&str] = match status {
@@ -35,7 +35,7 @@ async fn standing(world: &World, employee: &str, status: &str) -> String {
     path
 }
 
-/// What the summary is after an action led to a status.
+/// Returns the expected summary after an action has led to a status.
 fn after(before: &Value, action: &str, to: &str, now: &str) -> Value {
     let mut it = before.clone();
     (it["status"], it["updated_at"]) = (json!(to), json!(now));

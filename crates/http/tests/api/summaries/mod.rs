@@ -1,4 +1,4 @@
-//! Summaries: their life, who sees them, and what they share with objectives and observations (decisions B5, G).
+//! Summaries: life cycle, visibility, and links with objectives and observations (decisions B5, G).
 
 mod bodies;
 mod concurrent;
@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 use crate::objectives::person;
 use crate::support::{Answered, World};
 
-/// The body of a summary.
+/// Returns the body of a summary.
 fn body(employee: &str) -> Value {
     json!({"employee_id": employee, "title": "First half", "body": "Calm under pressure."})
 }
 
-/// Creates a summary and answers its path.
+/// Creates a summary and returns its path.
 async fn summary(world: &World, body: Value) -> String {
     format!("/v1/summaries/{}", world.made("/v1/summaries", body).await)
 }
 
-/// Does one action to a summary.
+/// Performs one action on a summary.
 async fn ask(world: &World, key: &str, path: &str, action: &str) -> Answered {
     let body = if action == "return" { json!({"reason": "Too short"}) } else { json!({}) };
     world.bare("POST", &format!("{path}/{action}")).key(key).json(&body).send().await
 }
 
-/// Does actions to a summary, one after the other.
+/// Performs several actions on a summary, in order.
 async fn done(world: &World, path: &str, actions: &[&str]) {
     for action in actions {
         let answered = ask(world, &world.admin, path, action).await;
@@ -46,14 +46,14 @@ async fn observation(world: &World, employee: &str) -> String {
     world.made("/v1/observations", body).await
 }
 
-/// One person, with a manager.
+/// Creates a person with a manager.
 async fn someone(world: &World) -> (String, String) {
     let boss = person(world, "boss", "manager", None).await;
     let employee = person(world, "ada", "employee", Some(&boss)).await;
     (employee, boss)
 }
 
-/// What a member of a resource is.
+/// Returns a member of a resource.
 async fn member(world: &World, path: &str, name: &str) -> Value {
     world.get(path).await.json()[name].clone()
 }

@@ -1,4 +1,4 @@
-//! What a key that acts for a person sees and does (decision B5).
+//! Access of bound keys to summaries (decision B5).
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
@@ -10,22 +10,22 @@ use crate::support::World;
 
 const ABSENT: &str = "/v1/summaries/sum_00000000000000000000000001";
 
-/// What somebody may do with a summary.
+/// Access to a summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum May {
     Nothing,
-    /// See it, and give feedback.
+    /// Reads, and feedback.
     Answer,
-    /// Everything but to give feedback in the employee's place.
+    /// Everything except feedback on behalf of the employee.
     Write,
     All,
 }
 
-/// The line top → boss → employee, an author elsewhere, and people outside the line.
+/// The reporting line top → boss → employee, an author elsewhere, and people outside the line.
 struct Cast {
     employee: String,
     author: String,
-    /// Name, key, and what they may before and after it is shared.
+    /// Name, key, access before sharing, and access after it.
     callers: Vec<(&'static str, String, May, May)>,
 }
 

@@ -1,4 +1,4 @@
-//! Which events of the catalogue are fired (§6.2).
+//! Events of the catalogue that the API fires (§6.2).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{path, subscribed, text};
 use crate::support::World;
 
-/// Does everything with one resource of each kind that fires anything; says which events were fired.
+/// Performs every action that fires an event, and returns the names of the fired events.
 async fn everything_happens(world: &World) -> BTreeSet<String> {
     let done = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);

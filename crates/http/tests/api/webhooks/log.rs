@@ -1,4 +1,4 @@
-//! The log of attempts (§2.5, §6.4, decision F2).
+//! The delivery log (§2.5, §6.4, decision F2).
 
 use serde_json::{Value, json};
 

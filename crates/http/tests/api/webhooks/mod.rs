@@ -1,4 +1,4 @@
-//! Webhook subscriptions as clients see them, with receivers that nothing is sent to (§2.4, §2.5, §4.4, decisions F).
+//! Webhook subscriptions from the client's side, with fake receivers (§2.4, §2.5, §4.4, decisions F).
 
 mod live;
 mod log;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::World;
 
-/// A subscription to these events, as its creation answered it; a millisecond passes.
+/// Advances the clock by a millisecond and creates a subscription to these events. Returns the answer.
 async fn subscribed(world: &World, topics: &[&str]) -> Value {
     world.clock.advance_millis(1);
     let body = json!({"url": "https://receiver.example/hooks", "event_types": topics});
@@ -22,17 +22,17 @@ async fn subscribed(world: &World, topics: &[&str]) -> Value {
     created.json()
 }
 
-/// The path of a subscription.
+/// Returns the path of a subscription.
 fn path(webhook: &Value) -> String {
     format!("/v1/webhooks/{}", text(webhook, "id"))
 }
 
-/// A member of a JSON object.
+/// Returns a string member of a JSON object.
 fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_else(|| panic!("no text {name} in {value}")).to_owned()
 }
 
-/// The one detail of a conflict.
+/// Returns the expected details of a conflict.
 fn conflict(field: &str, current: impl Into<Value>, attempted: &str) -> Value {
     json!([{"field": field, "current": current.into(), "attempted_transition": attempted}])
 }

@@ -1,4 +1,4 @@
-//! Tests of a receiver, and single deliveries that are asked for again (§4.4, §8, decisions F7, F9).
+//! Test deliveries, and redelivery of single deliveries (§4.4, §8, decisions F7, F9).
 
 use candor_domain::webhook::Streak;
 use candor_service::runtime::sweep;
@@ -87,7 +87,7 @@ async fn a_retried_test_is_sent_once() {
     assert_eq!(world.attempt_all(200).await.len(), 1);
 }
 
-/// A subscription with one attempt of one event, answered like this.
+/// Creates a subscription with one attempted event, answered with this status.
 async fn attempted(world: &World, status: u16) -> (Value, String) {
     let webhook = subscribed(world, &["employee.created"]).await;
     world.employee("ada@example.com").await;

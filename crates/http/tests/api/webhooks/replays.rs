@@ -1,4 +1,4 @@
-//! The events of a time, delivered again (decision F9).
+//! Replays of the events of a period (decision F9).
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ async fn replay(world: &World, webhook: &Value, body: Value) -> Answered {
     world.post(&format!("{}/replay", path(webhook)), body).await
 }
 
-/// How many events were queued; nothing must be left.
+/// Runs a replay and returns the number of queued events. Asserts that none is left.
 async fn enqueued(world: &World, webhook: &Value, body: Value) -> u64 {
     let answered = replay(world, webhook, body).await;
     assert_eq!(answered.status, 202, "{}", answered.text());
@@ -22,8 +22,8 @@ async fn enqueued(world: &World, webhook: &Value, body: Value) -> u64 {
 
 const SINCE: &str = "2026-03-02T09:00:00Z";
 
-/// Three events: the first acknowledged, the second dropped, the third never attempted, because the subscription was
-/// not active. They are a second apart.
+/// Creates three events a second apart: the first acknowledged, the second dropped, the third never attempted
+/// because the subscription was inactive.
 async fn history(world: &World) -> Value {
     let webhook = subscribed(world, &["employee.created", "observation.created"]).await;
     world.clock.advance_millis(998);

@@ -1,4 +1,4 @@
-//! Secrets: what they are, how they are kept, and how long each signs (§6.4, decision F5).
+//! Signing secrets: format, storage and rotation (§6.4, decision F5).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! The life of a subscription on every store that there is.
+//! The life cycle of a subscription, on every store.
 
 use candor_service::runtime::sweep;
 use futures_util::future::join_all;

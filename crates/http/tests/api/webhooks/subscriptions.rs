@@ -1,4 +1,4 @@
-//! Making, reading, changing and deleting subscriptions.
+//! Creating, reading, changing and deleting subscriptions.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_domain::webhook::{Streak, Subscription};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{path, subscribed, text};
 use crate::support::{PUBLIC_URL, World};
 
-/// A subscription as it is stored.
+/// Reads a subscription from the store.
 pub(super) async fn stored(world: &World, webhook: &Value) -> Subscription {
     let tenant = candor_domain::access::Tenant::live(world.organization);
     let id = text(webhook, "id").parse().unwrap();

@@ -1,11 +1,11 @@
-//! Where deliveries may go (decision F1).
+//! Allowed and refused receiver URLs (decision F1).
 
 use serde_json::{Value, json};
 
 use super::{path, subscribed};
 use crate::support::World;
 
-/// URLs with the status, code and field code of their refusal.
+/// Returns URLs with the status, code and field code of their refusal.
 fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
     let invalid = |url: &str, code| (json!(url), 400, "validation_error", code);
     let unprocessable = |url: &str, code| (json!(url), 422, "unprocessable", code);

@@ -1,4 +1,4 @@
-//! Uploads that break off, come twice, or come at the same time.
+//! Uploads that are interrupted, repeated or concurrent.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use ulid::Ulid;
 use super::{assert_tree, counts, everybody, send, standard, upload};
 use crate::support::{KEY, Receivers, World, json, kind, params};
 
-/// A file of many people in a tree four wide; `name` goes into every first name.
+/// Creates a file of people in a tree of width four. `name` is part of every first name.
 fn file(people: usize, name: &str) -> String {
     let mut file = "email,first_name,last_name,manager_email,department_name\n".to_owned();
     for it in 0..people {
@@ -64,7 +64,7 @@ async fn a_retry_with_the_same_key_gets_the_same_answer() {
     assert_eq!(kind(other), "key reused");
 }
 
-/// The lesser key's upload is outrun for as long as the other one is under way.
+/// The store reports the lesser key's commits as stale, as if the other upload kept overtaking this one.
 #[tokio::test]
 async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
     let world = World::new().await;
@@ -111,7 +111,7 @@ async fn a_file_cut_at_any_byte_leaves_whole_rows_and_the_whole_file_completes_t
     }
 }
 
-/// Everybody with what a file says of them.
+/// Returns every person with the values that a file sets.
 async fn described(world: &World) -> Vec<(String, String, Option<String>, Option<String>)> {
     let all = everybody(world).await;
     let email = |id: EmployeeId| all.values().find(|it| it.id == id).map(|it| it.email.clone());

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::support::{World, json, params};
 
-/// Uploads a file and answers the body.
+/// Uploads a file and returns the body of the answer.
 async fn upload(world: &World, file: &str) -> Value {
     upload_with(world, &[], file).await
 }
@@ -34,14 +34,14 @@ async fn send(world: &World, context: RequestContext, query: &[(&str, &str)], fi
     upsert(&world.services, context, params(query), Bytes::copy_from_slice(file.as_bytes())).await
 }
 
-/// A caller who is no admin.
+/// Returns a request of a caller without admin level.
 fn standard(world: &World) -> RequestContext {
     let admin = world.admin();
     let caller = Caller { level: AccessLevel::Standard, ..(*admin.caller).clone() };
     world.call(caller)
 }
 
-/// Created, updated, deactivated, skipped, and the code of each failed row.
+/// Returns created, updated, deactivated and skipped counts, and number and code of each failed row.
 fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
     let data = &answer["data"];
     let count = |name: &str| data[name].as_u64().unwrap();
@@ -50,7 +50,7 @@ fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
     (count("created"), count("updated"), count("deactivated"), count("skipped"), errors.collect())
 }
 
-/// Everybody, by address as compared.
+/// Returns all people, by normalized address.
 async fn everybody(world: &World) -> BTreeMap<String, Employee> {
     let filter = Filter { status: StatusFilter::All, ..Filter::default() };
     let (tenant, sort) = (world.admin().caller.tenant, Sort::up(SortBy::CreatedAt));
@@ -76,7 +76,7 @@ async fn department_of(world: &World, person: &Employee) -> Option<String> {
     Some(world.store.row::<Department>(tenant, person.department_id?).await.unwrap().unwrap().value.name)
 }
 
-/// Nobody is their own manager, and the closure says the same as the lines.
+/// Asserts that no person is in a cycle and that the closure table matches the manager column.
 async fn assert_tree(world: &World) {
     let all = everybody(world).await;
     let tenant = world.admin().caller.tenant;

@@ -1,4 +1,4 @@
-//! Random organizations and random files: what must hold for every one of them.
+//! Property tests of the upsert with random organizations and files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{assert_tree, counts, department_of, everybody, upload_with};
 use crate::support::World;
 
-/// One row, by small numbers; 0 stands for an empty cell.
+/// A row of a file. Each field is an index of a value; 0 is an empty cell.
 #[derive(Debug, Clone)]
 struct Line {
     email: usize,
@@ -68,7 +68,7 @@ fn file(lines: &[Line]) -> String {
     file
 }
 
-/// Whether everything that a row says is so.
+/// Checks that every cell of a row has taken effect.
 async fn is_applied(world: &World, all: &BTreeMap<String, Employee>, line: &Line) -> Result<(), String> {
     let [email, first_name, _, manager, department, status, external_id, desk] = line.cells();
     let Some(it) = all.get(&email) else { return Err(format!("{email} is not there")) };
@@ -87,7 +87,7 @@ async fn is_applied(world: &World, all: &BTreeMap<String, Employee>, line: &Line
     if checks.iter().all(|it| *it) { Ok(()) } else { Err(format!("{line:?} is not applied: {it:?} {checks:?}")) }
 }
 
-/// The rows that were neither reported nor overruled by a later one.
+/// Returns the rows that were neither rejected nor overridden by a later row.
 fn accepted<'a>(lines: &'a [Line], answer: &Value) -> Vec<&'a Line> {
     let failed: BTreeSet<u64> = counts(answer).4.into_iter().map(|it| it.0).collect();
     let mut seen = BTreeSet::new();
@@ -126,7 +126,7 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
 #[test]
 fn any_file_on_any_organization_is_applied_once_and_whole() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // The same files on every run: what fails here fails everywhere, and again.
+    // A fixed seed, so that failures are reproducible.
     let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let lines = || proptest::collection::vec(Line::any(), 0..14);

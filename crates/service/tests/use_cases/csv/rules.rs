@@ -1,4 +1,4 @@
-//! Each rule of the upsert, by example.
+//! Examples of each rule of the upsert.
 
 use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::fields::Word;

@@ -1,4 +1,4 @@
-//! An orderly stop.
+//! Graceful stop of deliveries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
     desk.script.let_go();
     engine.await.unwrap();
     assert_eq!((desk.log(id).await.len(), desk.engine.held()), (8, 0));
-    // Another process need not wait for any lease.
+    // The leases were returned, so another process can claim immediately.
     let other = desk.another(3);
     assert_eq!(other.run_once().await.unwrap(), 13);
     assert_eq!(desk.log(id).await.len(), 21);

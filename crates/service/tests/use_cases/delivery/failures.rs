@@ -1,4 +1,4 @@
-//! Retries, drops, and the end of a subscription that keeps failing (§3.4, §6.4).
+//! Retries, dropped deliveries, and the deactivation of a subscription that keeps failing (§3.4, §6.4).
 
 use candor_domain::params::Params;
 use candor_domain::webhook::Schedule;
@@ -50,7 +50,7 @@ async fn attempts_share_the_event_and_have_ids_of_their_own() {
     assert_ne!(sent[0].headers["X-Service-Signature"], sent[1].headers["X-Service-Signature"]);
 }
 
-/// A subscription with so many failures behind it, the first of them at noon.
+/// Creates a subscription with this many past failures, the first at noon.
 async fn failing(failures: usize) -> (Desk, candor_domain::id::WebhookId) {
     let desk = Desk::with(Schedule::parse("").unwrap()).await;
     for (name, role) in [("ada", "org_admin"), ("bea", "org_admin"), ("cy", "employee")] {
@@ -118,7 +118,8 @@ async fn one_success_starts_the_count_anew() {
 async fn a_change_in_between_does_not_keep_a_failing_subscription_active() {
     let (desk, id) = failing(60).await;
     desk.world.clock.advance_seconds(86_401);
-    // The first commit of the disabling is lost before it is carried out; the next failure tries again.
+    // The first commit that deactivates the subscription fails before it takes effect; the next failure retries
+    // it.
     desk.world.store.fail(candor_store_testkit::FaultyCall::Commit, 2, candor_store_testkit::Fault::Before);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);

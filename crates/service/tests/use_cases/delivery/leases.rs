@@ -1,4 +1,4 @@
-//! Several processes on one queue: who has what, and for how long.
+//! Leases with several processes on one queue.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
     desk.subscribe(URL).await;
     let other = desk.another(3);
     for wait in [0, 29] {
-        // Handed over with the commit, and not attempted: the process might as well be dead.
+        // The commit handed the delivery to the engine, which does not run, like a process that died.
         desk.hire().await;
         desk.world.clock.advance_seconds(wait);
         assert_eq!(other.run_once().await.unwrap(), 0, "{wait}");

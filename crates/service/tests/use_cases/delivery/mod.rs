@@ -1,4 +1,4 @@
-//! Deliveries from the change that fires an event to the log, with receivers that answer as they are told.
+//! Deliveries from the event to the log, with scripted receivers.
 
 mod ending;
 mod failures;
@@ -33,18 +33,18 @@ use tokio::task::JoinHandle;
 
 use crate::support::{World, body, json as json_of, member, params, process};
 
-/// How a receiver takes an attempt.
+/// A receiver's reaction to an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Manner {
-    /// It answers with this status.
+    /// Answers with this status.
     Status(u16),
-    /// It does not answer in time.
+    /// Exceeds the timeout.
     Silent,
-    /// It answers with 200 once it is let go.
+    /// Answers with 200 once the test releases it.
     Hangs,
 }
 
-/// One attempt as the receiver saw it.
+/// An attempt as the receiver saw it.
 #[derive(Debug, Clone)]
 pub(super) struct Sent {
     pub(super) at: Timestamp,
@@ -55,13 +55,13 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// The event's id as its receiver sees it.
+    /// Returns the event's id from the body.
     pub(super) fn event(&self) -> String {
         self.body["id"].as_str().unwrap().to_owned()
     }
 }
 
-/// Receivers of webhooks, by URL; they answer 200 unless they are told otherwise.
+/// Scripted webhook receivers by URL. The default answer is 200.
 pub(super) struct Script {
     clock: Arc<ManualClock>,
     manners: Mutex<HashMap<String, Manner>>,
@@ -74,22 +74,22 @@ impl Script {
         self.manners.lock().unwrap().insert(url.to_owned(), manner);
     }
 
-    /// What was sent since the last time that this was asked.
+    /// Returns the attempts since the last call.
     pub(super) fn take(&self) -> Vec<Sent> {
         std::mem::take(&mut self.sent.lock().unwrap())
     }
 
-    /// How many attempts there were.
+    /// Returns the number of attempts.
     pub(super) fn sent(&self) -> usize {
         self.sent.lock().unwrap().len()
     }
 
-    /// How many of them went there.
+    /// Returns the number of attempts to this URL.
     pub(super) fn sent_to(&self, url: &str) -> usize {
         self.sent.lock().unwrap().iter().filter(|it| it.url == url).count()
     }
 
-    /// Lets those go that hang, now and from now on.
+    /// Releases all hanging attempts, current and future.
     pub(super) fn let_go(&self) {
         self.gate.add_permits(Semaphore::MAX_PERMITS / 2);
     }
@@ -124,7 +124,7 @@ impl WebhookTransport for Script {
     }
 }
 
-/// A service with an engine that is driven turn by turn.
+/// A service with an engine that the test runs step by step.
 pub(super) struct Desk {
     pub(super) world: World,
     pub(super) script: Arc<Script>,
@@ -154,12 +154,12 @@ impl Desk {
         Self { world, script: script.unwrap(), engine, made: AtomicU64::new(0) }
     }
 
-    /// Another process on the same store.
+    /// Creates another process on the same store.
     pub(super) fn process(&self, seed: u64) -> Arc<Services> {
         process(&self.world.clock, &self.world.store, Arc::clone(&self.script) as _, seed)
     }
 
-    /// Another process on the same store, with another ring of keys.
+    /// Creates another process on the same store, with another key ring.
     pub(super) fn process_with(&self, ring: &str, seed: u64) -> Arc<Services> {
         let vault = Vault::parse(ring).unwrap();
         let (store, clock) = (Arc::clone(&self.world.store) as _, Arc::clone(&self.world.clock) as _);
@@ -168,7 +168,7 @@ impl Desk {
         Arc::new(Services::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
     }
 
-    /// An engine of another process.
+    /// Creates an engine of another process.
     pub(super) fn another(&self, seed: u64) -> Arc<Engine> {
         Engine::new(&self.process(seed), Settings::default())
     }
@@ -177,7 +177,7 @@ impl Desk {
         Tenant::live(self.world.organization)
     }
 
-    /// A subscription to new people; its secret is the second.
+    /// Subscribes to created employees. Returns the subscription's id and secret.
     pub(super) async fn subscribe(&self, url: &str) -> (WebhookId, String) {
         let text = json!({"url": url, "event_types": ["employee.created"]}).to_string();
         let reply = webhooks::create(&self.world.services, &self.world.admin(), body(&text)).await.unwrap();
@@ -193,12 +193,12 @@ impl Desk {
         json_of(&webhooks::get(&self.world.services, &self.world.admin(), id).await.unwrap())
     }
 
-    /// The subscription as it is stored.
+    /// Reads the subscription from the store.
     pub(super) async fn stored(&self, id: WebhookId) -> Subscription {
         self.world.store.row::<Subscription>(self.tenant(), id).await.unwrap().unwrap().value
     }
 
-    /// The log, the oldest attempt first.
+    /// Returns the delivery log, oldest attempt first.
     pub(super) async fn log(&self, id: WebhookId) -> Vec<Value> {
         let (mut entries, mut cursor) = (vec![], None::<String>);
         loop {
@@ -216,13 +216,14 @@ impl Desk {
         }
     }
 
-    /// A person is hired through the service, which fires an event.
+    /// Creates a person through the service, which causes an event.
     pub(super) async fn hire(&self) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         self.world.hire(&format!("person{number}"), None).await;
     }
 
-    /// So many events at once that nothing is handed over with them, as by another process.
+    /// Queues `count` events in one commit without handing them to the engine, as if another process had
+    /// committed them.
     pub(super) async fn queue(&self, count: usize) {
         let at = self.world.clock.now();
         let mut change = ChangeSet::new(AuditEntry {
@@ -250,14 +251,14 @@ impl Desk {
         self.engine.run_once().await.unwrap()
     }
 
-    /// Time passes, and what is due then is done.
+    /// Advances the clock and runs everything that is due.
     pub(super) async fn run_once_after(&self, seconds: i64) -> usize {
         self.world.clock.advance_seconds(seconds);
         self.run_once().await
     }
 }
 
-/// Members of each entry.
+/// Returns this member of each entry.
 pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
     entries.iter().map(|it| it[name].clone()).collect()
 }
@@ -272,7 +273,7 @@ pub(super) async fn until(wanted: impl AsyncFn() -> bool) {
     assert!(waited.await.is_ok(), "it did not come about");
 }
 
-/// Lets an engine work by itself.
+/// Runs an engine in a background task.
 pub(super) fn start(engine: &Arc<Engine>) -> JoinHandle<()> {
     tokio::spawn(Arc::clone(engine).run(std::future::pending(), Duration::ZERO))
 }

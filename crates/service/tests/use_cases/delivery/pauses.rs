@@ -1,4 +1,4 @@
-//! Subscriptions that are not active for a while (decision F4).
+//! Subscriptions that are inactive for a while (decision F4).
 
 use candor_service::usecases::webhooks;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What becomes of a delivery, attempted or not.
+//! Results of deliveries, attempted or not.
 
 use candor_domain::signature::verify;
 use candor_service::usecases::webhooks;

@@ -1,4 +1,4 @@
-//! A process that cannot open a secret: nobody waits for it.
+//! A process that cannot decrypt a secret does not delay the deliveries.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::support::body;
 const URL: &str = "https://receiver.example/";
 const OTHER: &str = "https://other.example/";
 
-/// A ring that opens nothing of the desk's.
+/// A key ring that decrypts none of the fixture's secrets.
 const OTHER_RING: &str = "k9:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
-/// The engine of a process on the same store that lacks the key.
+/// Creates the engine of a process on the same store without the key.
 fn without_the_key(desk: &Desk) -> Arc<Engine> {
     Engine::new(&desk.process_with(OTHER_RING, 5), Settings::default())
 }
@@ -54,7 +54,7 @@ async fn who_lacks_a_key_delivers_what_it_can_sign() {
     let desk = Desk::new().await;
     desk.subscribe(URL).await;
     desk.queue(2).await;
-    // Another process, whose own secrets the first one cannot open in turn.
+    // A process with the other ring, whose secrets the first process cannot decrypt either.
     let other = desk.process_with(OTHER_RING, 5);
     let engine = Engine::new(&other, Settings::default());
     let text = json!({"url": OTHER, "event_types": ["employee.created"]}).to_string();

@@ -1,4 +1,4 @@
-//! Room and turns: nobody waits for a receiver that hangs, and a long queue stays where it is.
+//! Fair shares: deliveries do not wait for a receiver that hangs, and a long queue stays in the store.
 
 use candor_service::runtime::delivery::Engine;
 

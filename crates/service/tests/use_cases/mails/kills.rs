@@ -1,22 +1,22 @@
-//! Whenever a process dies, every mail goes out, and twice only where nobody could know that it had.
+//! Every mail is sent wherever the process dies; it is sent twice only if the result was not recorded.
 
 use candor_store_testkit::{Fault, FaultyCall};
 
 use super::stage::{DEADLINE, Stage};
 
-/// Longer than a lease.
+/// Time after which every lease has expired, in milliseconds.
 const OVER: i64 = DEADLINE.as_millis() as i64 * 2;
 
-/// Where a process dies.
+/// Moment at which the process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Point {
-    /// The claim was made, and nobody knows.
+    /// The claim is committed, but the process does not learn of it.
     AfterTheClaim,
-    /// The mail is on its way.
+    /// The mail is in flight.
     WhileItIsSent,
-    /// The server has taken it, and nothing is recorded.
+    /// The mail server has accepted the mail, but the result is not recorded.
     BeforeTheRecord,
-    /// It is recorded, and nobody knows.
+    /// The result is recorded, but the process does not learn of it.
     AfterTheRecord,
 }
 
@@ -39,7 +39,7 @@ async fn a_process_that_dies_at_any_step_loses_no_mail() {
     }
 }
 
-/// A mailer works until that point, and is gone.
+/// Runs a mailer up to the point and drops it.
 async fn dies(stage: &Stage, point: Point) {
     let store = &stage.world.store;
     let mut mailer = stage.mailer();

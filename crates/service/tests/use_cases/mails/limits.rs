@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 use crate::support::{World, body, json as parsed, kind, member};
 
-/// Seconds of `Retry-After`, where the answer is a conflict that ends by itself.
+/// Returns the seconds of `Retry-After` if the answer is a temporary conflict.
 fn retry_after(answer: Result<Reply, Error>) -> Option<i64> {
     match answer {
         Err(Error::Refused(candor_domain::refusal::Refusal::Conflict(conflict))) => {
@@ -19,7 +19,7 @@ fn retry_after(answer: Result<Reply, Error>) -> Option<i64> {
     }
 }
 
-/// An admin of another organization on the same store.
+/// Creates an admin of another organization on the same store.
 async fn another_admin(world: &World, name: &str) -> RequestContext {
     let organization = operator::create_organization(&world.services, name).await.unwrap();
     let admin = world.admin();
@@ -77,7 +77,7 @@ async fn sixth_mail_to_an_address_on_a_day_is_not_sent() {
     let shown = mail(&stage, &context, person).await;
     assert_eq!((&shown["status"], &shown["failure"]), (&json!("failed"), &json!("recipient_limit")));
     assert_eq!(stage.mailer().run_once().await, 0);
-    // Noon is twelve hours before the next day.
+    // At noon, the next day begins in twelve hours.
     for (context, person) in invitations_made.iter().chain([&(context, person)]) {
         let again = invitations::invite(&stage.world.services, context, *person).await;
         assert_eq!(retry_after(again), Some(43_200));

@@ -1,4 +1,4 @@
-//! Invitations by mail through the service: what goes out, when again, and what is never sent (decisions G, B6).
+//! Invitation mails through the service: sending, retries, and mails that must not be sent (decisions G, B6).
 
 mod kills;
 mod limits;
@@ -187,7 +187,7 @@ async fn many_mails_go_out_eight_at_a_time() {
     for number in 0..MAILS {
         stage.invite(&format!("p{number}")).await;
     }
-    // None is answered before eight are under way.
+    // The transport answers only when eight mails are in flight, which proves the concurrency.
     stage.post.meanwhile(move |_| {
         let eight = Arc::clone(&eight);
         Box::pin(async move {
@@ -237,14 +237,14 @@ async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stop = Mutex::new(Some(stop));
     stage.post.meanwhile(move |_| {
-        // The first one that is under way ends it.
+        // The first mail in flight requests the stop.
         drop(stop.lock().unwrap().take());
         Box::pin(async {})
     });
     stage.mailer().run(async move { drop(stopped.await) }, Duration::from_secs(5)).await;
     let sent = stage.post.taken().len();
     assert!((1..30).contains(&sent), "{sent}");
-    // Nothing waits for a lease to run out: another process has the rest at once.
+    // The leases were returned, so another process can send the rest immediately.
     stage.post.meanwhile(|_| Box::pin(async {}));
     assert_eq!(stage.mailer().run_once().await, 30 - sent);
 }

@@ -1,4 +1,4 @@
-//! A service that sends mails, and a mail server that does as the test says.
+//! A service that sends mails to a scripted mail server.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,13 +18,13 @@ use serde_json::Value;
 
 use crate::support::{KEY, Receivers, World, body, json, member, process_with};
 
-/// How long a mail server may take.
+/// Timeout of the mail transport.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 
 type Done = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Meanwhile = Arc<dyn Fn(Mail) -> Done + Send + Sync>;
 
-/// A mail server.
+/// A scripted mail transport.
 pub(super) struct Post(Mutex<State>);
 
 struct State {
@@ -36,27 +36,27 @@ struct State {
 }
 
 impl Post {
-    /// How mails are answered from now on.
+    /// Sets the answer to every mail from now on.
     pub(super) fn answers(&self, answer: Result<(), MailFailure>) {
         self.0.lock().unwrap().answer = answer;
     }
 
-    /// What happens while a mail is on its way, from now on.
+    /// Sets an action that runs while a mail is in flight.
     pub(super) fn meanwhile(&self, act: impl Fn(Mail) -> Done + Send + Sync + 'static) {
         self.0.lock().unwrap().meanwhile = Some(Arc::new(act));
     }
 
-    /// What was to be sent.
+    /// Returns every mail that was attempted.
     pub(super) fn all(&self) -> Vec<Mail> {
         self.0.lock().unwrap().mails.iter().map(|(mail, _)| mail.clone()).collect()
     }
 
-    /// What was taken.
+    /// Returns every mail that was accepted.
     pub(super) fn taken(&self) -> Vec<Mail> {
         self.0.lock().unwrap().mails.iter().filter(|(_, taken)| *taken).map(|(mail, _)| mail.clone()).collect()
     }
 
-    /// The only one that was taken.
+    /// Returns the accepted mail, and asserts that there is exactly one.
     pub(super) fn only(&self) -> Mail {
         let mut taken = self.taken();
         assert_eq!(taken.len(), 1);
@@ -91,13 +91,13 @@ impl MailTransport for Post {
     async fn rest(&self) {}
 }
 
-/// The token in the link of a mail.
+/// Returns the token from the link of a mail.
 pub(super) fn token_of(mail: &Mail) -> String {
     let (_, rest) = mail.text.split_once("?token=").unwrap();
     rest.split_whitespace().next().unwrap().to_owned()
 }
 
-/// A service with a mail server.
+/// A service with a scripted mail transport.
 pub(super) struct Stage {
     pub(super) world: World,
     pub(super) post: Arc<Post>,
@@ -112,7 +112,7 @@ impl Stage {
         Self { world, post: Arc::new(Post(Mutex::new(state))), invited: Mutex::default() }
     }
 
-    /// Another process on the same store, with this master key.
+    /// Creates another process on the same store, with this master key.
     pub(super) fn process_with(&self, key: &str) -> Arc<Services> {
         sending(&self.world, key, 12)
     }
@@ -125,7 +125,7 @@ impl Stage {
         Mailer::new(services, Arc::clone(&self.post) as Arc<dyn MailTransport>, DEADLINE)
     }
 
-    /// Somebody new, who is invited.
+    /// Invites a new person and returns its id.
     pub(super) async fn invite(&self, name: &str) -> EmployeeId {
         let text = serde_json::json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "send_invite": true,
@@ -145,7 +145,7 @@ impl Stage {
         self.invitation_of(person).await["mail"].clone()
     }
 
-    /// How many sealed tokens there are.
+    /// Returns the number of sealed tokens in the store.
     pub(super) async fn stored_tokens(&self) -> usize {
         let tenant = self.world.admin().caller.tenant;
         let ids = self.invited.lock().unwrap().clone();
