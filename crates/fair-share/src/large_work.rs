@@ -1,4 +1,5 @@
-//! Work on large rows and answers: a bounded number of pieces at once, for which tenants take turns.
+//! Limiter for work on large rows and responses: a bounded number of concurrent pieces, with turns between
+//! tenants.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,30 +10,30 @@ use tokio::task::spawn_blocking;
 use crate::turns::TenantQueue;
 use candor_port_storage::StorageError;
 
-/// Bytes that are handled at once where requests are answered: a fraction of a millisecond. What is larger is handled in
-/// pieces of this size, so that small requests are answered between them.
+/// Number of bytes that an async thread handles at once, in a fraction of a millisecond. Larger data is
+/// handled in pieces of this size, so that small requests run in between.
 pub const PIECE_BYTES: usize = 64 * 1024;
 
-/// Rows that have this many bytes together are large, and are read apart from small ones.
+/// Total size from which rows are large and are read separately from small ones.
 pub const LARGE_BYTES: usize = 256 * 1024;
 
-/// Turns at work on large rows and answers. Clones share them.
+/// Limiter of work on large rows and responses. Clones share it.
 #[derive(Clone, Debug)]
 pub struct LargeWork(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// The callers that wait. Nobody waits while a turn is free.
+    /// Waiting callers. Empty while a turn is free.
     waiting: TenantQueue<oneshot::Sender<Turn>>,
 }
 
-/// A turn at large work, until it is dropped; `None` once it was handed on.
+/// Permit for large work until it is dropped; `None` after it was handed on.
 #[derive(Debug)]
 pub struct Turn(Option<LargeWork>);
 
 impl Default for LargeWork {
-    /// As many turns as half of the processors, so that the others always answer small requests.
+    /// Creates turns for half of the processors, so that the others always answer small requests.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::with_turns(processors / 2)
@@ -64,8 +65,8 @@ impl LargeWork {
         given.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
     }
 
-    /// Runs a piece of work on a blocking thread when the tenant's turn comes. Once begun it is carried out, also if its
-    /// caller is gone.
+    /// Runs a piece of work on a blocking thread when the tenant's turn comes. Once started, the work is
+    /// completed even if its caller is gone.
     ///
     /// # Errors
     /// [`StorageError::Failed`] if the work panics.

@@ -1,4 +1,4 @@
-//! Places set apart for lists that no index answers, shared out between tenants.
+//! Slots for unindexed lists, shared fairly between tenants.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,39 +10,39 @@ use tokio::time::timeout;
 
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
 
-/// What a store may spend on reads that no index answers.
+/// Limits for unindexed reads of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlowReads {
-    /// So many run at once, each on a connection or thread that nothing else needs. A tenant has at most half of them,
-    /// but one.
+    /// Number of concurrent reads, each on a dedicated connection or thread. A tenant gets at most half of
+    /// them, but at least one.
     pub places: usize,
-    /// The longest that one of them runs (decision A17).
+    /// Maximum duration of a read (decision A17).
     pub deadline: Duration,
-    /// The longest wait for a place.
+    /// Maximum wait for a slot.
     pub wait: Duration,
-    /// The most events that one poll of a filtered feed looks at.
+    /// Maximum number of events that one poll of a filtered feed scans.
     pub feed_scan: u32,
 }
 
-/// The deadline of decision A17.
+/// Deadline of decision A17.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// As long as one read that came first may take.
+/// Default wait: as long as one earlier read may take.
 const WAIT: Duration = Duration::from_secs(2);
-/// Some 20 ms; a poll that finds nothing in so many events answers how far it came.
+/// Default scan limit, about 20 ms. A poll without a match in that range returns how far it came.
 const FEED_SCAN: u32 = 20_000;
 
 impl SlowReads {
-    /// The usual bounds, with so many places.
+    /// Creates the default limits with this many slots.
     #[must_use]
     pub const fn with_places(places: usize) -> Self {
         Self { places, deadline: DEADLINE, wait: WAIT, feed_scan: FEED_SCAN }
     }
 }
 
-/// Tenants whose shares are remembered; those that nobody uses are forgotten when there are more.
+/// Number of tenants whose shares are kept. If there are more, unused shares are dropped.
 const MOST_TENANTS: usize = 1_000;
 
-/// The places of a store.
+/// The slots of a store.
 #[derive(Debug)]
 pub struct Places {
     all: Arc<Semaphore>,
@@ -51,7 +51,7 @@ pub struct Places {
     tenants: Mutex<HashMap<Tenant, Arc<Semaphore>>>,
 }
 
-/// One of them, until it is dropped.
+/// A taken slot, until it is dropped.
 #[derive(Debug)]
 pub struct SlowReadPermit {
     _share: OwnedSemaphorePermit,
@@ -59,7 +59,7 @@ pub struct SlowReadPermit {
 }
 
 impl Places {
-    /// All of them free.
+    /// Creates free slots.
     #[must_use]
     pub fn new(limits: &SlowReads) -> Self {
         let share = if limits.places < 2 { limits.places } else { limits.places / 2 };
@@ -67,13 +67,13 @@ impl Places {
         Self { all, share, wait: limits.wait, tenants: Mutex::default() }
     }
 
-    /// A place of the tenant's share, for which it may wait a moment.
+    /// Takes a slot of the tenant's share, waiting at most [`SlowReads::wait`].
     ///
     /// # Errors
-    /// [`StorageError::TooSlow`] with the conditions that ask for it, if none became free.
+    /// [`StorageError::TooSlow`] with these conditions if no slot became free.
     pub async fn take(&self, tenant: Tenant, conditions: &[String]) -> Result<SlowReadPermit, StorageError> {
         let taken = async {
-            // First the share, so that nobody who has used it up keeps others waiting.
+            // The share comes first, so that a tenant who has used it up does not queue for the common slots.
             let share = self.share(tenant).acquire_owned().await.ok()?;
             let place = Arc::clone(&self.all).acquire_owned().await.ok()?;
             Some(SlowReadPermit { _share: share, _place: place })

@@ -1,4 +1,4 @@
-//! Tenants whose rows are large, as far as reads have met them.
+//! Memory of the tenants with large rows.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::large_work::LARGE_BYTES;
 use candor_tables::flat::Table;
 use candor_tables::read::Found;
 
-/// Tables of tenants that are remembered.
+/// Maximum number of remembered pairs of tenant and table.
 const MOST_REMEMBERED: u64 = 10_000;
-/// Large rows are forgotten when no read has asked for them for this time.
+/// Time after which large rows are forgotten if no read asks for them.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// Bytes of a row, for the tables of tenants in which a read has met large ones. A store asks before it reads: what is
-/// likely to be large runs apart from small reads, which cost the same as before.
+/// Mean row size of those tables of tenants in which a read found large rows. A store asks before a read, and
+/// runs probably large ones separately, so that small reads are not delayed.
 #[derive(Clone, Debug)]
 pub struct RowSizes(Cache<(Tenant, &'static str), usize>);
 
@@ -26,14 +26,14 @@ impl Default for RowSizes {
 }
 
 impl RowSizes {
-    /// Returns `true` if this many rows of a table are probably large together.
+    /// Returns `true` if this many rows of a table are probably large in total.
     #[must_use]
     pub fn are_large(&self, tenant: Tenant, table: &Table, rows: usize) -> bool {
         let bytes = self.0.get(&(tenant, table.name)).unwrap_or_default();
         bytes.saturating_mul(rows) >= LARGE_BYTES
     }
 
-    /// Notes the rows that a read has found and their bytes. A mean that was larger before stays.
+    /// Records the number and the bytes of the rows of a read. A larger previous mean is kept.
     pub fn note(&self, tenant: Tenant, table: &Table, rows: usize, bytes: usize) {
         if bytes >= LARGE_BYTES {
             let (key, mean) = ((tenant, table.name), bytes / rows.max(1));
@@ -42,7 +42,7 @@ impl RowSizes {
         }
     }
 
-    /// The same for rows of any kind.
+    /// Records the rows of a read of any kind.
     pub fn note_found(&self, tenant: Tenant, table: &Table, found: &[Found]) {
         self.note(tenant, table, found.len(), found.iter().map(|row| row.bytes).sum());
     }

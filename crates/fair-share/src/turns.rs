@@ -4,13 +4,13 @@ use std::collections::{HashMap, VecDeque};
 
 use candor_domain::access::Tenant;
 
-/// Items that wait: in the order of arrival for each tenant, and one of each tenant in turn. However many items one
-/// tenant has, another one's first item waits for one of them.
+/// A queue with round robin over tenants. The items of one tenant keep their order. The first item of another
+/// tenant waits for at most one item of each tenant.
 #[derive(Debug)]
 pub struct TenantQueue<T> {
-    /// The items by tenant; `None` is the service's own work. No list is empty.
+    /// Items by tenant; `None` is the service's own work. No list is empty.
     waiting: HashMap<Option<Tenant>, VecDeque<T>>,
-    /// Every tenant with an item, the next one first.
+    /// Tenants with items, the next one first.
     turns: VecDeque<Option<Tenant>>,
 }
 
@@ -21,7 +21,7 @@ impl<T> Default for TenantQueue<T> {
 }
 
 impl<T> TenantQueue<T> {
-    /// Adds an item behind those of the same tenant.
+    /// Appends an item to those of its tenant.
     pub fn push(&mut self, tenant: Option<Tenant>, item: T) {
         let items = self.waiting.entry(tenant).or_default();
         if items.is_empty() {
@@ -30,7 +30,7 @@ impl<T> TenantQueue<T> {
         items.push_back(item);
     }
 
-    /// Takes the first item of the tenant whose turn it is.
+    /// Takes the first item of the next tenant.
     pub fn pop(&mut self) -> Option<T> {
         let tenant = self.turns.pop_front()?;
         let items = self.waiting.get_mut(&tenant)?;
@@ -43,7 +43,7 @@ impl<T> TenantQueue<T> {
         item
     }
 
-    /// Returns `true` if no item waits.
+    /// Returns `true` if the queue has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()

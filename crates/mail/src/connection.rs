@@ -1,4 +1,4 @@
-//! One connection to the mail server: opened, greeted, kept from being read, logged in; and a mail over it.
+//! An SMTP connection: connect, TLS, login, and the transfer of emails.
 
 use std::error::Error as _;
 use std::io;
@@ -16,26 +16,26 @@ use tokio::time::timeout;
 use crate::message::Prepared;
 use crate::server::{Security, SmtpServer};
 
-/// How long one address of the server may take to answer a connection …
+/// Maximum time to connect to one address of the server.
 const CONNECT: Duration = Duration::from_secs(10);
-/// … and the server to let this side in, with TLS and everything.
+/// Maximum time from connecting to a logged-in session.
 const LET_IN: Duration = Duration::from_secs(30);
 
-/// What is needed to be let in.
+/// Parameters for opening a connection.
 pub(crate) struct Door {
     pub(crate) server: SmtpServer,
     pub(crate) hello: ClientId,
     pub(crate) tls: TlsParameters,
 }
 
-/// A connection that mails can go over.
+/// A logged-in connection.
 pub(crate) struct Connection(AsyncSmtpConnection);
 
 impl Door {
     /// Opens a connection.
     ///
     /// # Errors
-    /// What keeps mails from this server, each of them.
+    /// A failure of the server, which affects every email.
     pub(crate) async fn open(&self) -> Result<Connection, MailFailure> {
         let let_in = LET_IN.min(self.server.timeout);
         timeout(let_in, self.enter()).await.unwrap_or(Err(MailFailure::Connect))
@@ -67,13 +67,13 @@ impl Door {
 }
 
 impl Connection {
-    /// Hands a mail over. After a reply that refuses it the connection is good for the next one, if the answer says so.
+    /// Sends an email. After a rejection the connection is reset for the next email.
     ///
     /// # Errors
-    /// Why it was not taken, and whether the connection can be used on.
+    /// The reason, and whether the connection can be reused.
     pub(crate) async fn send(&mut self, mail: &Prepared) -> Result<(), (MailFailure, bool)> {
         let Err(failure) = self.hand_over(mail).await else { return Ok(()) };
-        // Whatever was begun is forgotten.
+        // `RSET` discards the unfinished transaction.
         let goes_on = !matches!(failure, MailFailure::Closed) && self.0.command(Rset).await.is_ok();
         Err((failure, goes_on))
     }
@@ -100,13 +100,13 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes leave.
+    /// Sends `QUIT` and closes the connection.
     pub(crate) async fn close(mut self) {
         self.0.abort().await;
     }
 }
 
-/// Why a session did not come about.
+/// Classifies the error of opening a session.
 fn not_let_in(error: &Error) -> MailFailure {
     match error.status() {
         Some(_) => MailFailure::Busy,
@@ -119,13 +119,13 @@ fn not_logged_in(error: &Error) -> MailFailure {
     match error.status() {
         Some(_) if error.is_transient() => MailFailure::Busy,
         Some(_) => MailFailure::Credentials,
-        // The server offers no way to log in that both sides know.
+        // Client and server have no authentication mechanism in common.
         None if error.is_client() => MailFailure::Credentials,
         None => MailFailure::Connect,
     }
 }
 
-/// What a reply means that is not positive: one for later, and one for good.
+/// Classifies a negative reply: `later` if it is transient, `for_good` if it is permanent.
 fn refused(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFailure {
     match error.status() {
         Some(_) if error.is_transient() => later,
@@ -134,7 +134,7 @@ fn refused(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFail
     }
 }
 
-/// Whether TLS is what failed, which is told as an error of the socket.
+/// Returns `true` if TLS failed, which lettre reports as a socket error.
 fn is_tls(error: &Error) -> bool {
     let mut source = error.source();
     while let Some(it) = source {

@@ -1,9 +1,9 @@
-//! Sends mails over SMTP to the one server that the operator names, which passes them on.
+//! SMTP client that sends emails to the relay that the operator configures.
 //!
-//! At most eight connections are open at once, and none while there is nothing to send. A mail goes out over TLS, from the
-//! first byte (`smtps://`) or after STARTTLS (`smtp://`), unless the operator says `tls=none` of a relay that is trusted
-//! with readable mail. Each step says by itself whether it failed because of the server, which then meets every mail, or
-//! because of the mail.
+//! At most eight connections are open at once, and none while there is nothing to send. Emails use TLS from
+//! the first byte (`smtps://`) or after STARTTLS (`smtp://`), unless the operator sets `tls=none` for a
+//! trusted relay. Every failure tells whether the server caused it, which affects every email, or the email
+//! itself.
 
 mod connection;
 mod message;

@@ -1,4 +1,4 @@
-//! A mail as it goes over the wire.
+//! An email in its wire format.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,21 +11,21 @@ use lettre::{Address, Message};
 
 use crate::server::SenderAddress;
 
-/// Says that nobody wrote it, so that nobody answers it automatically (RFC 3834).
+/// Header of automatic emails, which keeps recipients from sending automatic replies (RFC 3834).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
-/// Whom it goes to, and what is sent.
+/// Envelope and content of an email.
 pub(crate) struct Prepared {
     pub(crate) envelope: Envelope,
     pub(crate) content: Content,
 }
 
-/// What follows `DATA`, with the line that ends it. It is written at once: in two pieces the second would wait until the
-/// server has acknowledged the first, which a server delays by some 40 ms (RFC 896, RFC 1122 §4.2.3.2).
+/// Data after `DATA`, including the final line. It is sent in one write: with two, the second would wait for
+/// the acknowledgement of the first, which servers delay by about 40 ms (RFC 896, RFC 1122 §4.2.3.2).
 pub(crate) struct Content(String);
 
 impl Content {
-    /// A line that begins with a dot gets another one (RFC 5321 §4.5.2).
+    /// Escapes lines that begin with a dot with another dot (RFC 5321 §4.5.2).
     fn of(message: &str) -> Self {
         let begin = if message.starts_with('.') { "." } else { "" };
         Self(format!("{begin}{}\r\n.\r\n", message.replace("\r\n.", "\r\n..")))
@@ -39,17 +39,17 @@ impl Display for Content {
 }
 
 impl Prepared {
-    /// Whether every server understands the addresses.
+    /// Returns `true` if all addresses are ASCII and need no SMTPUTF8.
     pub(crate) fn has_ascii_addresses(&self) -> bool {
         let is_ascii = |it: &Address| AsRef::<str>::as_ref(it).is_ascii();
         self.envelope.to().iter().chain(self.envelope.from()).all(is_ascii)
     }
 }
 
-/// Puts a mail together, in ASCII but for addresses.
+/// Builds an email. It is ASCII except for the addresses.
 ///
 /// # Errors
-/// [`MailFailure::Unsendable`] if no mail can be made out to the address.
+/// [`MailFailure::Unsendable`] if the address is invalid.
 pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<Prepared, MailFailure> {
     let to: Address = mail.to.parse().map_err(|_| MailFailure::Unsendable)?;
     let millis = u64::try_from(mail.date.millis()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which server mails are handed to, and whom they are from, as an operator writes it.
+//! Settings of the mail server and the sender address, as the operator writes them.
 
 use std::time::Duration;
 
@@ -8,73 +8,72 @@ use lettre::message::Mailbox;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Where a mail server listens for mail over TLS, for mail over TLS after STARTTLS, and for readable mail.
+/// Default port for TLS from the first byte.
 const TLS_PORT: u16 = 465;
 const STARTTLS_PORT: u16 = 587;
 const PLAIN_PORT: u16 = 25;
-/// How long a server may take unless the operator says otherwise. Mail servers take their time to judge a mail, but rarely
-/// more than seconds.
+/// Default timeout. Mail servers may take seconds to check an email, but rarely more.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// What RFC 5321 grants a server for the longest of its steps.
+/// Longest timeout that RFC 5321 demands for a step.
 const LONGEST_TIMEOUT_SECONDS: u64 = 600;
 
-/// How a connection is kept from being read.
+/// Encryption of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
     /// TLS from the first byte.
     Tls,
-    /// TLS before anything else; a server that does not offer it is not used.
+    /// STARTTLS; a server without it is not used.
     StartTls,
-    /// Not at all.
+    /// No encryption.
     None,
 }
 
-/// A mail server, as `smtps://USER:PASSWORD@HOST:PORT/NAME` names it.
+/// A mail server, configured as `smtps://USER:PASSWORD@HOST:PORT/NAME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmtpServer {
-    /// Its name or address.
+    /// Host name or IP address.
     pub host: String,
-    /// Its port.
+    /// TCP port.
     pub port: u16,
-    /// How it is talked to.
+    /// Encryption of the connection.
     pub security: Security,
-    /// Who logs in there, if somebody does.
+    /// User name and password, if the server requires a login.
     pub credentials: Option<(String, Secret)>,
-    /// How long it may take for a mail, everything together.
+    /// Maximum time to send one email.
     pub timeout: Duration,
-    /// What this side calls itself; otherwise the domain that mails are from.
+    /// Name for `EHLO`; the default is the domain of the sender address.
     pub hello_name: Option<String>,
 }
 
-/// Why a text names no mail server.
+/// Reason why a mail server URL is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSmtpUrl {
-    /// It is not a URL of one of the schemes.
+    /// The URL has another scheme.
     #[error("must be smtp://HOST, with STARTTLS, or smtps://HOST, with TLS from the beginning")]
     Scheme,
-    /// It names no host.
+    /// The URL has no host.
     #[error("must name a host")]
     Host,
-    /// A parameter is not known, or has no such value.
+    /// A parameter is unknown or has an invalid value.
     #[error(
         "has a parameter that is not known: there is tls=required, tls=none for smtp://, and timeout=60s of 1s to 600s"
     )]
     Parameter,
-    /// A password would be readable on the way.
+    /// A password would be sent unencrypted.
     #[error("must not have a password with tls=none, which would send it readably")]
     ReadablePassword,
-    /// A name or a password is not UTF-8.
+    /// The user name or the password is not UTF-8.
     #[error("has a user name or password that is not UTF-8")]
     Encoding,
 }
 
 impl SmtpServer {
-    /// Reads a URL: `smtps://…`, `smtp://…`, `smtp://…?tls=none`; and `timeout=60s` for
-    /// each of them. What is not a letter, a digit or `-._~` in the user name
-    /// and the password is percent-encoded.
+    /// Parses a URL: `smtps://HOST`, `smtp://HOST` or `smtp://HOST?tls=none`, each with an optional
+    /// `timeout=60s`. In user name and password, all characters except letters, digits and `-._~` are
+    /// percent-encoded.
     ///
     /// # Errors
-    /// [`InvalidSmtpUrl`], which never repeats the text.
+    /// [`InvalidSmtpUrl`], which never contains the text.
     pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
         let url = Url::parse(text).map_err(|_| InvalidSmtpUrl::Scheme)?;
         let Parameters { security, timeout } = parameters(&url)?;
@@ -136,12 +135,12 @@ fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>
     Ok(Some((decoded(url.username())?, Secret::new(decoded(password)?))))
 }
 
-/// Whom mails are from: `no-reply@example.com`, or `Candor <no-reply@example.com>`.
+/// Sender address, such as `no-reply@example.com` or `Candor <no-reply@example.com>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SenderAddress(Mailbox);
 
 impl SenderAddress {
-    /// Reads an address, or a name with an address.
+    /// Parses an address with an optional name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         text.parse().ok().map(Self)

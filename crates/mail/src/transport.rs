@@ -1,4 +1,4 @@
-//! The port: one mail handed over, over a connection that is there or a new one.
+//! SMTP implementation of the mail port, with a pool of connections.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,41 +15,41 @@ use crate::connection::{Connection, Door};
 use crate::message::{Prepared, prepare};
 use crate::server::{SenderAddress, SmtpServer};
 
-/// How long the server may take to say goodbye.
+/// Maximum time to close a connection with `QUIT`.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// The most connections that are open at once.
+/// Maximum number of open connections.
 const CONNECTIONS: usize = 8;
 
-/// What an operator sets.
+/// Settings of the operator.
 #[derive(Debug, Clone)]
 pub struct SmtpSettings {
-    /// The server.
+    /// Server to send to.
     pub server: SmtpServer,
-    /// Whom mails are from.
+    /// Sender of the emails.
     pub from: SenderAddress,
-    /// Authorities that are trusted beside those of the system.
+    /// Certificate authorities that are trusted in addition to those of the system.
     pub authorities: Vec<CertificateDer<'static>>,
 }
 
-/// Why nothing can be sent from here.
+/// Error of the TLS setup, which prevents sending.
 #[derive(Debug, thiserror::Error)]
 #[error("mails cannot be sent: {0}")]
 pub struct TlsSetupError(String);
 
-/// Hands mails to a server.
+/// Sends emails to a server.
 pub struct SmtpTransport {
     door: Door,
     from: SenderAddress,
     places: Semaphore,
-    /// Connections over which nothing is being sent.
+    /// Idle connections.
     idle: Mutex<Vec<Connection>>,
 }
 
 impl SmtpTransport {
-    /// Gets everything ready; nobody is called yet.
+    /// Creates a transport without connecting.
     ///
     /// # Errors
-    /// [`TlsSetupError`] if the certificates of the authorities are of no use.
+    /// [`TlsSetupError`] if a certificate of an authority is invalid.
     pub fn new(settings: SmtpSettings) -> Result<Self, TlsSetupError> {
         let SmtpSettings { server, from, authorities } = settings;
         let failed = |it: lettre::transport::smtp::Error| TlsSetupError(it.to_string());
@@ -63,10 +63,10 @@ impl SmtpTransport {
         Ok(Self { door, from, places: Semaphore::new(CONNECTIONS), idle: Mutex::default() })
     }
 
-    /// Whether the server lets this side in, without sending anything.
+    /// Connects and logs in without sending anything.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why the server cannot be used.
     pub async fn check(&self) -> Result<(), MailFailure> {
         self.door.open().await?.close().await;
         Ok(())
@@ -77,7 +77,7 @@ impl SmtpTransport {
         let Ok(_place) = self.places.acquire().await else { return Err(MailFailure::Connect) };
         if let Some(mut connection) = self.take() {
             match connection.send(mail).await {
-                // The server may have closed it meanwhile, or want a new one.
+                // The server may have closed the idle connection, or demand a new one.
                 Err((MailFailure::Closed | MailFailure::Busy, _)) => {}
                 sent => return self.keep(connection, sent),
             }
@@ -87,7 +87,7 @@ impl SmtpTransport {
         self.keep(connection, sent)
     }
 
-    /// Keeps a connection that can be used on; says what became of the mail.
+    /// Returns a reusable connection to the pool, and the result of the email.
     fn keep(&self, connection: Connection, sent: Result<(), (MailFailure, bool)>) -> Result<(), MailFailure> {
         if matches!(sent, Ok(()) | Err((_, true))) {
             self.idle().push(connection);
@@ -113,7 +113,7 @@ impl MailTransport for SmtpTransport {
 
     async fn rest(&self) {
         while let Some(connection) = self.take() {
-            // Whoever does not say goodbye in time is left.
+            // A server that does not answer `QUIT` in time is disconnected.
             let _ = timeout(GOODBYE, connection.close()).await;
         }
     }

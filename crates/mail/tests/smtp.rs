@@ -1,4 +1,4 @@
-//! Against a real mail server: what is sent arrives, what fails is told as what it is, and connections stay few.
+//! Tests against a real SMTP server: delivery, classification of failures, and the number of connections.
 
 #![cfg(test)]
 
@@ -18,12 +18,12 @@ fn settings(url: &str) -> SmtpSettings {
     }
 }
 
-/// Over a way that is trusted.
+/// Connects without encryption.
 fn plain(server: &TestSmtp) -> SmtpTransport {
     SmtpTransport::new(settings(&format!("smtp://127.0.0.1:{}?tls=none", server.port()))).unwrap()
 }
 
-/// Over TLS, with a password, to a server whose certificate is trusted.
+/// Connects with TLS and a password to a server with a trusted certificate.
 fn trusting(server: &TestSmtp, scheme: &str) -> SmtpTransport {
     let url = format!("{scheme}://ada:secret@localhost:{}", server.port());
     let authorities = vec![server.certificate().der.clone()];
@@ -118,7 +118,7 @@ async fn each_step_says_whether_the_server_or_the_mail_is_to_blame() {
         server.replies_to(step, reply.clone());
         let transport = plain(&server);
         assert_eq!(transport.send(mail(1)).await, Err(wanted), "{step:?} {reply:?}");
-        // The next one is not held up by that.
+        // The failure does not affect the next email.
         server.replies(|_| Reply::Usual);
         assert_eq!(transport.send(mail(2)).await, Ok(()), "{step:?} {reply:?}");
         assert_eq!(server.taken().len(), 1, "{step:?} {reply:?}");
@@ -149,7 +149,7 @@ async fn a_server_that_hangs_is_left_at_the_deadline() {
 #[tokio::test]
 async fn nobody_listening_is_no_connection() {
     let port = TestSmtp::start(Wire::Plain).unwrap().port();
-    // The port is taken for as long as the test runs, so another one that nobody has: 1.
+    // The released port may be taken again; port 1 never is.
     assert_ne!(port, 1);
     let transport = SmtpTransport::new(settings("smtp://127.0.0.1:1?tls=none")).unwrap();
     assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Connect));

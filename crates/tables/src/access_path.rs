@@ -1,31 +1,31 @@
-//! Which declared index leads to the rows of a list, and which of its conditions none answers.
+//! Selection of the index for a list, and of the conditions that it does not answer.
 //!
-//! An index answers a list when its columns are those that have one wanted value, followed by the column of the order:
-//! then the rows of a page stand beside each other, and a page costs the same however much is stored. Whatever else is
-//! asked has to be looked at row by row, and where few rows match, most of what a tenant has is walked past. Such a list
-//! must not run where others wait for it (decision A17).
+//! An index answers a list if its columns are those with an equality condition, followed by the sort column:
+//! then the rows of a page are adjacent, and the cost of a page does not depend on the amount of data. All
+//! other conditions are checked row by row, and if few rows match, the scan skips most rows of the tenant.
+//! Such a list must not run on shared threads (decision A17).
 //!
-//! People below a manager and rows with a tag are found through other tables. Stores have bounded ways of their own to
-//! those, so these conditions are not judged here.
+//! People below a manager and rows with a tag are found through other tables. Stores have bounded plans for
+//! those, so these conditions are ignored here.
 
 use crate::flat::{Column, Index, Table};
 use crate::listing::{Condition, Listing};
 
-/// The key of every table.
+/// Primary key of every table.
 const BY_ID: Index = Index::on(&["id"]);
 
-/// How the rows of a list are found.
+/// Index of a list and the remaining conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessPath {
-    /// The index that leads along the list; none if no index has its order.
+    /// Index with the order of the list, or `None` if there is no such index.
     pub index: Option<&'static Index>,
-    /// The columns with conditions that the index does not answer, each once. Rows that do not have what is wanted of
-    /// them are walked past.
+    /// Columns with conditions that the index does not answer, without duplicates. The scan skips rows that
+    /// do not match them.
     pub unanswered: Vec<Column>,
 }
 
 impl AccessPath {
-    /// The declared index that leaves the fewest conditions unanswered; the first of several.
+    /// Returns the index that leaves the fewest conditions unanswered; the first one of several.
     #[must_use]
     pub fn of(listing: &Listing) -> Self {
         if listing.among().is_some() {
@@ -37,19 +37,19 @@ impl AccessPath {
             .unwrap_or_else(|| Self { index: None, unanswered: asked(listing, |_| false) })
     }
 
-    /// Whether a page costs the same however much is stored.
+    /// Returns `true` if the cost of a page does not depend on the amount of data.
     #[must_use]
     pub const fn is_answered(&self) -> bool {
         self.index.is_some() && self.unanswered.is_empty()
     }
 }
 
-/// What is asked about one column.
+/// Condition on one column.
 struct Asked {
     column: Column,
-    /// One value is wanted, as each run of a list wants one.
+    /// Equality with one value, as in each run of a list.
     is_equal: bool,
-    /// Values between bounds are wanted.
+    /// Range between bounds.
     is_range: bool,
 }
 
@@ -62,7 +62,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
-        // Rows with a value that is not wanted are few: those that another part of the list has.
+        // Few rows have the excluded value: those of another part of the list.
         Condition::IsNot(..)
         | Condition::Within(..)
         | Condition::Reach(..)
@@ -72,7 +72,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
     }))
 }
 
-/// The columns that are asked about, but for questions that are answered.
+/// Returns the columns with unanswered conditions.
 fn asked(listing: &Listing, is_answered: impl Fn(&Asked) -> bool) -> Vec<Column> {
     let mut columns = vec![];
     let is_looked_at = |asked: &Asked| listing.table().looked_at.contains(&asked.column.name);
@@ -84,7 +84,7 @@ fn asked(listing: &Listing, is_answered: impl Fn(&Asked) -> bool) -> Vec<Column>
     columns
 }
 
-/// The way along one index, if it has the order of the list or leads to one row.
+/// Returns the access path for one index, if it has the order of the list or finds a single row.
 fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
     let is_fixed = |name: &str| questions(listing).any(|it| it.is_equal && it.column.name == name);
     if index.unique && index.columns.iter().all(|it| is_fixed(it)) {
@@ -103,8 +103,8 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
     Some(AccessPath { index: Some(index), unanswered: asked(listing, is_answered) })
 }
 
-/// The parameters by which somebody asked for what no index answers, such as `filter[type]`. Where every condition has an
-/// index and it took long all the same, those that other tables answer.
+/// Returns the parameters that no index answers, such as `filter[type]`. If an index answers all conditions,
+/// returns those that are answered through other tables.
 #[must_use]
 pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Vec<String> {
     let listings: Vec<_> = listings.into_iter().collect();
@@ -121,14 +121,15 @@ pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>
     names
 }
 
-/// The name of the filter of a column.
+/// Returns the name of the filter on a column.
 fn parameter(table: &Table, column: &str) -> String {
     let named = table.parameters.iter().find(|(it, _)| *it == column).map(|(_, name)| *name);
     let name = named.unwrap_or_else(|| column.strip_suffix("_key").unwrap_or(column));
     format!("filter[{name}]")
 }
 
-/// The name of a filter that another table answers. Whose rows a caller may see is no filter of theirs.
+/// Returns the name of a filter that is answered through another table. Restrictions by the caller's
+/// permissions are not filters of the client.
 fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
     match condition {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),

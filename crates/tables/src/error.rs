@@ -1,6 +1,6 @@
-//! Errors of reading and writing single rows.
+//! Errors of encoding and decoding rows.
 
-/// A stored value that cannot be read.
+/// A stored value that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("corrupt value in {table}.{column}: {reason}")]
 pub struct Corrupt {
@@ -8,11 +8,11 @@ pub struct Corrupt {
     pub table: &'static str,
     /// Name of the column.
     pub column: &'static str,
-    /// What is wrong with the value.
+    /// Reason, for logs.
     pub reason: String,
 }
 
-/// A value that has no form in its column, which is a defect.
+/// A value that cannot be encoded for its column, which is a defect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the value of {table}.{column} cannot be written: {reason}")]
 pub struct Unwritable {

@@ -1,7 +1,7 @@
-//! Aggregates as flat columns: written and read back in one place for every store.
+//! Mapping of aggregates to flat columns, shared by all stores.
 //!
-//! A store brings two things of its own: how a [`Cell`] is bound, and how a value is fetched ([`Fetch`]). Which columns
-//! a resource has, in which order, and what makes a stored value corrupt is said once, here and in [`crate::rows`].
+//! A store only implements binding of a [`Cell`] and fetching of a value ([`Fetch`]). The columns of a
+//! resource, their order, and the detection of corrupt values are defined here and in [`crate::rows`].
 
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, Kind};
@@ -16,48 +16,48 @@ mod table;
 pub use reader::Reader;
 pub use table::{BackgroundWorker, Index, MemberTable, Related, Table};
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
     /// 16 bytes: `uuid`, `BLOB`.
     Id,
-    /// Text.
+    /// A text: `text`, `TEXT`.
     Text,
-    /// A whole number of 64 bits.
+    /// A 64-bit integer: `bigint`, `INTEGER`.
     Int,
-    /// A boolean.
+    /// A boolean: `boolean`, `INTEGER` with 0 or 1.
     Flag,
-    /// Milliseconds: `timestamptz`, `INTEGER`.
+    /// Milliseconds since 1970: `timestamptz`, `INTEGER`.
     Time,
-    /// Days: `date`, `INTEGER`.
+    /// Days since 1970: `date`, `INTEGER`.
     Date,
-    /// Many ids in order: `uuid[]`, `BLOB` of 16 bytes each.
+    /// An ordered list of ids: `uuid[]`, `BLOB` with 16 bytes each.
     Ids,
-    /// Bytes: `bytea`, `BLOB`.
+    /// A byte string: `bytea`, `BLOB`.
     Bytes,
 }
 
-/// A column.
+/// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Column {
-    /// Its name, the same in every store.
+    /// Name of the column, equal in all stores.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the values.
     pub kind: Type,
 }
 
 impl Column {
-    /// A column of a type.
+    /// Creates a column.
     #[must_use]
     pub const fn new(name: &'static str, kind: Type) -> Self {
         Self { name, kind }
     }
 }
 
-/// One value on its way into a store.
+/// A value to write or compare.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
-    /// Nothing, in a column of this type.
+    /// Null in a column of this type.
     Null(Type),
     /// See [`Type::Id`].
     Id([u8; 16]),
@@ -78,7 +78,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// The type of the column it goes to.
+    /// Returns the type of the value's column.
     #[must_use]
     pub const fn kind(&self) -> Type {
         match self {
@@ -125,20 +125,20 @@ impl From<Date> for Cell {
     }
 }
 
-/// The cells of a row, in the order of its columns.
+/// Cells of a row in column order.
 #[derive(Debug, Default)]
 pub struct Cells {
     cells: Vec<Cell>,
-    /// The first cell whose value has no form, by its number, and why.
+    /// Index of the first cell that could not be encoded, and the reason.
     unwritable: Option<(usize, String)>,
 }
 
 impl Cells {
-    /// Adds a cell.
+    /// Appends a cell.
     pub fn put(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
-    /// Adds a value as JSON text. One that has no such form makes the whole row [`Unwritable`].
+    /// Appends a value as JSON text. If it cannot be serialized, the whole row is [`Unwritable`].
     pub fn json<T: Serialize>(&mut self, it: &T) {
         match serde_json::to_string(it) {
             Ok(text) => self.text(text),
@@ -149,138 +149,138 @@ impl Cells {
             }
         }
     }
-    /// Adds a value as JSON text, or null.
+    /// Appends a value as JSON text, or null.
     pub fn opt_json<T: Serialize>(&mut self, it: Option<&T>) {
         match it {
             Some(it) => self.json(it),
             None => self.put(Cell::Null(Type::Text)),
         }
     }
-    /// Adds an id.
+    /// Appends an id.
     pub fn id<K: Kind>(&mut self, it: Id<K>) {
         self.put(Cell::Id(it.to_bytes()));
     }
-    /// Adds an id or null.
+    /// Appends an id or null.
     pub fn opt_id<K: Kind>(&mut self, it: Option<Id<K>>) {
         self.put(it.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())));
     }
-    /// Adds a text.
+    /// Appends a text.
     pub fn text(&mut self, it: impl Into<String>) {
         self.put(Cell::Text(it.into()));
     }
-    /// Adds a text or null.
+    /// Appends a text or null.
     pub fn opt_text(&mut self, it: Option<&String>) {
         self.put(it.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.clone())));
     }
-    /// Adds a word of a closed set.
+    /// Appends the word of an enumeration.
     pub fn word<T: Word>(&mut self, it: T) {
         self.text(it.word());
     }
-    /// Adds a word of a closed set, or null.
+    /// Appends the word of an enumeration, or null.
     pub fn opt_word<T: Word>(&mut self, it: Option<T>) {
         self.put(it.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.word().to_owned())));
     }
-    /// Adds bytes or null.
+    /// Appends bytes or null.
     pub fn opt_bytes(&mut self, it: Option<Vec<u8>>) {
         self.put(it.map_or(Cell::Null(Type::Bytes), Cell::Bytes));
     }
-    /// Adds a number or null.
+    /// Appends a number or null.
     pub fn opt_int(&mut self, it: Option<i64>) {
         self.put(it.map_or(Cell::Null(Type::Int), Cell::Int));
     }
-    /// Adds an instant.
+    /// Appends a timestamp.
     pub fn time(&mut self, it: Timestamp) {
         self.put(Cell::Time(it));
     }
-    /// Adds an instant or null.
+    /// Appends a timestamp or null.
     pub fn opt_time(&mut self, it: Option<Timestamp>) {
         self.put(it.map_or(Cell::Null(Type::Time), Cell::Time));
     }
-    /// Adds ids.
+    /// Appends a list of ids.
     pub fn ids<K: Kind>(&mut self, it: &[Id<K>]) {
         self.put(Cell::Ids(it.iter().map(|id| id.to_bytes()).collect()));
     }
 }
 
-/// Fetches the values of one row, from the first column to the last. Each call is the next column; `None` is null.
+/// Fetches the values of one row in column order. Each call returns the next column; `None` is null.
 pub trait Fetch {
-    /// The next value, an id.
+    /// Fetches an id.
     ///
     /// # Errors
-    /// What is wrong with the stored value; so for all of them.
+    /// A message about the invalid stored value.
     fn id(&mut self) -> Result<Option<[u8; 16]>, String>;
-    /// The next value, a text.
+    /// Fetches a text.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn text(&mut self) -> Result<Option<String>, String>;
-    /// The next value, a number.
+    /// Fetches a number.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn int(&mut self) -> Result<Option<i64>, String>;
-    /// The next value, a boolean.
+    /// Fetches a boolean.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn flag(&mut self) -> Result<Option<bool>, String>;
-    /// The next value, an instant.
+    /// Fetches a timestamp.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn time(&mut self) -> Result<Option<Timestamp>, String>;
-    /// The next value, a day.
+    /// Fetches a date.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn date(&mut self) -> Result<Option<Date>, String>;
-    /// The next value, ids.
+    /// Fetches a list of ids.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String>;
-    /// The next value, bytes.
+    /// Fetches bytes.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String>;
-    /// Bytes of the values that were fetched; 0 where they are not counted.
+    /// Returns the number of fetched bytes, or 0 if the store does not count them.
     fn size(&self) -> usize {
         0
     }
 }
 
-/// A value with a table of its own.
+/// A type that is stored in a table of its own.
 pub trait Stored: Sized + Send + Sync + 'static {
-    /// What its id names.
+    /// Kind of the type's ids.
     type Kind: Kind;
 
-    /// Its table.
+    /// Table of the type.
     const TABLE: &'static Table;
 
-    /// Its id.
+    /// Returns the id.
     fn key(&self) -> Id<Self::Kind>;
 
-    /// Its cells: those of the columns, then those of the derived ones.
+    /// Appends the cells of the columns, then those of the derived columns.
     fn write(&self, out: &mut Cells);
 
-    /// Reads the cells of the columns.
+    /// Decodes the cells of the columns.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
     fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt>;
 
-    /// Its tags in the side table.
+    /// Returns the tags for the side table.
     fn members(&self) -> Vec<[u8; 16]> {
         vec![]
     }
 
-    /// Whether words find it now; see `candor-search-index`.
+    /// Returns `true` if the value has searchable words; see `candor-search-index`.
     fn is_searched(&self) -> bool {
         false
     }
 
-    /// Its cells.
+    /// Returns all cells of the row.
     ///
     /// # Errors
     /// [`Unwritable`] naming the column.

@@ -1,7 +1,7 @@
-//! The layout of resources in tables, declared once for all stores: columns, row mapping, indexes, lists, access paths and
-//! the list of all tables.
+//! Mapping of resources to tables, declared once for all stores: columns, row encoding, indexes, lists,
+//! access paths and the list of all tables.
 //!
-//! A store executes what this crate describes. It knows no resource by name.
+//! A store executes these descriptions and knows no resource by name.
 
 pub mod access_path;
 pub mod copy;

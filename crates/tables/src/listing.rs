@@ -1,6 +1,6 @@
-//! Lists as flat conditions, so that a store needs to know how a condition is written and nothing about resources.
+//! Lists as conditions on columns, so that a store needs no knowledge of resources.
 //!
-//! Which lists a resource has stands beside its table, in [`crate::rows`].
+//! The lists of a resource are defined beside its table, in [`crate::rows`].
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use candor_domain::time::Timestamp;
 use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
 use crate::read::{ID, RowKind};
 
-/// A list of one resource: what some [`Listing`]s hold together.
+/// A list of one resource: the union of some [`Listing`]s.
 #[derive(Debug, Clone)]
 pub struct TypedListing<T> {
     parts: Vec<Listing>,
@@ -20,13 +20,13 @@ pub struct TypedListing<T> {
 }
 
 impl<T: Stored> TypedListing<T> {
-    /// The lists are in one order and have no row in common.
+    /// Creates a list from parts that have the same order and no row in common.
     #[must_use]
     pub(crate) const fn of(parts: Vec<Listing>) -> Self {
         Self { parts, rows: PhantomData }
     }
 
-    /// The rows behind an id, in the order of their ids.
+    /// Returns the rows after an id, ordered by id.
     #[must_use]
     pub fn behind(id: [u8; 16], limit: u16) -> Self {
         let mut rows = Listing::ordered::<T>(ID, false, limit);
@@ -34,45 +34,45 @@ impl<T: Stored> TypedListing<T> {
         rows.alone()
     }
 
-    /// What it is put together from.
+    /// Returns the parts of the list.
     #[must_use]
     pub fn parts(&self) -> &[Listing] {
         &self.parts
     }
 
-    /// The same.
+    /// Returns the parts of the list by value.
     pub(crate) fn into_parts(self) -> Vec<Listing> {
         self.parts
     }
 
-    /// At most so many entries are wanted.
+    /// Returns the maximum number of entries.
     #[must_use]
     pub fn limit(&self) -> u16 {
         self.parts.first().map_or(0, |it| it.limit)
     }
 }
 
-/// A page of a list, without what it is a list of.
+/// A page of a list, without the type of its rows.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Which rows.
+    /// Kind of the rows.
     pub kind: RowKind,
-    /// The column that leads every index of the list, and the values wanted of it. A store reads one ordered run per
-    /// value and merges them, so that no index is needed for every combination.
+    /// The leading column of every index of the list, and the selected values. A store reads one ordered run
+    /// per value and merges them, so that no index is needed for each combination.
     pub runs: Option<(Column, Vec<Cell>)>,
-    /// All of these must hold.
+    /// Conditions, combined with AND.
     pub conditions: Vec<Condition>,
-    /// What orders the rows; the id breaks ties.
+    /// Sort column; the id breaks ties.
     pub sort: Column,
-    /// Largest first.
+    /// Whether the largest values come first.
     pub descending: bool,
-    /// Only rows behind this place.
+    /// Sort value and id after which the page starts.
     pub after: Option<(Cell, [u8; 16])>,
-    /// So many rows, and one more to see whether there are more.
+    /// Maximum number of rows. A store reads one more to find out whether there are more.
     pub limit: u16,
 }
 
-/// One condition.
+/// A condition on a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// The column has this value.
@@ -81,27 +81,27 @@ pub enum Condition {
     IsNot(Column, Cell),
     /// The column has one of these values.
     OneOf(Column, Vec<Cell>),
-    /// The column is not less.
+    /// The column is at least this value.
     AtLeast(Column, Cell),
-    /// The column is not more.
+    /// The column is at most this value.
     AtMost(Column, Cell),
-    /// The column names a direct or indirect report of this person.
+    /// The column contains a direct or indirect report of this person.
     Within(Column, EmployeeId),
-    /// The column names this person, or a direct or indirect report of theirs.
+    /// The column contains this person, or a direct or indirect report of theirs.
     Reach(Column, EmployeeId),
-    /// The column names nobody who reports to this person, directly or indirectly.
+    /// The column does not contain a direct or indirect report of this person.
     Without(Column, EmployeeId),
     /// The row has any of these tags.
     Tagged(MemberTable, Vec<[u8; 16]>),
-    /// The row is one of these. They are few, and are read by their ids before they are put in order.
+    /// The row has one of these ids. They are few, and are looked up before the rows are sorted.
     Among(Vec<[u8; 16]>),
 }
 
-/// The column a list is ordered by.
+/// Returns the column that a list is sorted by.
 #[must_use]
 pub const fn sort_column(by: SortBy) -> Column {
     match by {
-        // What has one score is in the order of its creation.
+        // Hits with the same score are sorted by creation time.
         SortBy::CreatedAt | SortBy::Score => Column::new("created_at", Type::Time),
         SortBy::UpdatedAt => UPDATED_AT,
         SortBy::ObservationDate => OBSERVATION_DATE,
@@ -116,7 +116,7 @@ pub const fn sort_column(by: SortBy) -> Column {
     }
 }
 
-/// Whether a table has the columns of all these orders.
+/// Returns `true` if a table has the columns of all orders of its list.
 const fn has_sorts<T: Listed>(table: &Table) -> bool {
     let mut at = 0;
     while at < T::ORDERS.len() {
@@ -133,11 +133,11 @@ pub(crate) const OBSERVATION_DATE: Column = Column::new("observation_date", Type
 pub(crate) const NAME_KEY: Column = Column::new("name_key", Type::Text);
 pub(crate) const OCCURRED_AT: Column = Column::new("occurred_at", Type::Time);
 pub(crate) const STATUS: Column = Column::new("status", Type::Text);
-/// The column that says whether a row is archived.
+/// Column that marks archived rows.
 pub const ARCHIVED: Column = Column::new("archived", Type::Flag);
 
 impl Listing {
-    /// A page of everything there is. An order whose column the table does not have does not compile.
+    /// Creates a page without conditions. An order without a column in the table does not compile.
     pub(crate) fn new<T: Stored + Listed>(sort: Sort, page: &PageRequest) -> Self {
         const { assert!(has_sorts::<T>(T::TABLE), "a table lacks the column of an order of its list") };
         let after = page.after.as_ref().map(|it| (cell(&it.key), it.id));
@@ -145,75 +145,75 @@ impl Listing {
         Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after, limit: page.limit }
     }
 
-    /// The first of everything there is, in the order of a column.
+    /// Creates the first page without conditions, ordered by a column.
     pub(crate) fn ordered<T: Stored>(sort: Column, descending: bool, limit: u16) -> Self {
         Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after: None, limit }
     }
 
-    /// A page of everything there is that was last changed at such a time (decision D10).
+    /// Creates a page of the rows that were changed within these bounds (decision D10).
     pub(crate) fn changed<T: Stored + Listed>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
         let mut it = Self::new::<T>(sort, page);
         it.within(UPDATED_AT, within, Cell::Time);
         it
     }
 
-    /// A list of nothing but this.
+    /// Returns a list with this as its only part.
     pub(crate) fn alone<T: Stored>(self) -> TypedListing<T> {
         TypedListing::of(vec![self])
     }
 
-    /// Which table.
+    /// Returns the table of the list.
     #[must_use]
     pub const fn table(&self) -> &'static Table {
         self.kind.table()
     }
 
-    /// Whether it is put together from several runs.
+    /// Returns `true` if the list has several runs.
     #[must_use]
     pub fn is_several_runs(&self) -> bool {
         self.runs.as_ref().is_some_and(|(_, values)| values.len() > 1)
     }
 
-    /// Only rows with this value, if one is wanted.
+    /// Adds an equality condition if there is a value.
     pub(crate) fn is(&mut self, column: Column, value: Option<impl Into<Cell>>) {
         self.conditions.extend(value.map(|it| Condition::Is(column, it.into())));
     }
 
-    /// Only rows without this value.
+    /// Excludes rows with this value.
     pub(crate) fn is_not(&mut self, column: Column, value: impl Into<Cell>) {
         self.conditions.push(Condition::IsNot(column, value.into()));
     }
 
-    /// A run for each of these words.
+    /// Sets one run per word.
     pub(crate) fn runs<'w>(&mut self, column: Column, words: impl IntoIterator<Item = &'w str>) {
         self.runs = Some((column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect()));
     }
 
-    /// Only rows with one of these words, if any are wanted.
+    /// Restricts the list to these words, if there are any.
     pub(crate) fn words<'w>(&mut self, column: Column, words: impl IntoIterator<Item = &'w str>) {
         self.one_of(column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect());
     }
 
-    /// Only rows with one of these values, if any are wanted.
+    /// Restricts the list to these values, if there are any.
     pub(crate) fn one_of(&mut self, column: Column, values: Vec<Cell>) {
         if !values.is_empty() {
             self.conditions.push(Condition::OneOf(column, values));
         }
     }
 
-    /// Where the condition stands that says which rows it can be, if there is one.
+    /// Returns the index of the condition that lists the possible ids, if there is one.
     #[must_use]
     pub fn among(&self) -> Option<usize> {
         self.conditions.iter().position(|it| matches!(it, Condition::Among(_)))
     }
 
-    /// Only rows with a value between these bounds.
+    /// Adds the bounds as conditions.
     pub(crate) fn within<T: Copy>(&mut self, column: Column, bounds: Bounds<T>, cell: impl Fn(T) -> Cell) {
         self.conditions.extend(bounds.gte.map(|it| Condition::AtLeast(column, cell(it))));
         self.conditions.extend(bounds.lte.map(|it| Condition::AtMost(column, cell(it))));
     }
 
-    /// Only rows with one of these tags, if any are wanted.
+    /// Restricts the list to rows with one of these tags, if there are any.
     pub(crate) fn tagged(&mut self, members: MemberTable, tags: impl IntoIterator<Item = [u8; 16]>) {
         let tags: Vec<_> = tags.into_iter().collect();
         if !tags.is_empty() {
@@ -221,7 +221,7 @@ impl Listing {
         }
     }
 
-    /// Only rows that are archived, or are not.
+    /// Sets the runs for archived or active rows, or both.
     pub(crate) fn archived(&mut self, archived: Archived) {
         let values: &[bool] = match archived {
             Archived::No => &[false],

@@ -1,61 +1,65 @@
-//! Where the rows of a page come from where another table has a say: one choice for all stores, without a database.
+//! Plan of a page with conditions on other tables. The choice is the same for all stores and needs no
+//! database.
 //!
-//! A list can be walked in its own order, and each row that is met looked up in the other table; or the few rows that
-//! the other table names are gathered and put in order. A database cannot know which is shorter, so a store counts what
-//! the conditions name, and asks here. Nothing is remembered from one page to the next.
+//! A store can scan the list in its order and look up each row in the other table, or gather the few rows
+//! that the other table names and sort them. A database cannot estimate which one is shorter. Therefore a
+//! store counts the matches of the conditions and chooses here. Nothing is cached between pages.
 
 use crate::access_path::AccessPath;
 use crate::flat::Column;
 use crate::listing::{Condition, Listing};
 
-/// People whose rows are all gathered: each costs a store some 2 µs, and has several rows.
+/// Maximum number of people whose rows are all gathered. Each costs about 2 µs and has several rows.
 const GATHERED_PEOPLE: usize = 200;
-/// People of whom only the first rows are gathered, because an index leads to them.
+/// Maximum number of people whose first rows are gathered with an index.
 const GATHERED_FIRSTS: usize = 300;
-/// People who are hashed, at some 0.15 µs each. More are met so soon that an index is asked for each row instead.
+/// Maximum number of people to hash, at about 0.15 µs each. With more people, matches are so frequent that an
+/// index lookup per row is cheaper.
 const HASHED_PEOPLE: usize = 4_000;
-/// Rows with a tag that are gathered.
+/// Maximum number of tagged rows to gather.
 const GATHERED_ROWS: usize = 2_000;
-/// Rows with a tag that are hashed.
+/// Maximum number of tagged rows to hash.
 const HASHED_ROWS: usize = 8_000;
 
-/// What a store has counted for a condition that another table answers.
+/// Count of the matches of a condition on another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedRows {
-    /// Which one of the list's conditions.
+    /// Index of the condition in the list.
     pub condition: usize,
-    /// How many people or rows it names, counted to [`counted_to`].
+    /// Number of people or rows, up to [`counted_to`].
     pub count: usize,
 }
 
-/// Where the rows of a page come from.
+/// Source of the rows of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowSource {
-    /// The list in its own order; each row that is met is looked up in the other tables.
+    /// Scan in list order; each row is looked up in the other tables.
     Scan(RowFilter),
-    /// All rows of the people, or with the tags, that this condition names.
+    /// All rows of the people, or with the tags, of this condition.
     Gather(usize),
-    /// The rows of the people whom this condition names; the first row of each shows whose can be on the page.
+    /// Rows of the people of this condition. The first row of each person determines whose rows can be on the
+    /// page.
     GatherFirsts(usize),
 }
 
-/// How a row that is met is looked up in the other tables.
+/// Lookup of scanned rows in the other tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowFilter {
-    /// The conditions whose people or rows are hashed before the scan; an index is asked for each of the others.
+    /// Conditions whose people or rows are hashed before the scan. The others use an index lookup per row.
     pub hashed: Vec<usize>,
 }
 
-/// What leads to a page.
+/// Plan of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPlan {
-    /// What is tried first. A scan goes only so far, if there is something else to try.
+    /// First attempt. A scan is limited if there is an alternative.
     pub first: RowSource,
-    /// What leads to the page if the scan went so far without filling it: somebody may have been silent for long.
+    /// Alternative if the scan reached its limit before the page was full, for example because a team has no
+    /// recent rows.
     pub then: Option<RowSource>,
 }
 
-/// Plans a page while a store counts what the conditions name: one after the other, and no more of them than decide.
+/// Planner that asks the store to count the conditions one by one, until the choice is made.
 #[derive(Debug)]
 pub struct ListPlanner<'l> {
     listing: &'l Listing,
@@ -65,7 +69,7 @@ pub struct ListPlanner<'l> {
 }
 
 impl<'l> ListPlanner<'l> {
-    /// Of a list of which nothing was counted.
+    /// Creates a planner for a list without counts.
     #[must_use]
     pub fn of(listing: &'l Listing) -> Self {
         let first = listing.among().map_or(RowSource::Scan(RowFilter { hashed: vec![] }), RowSource::Gather);
@@ -73,8 +77,8 @@ impl<'l> ListPlanner<'l> {
         Self { listing, named: vec![], next: 0, plan }
     }
 
-    /// The condition that is to be counted next, to [`counted_to`]; none once the plan is made. What is few needs no look
-    /// at the others.
+    /// Returns the next condition to count, up to [`counted_to`], or `None` if the plan is final. After a
+    /// small count the other conditions are not needed.
     pub fn next_to_count(&mut self) -> Option<&'l Condition> {
         if self.plan.first.is_gathered() {
             return None;
@@ -85,25 +89,25 @@ impl<'l> ListPlanner<'l> {
         Some(condition)
     }
 
-    /// How many people or rows the condition names that was last asked for.
+    /// Records the count of the last returned condition.
     pub fn counted(&mut self, count: usize) {
         self.named.push(NamedRows { condition: self.next.saturating_sub(1), count });
         self.plan = choose(self.listing, &self.named);
     }
 
-    /// What leads to the page.
+    /// Returns the plan.
     #[must_use]
     pub fn plan(self) -> ListPlan {
         self.plan
     }
 }
 
-/// Whether another table has a say in which rows a condition wants.
+/// Returns `true` if a condition selects rows through another table.
 #[must_use]
 pub const fn is_elsewhere(condition: &Condition) -> bool {
     match condition {
         Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => true,
-        // What is left out says nothing about where the others are.
+        // Exclusions do not help to find the other rows.
         Condition::Is(..)
         | Condition::IsNot(..)
         | Condition::OneOf(..)
@@ -113,7 +117,7 @@ pub const fn is_elsewhere(condition: &Condition) -> bool {
     }
 }
 
-/// Whether an index leads from each person whom the column names to their first rows in the order of the list.
+/// Returns `true` if an index finds the first rows of each person in the column in list order.
 #[must_use]
 pub fn leads_to_firsts(listing: &Listing, column: &Column) -> bool {
     let sort = listing.sort.name;
@@ -124,7 +128,7 @@ pub fn leads_to_firsts(listing: &Listing, column: &Column) -> bool {
         .any(|it| it.firsts && it.columns.first() == Some(&column.name) && it.columns.contains(&sort))
 }
 
-/// Whether the rows of a list are so few that they are put in order, whatever other index has that order.
+/// Returns `true` if a list has so few rows that sorting them is always the best plan.
 #[must_use]
 pub fn is_of_few(listing: &Listing) -> bool {
     let one =
@@ -133,13 +137,14 @@ pub fn is_of_few(listing: &Listing) -> bool {
     listing.among().is_some() || few.any(|it| !it.columns.contains(&listing.sort.name))
 }
 
-/// Whether the index along the list holds what conditions ask besides, so that rows need not be read to pass them by.
+/// Returns `true` if the index of the list contains the columns of further conditions, so that non-matching
+/// rows are skipped without reading them.
 #[must_use]
 pub fn is_covered(listing: &Listing) -> bool {
     AccessPath::of(listing).index.is_some_and(|it| it.columns.last() != Some(&"id"))
 }
 
-/// How far a store counts what a condition names: one more than what the choice goes by.
+/// Returns the limit for counting a condition: one more than the highest threshold.
 #[must_use]
 pub const fn counted_to(condition: &Condition) -> usize {
     match most_hashed(condition) {
@@ -167,7 +172,7 @@ impl NamedRows {
         listing.conditions.get(self.condition)
     }
 
-    /// The rows of what the condition names, and the most people or rows for which these are gathered at once.
+    /// Returns the source that gathers the rows of the condition, and the maximum count for it.
     fn gathered(&self, listing: &Listing) -> Option<(RowSource, usize)> {
         match self.condition(listing)? {
             Condition::Within(column, _) | Condition::Reach(column, _) if leads_to_firsts(listing, column) => {
@@ -185,14 +190,14 @@ impl NamedRows {
         }
     }
 
-    /// Whether all that the condition names is hashed.
+    /// Returns `true` if all matches of the condition are hashed.
     fn is_hashed(&self, listing: &Listing) -> bool {
         self.condition(listing).and_then(most_hashed).is_some_and(|most| self.count <= most)
     }
 }
 
 impl RowSource {
-    /// Whether it begins with what a condition names, so that nothing has to be walked past.
+    /// Returns `true` for sources that gather matches and skip no rows.
     #[must_use]
     pub const fn is_gathered(&self) -> bool {
         match self {
@@ -202,7 +207,7 @@ impl RowSource {
     }
 }
 
-/// Chooses where the rows of a page come from by what was counted for its conditions.
+/// Chooses the plan of a page from the counts of its conditions.
 #[must_use]
 pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
     let (few, many) = (least(listing, named.iter()), named.iter().filter(|it| it.is_hashed(listing)));
@@ -217,7 +222,7 @@ pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
     ListPlan { first: RowSource::Scan(RowFilter { hashed }), then: Some(then) }
 }
 
-/// The condition of which the least is gathered, measured by how much that may be.
+/// Returns the condition with the smallest count relative to its limit.
 fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
     let share = |it: &NamedRows| {
         let (source, most) = it.gathered(listing)?;
@@ -227,7 +232,7 @@ fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> O
 }
 
 impl RowFilter {
-    /// Everything is hashed, as is best for a scan that goes far.
+    /// Returns a filter that hashes all conditions, which is best for a long scan.
     #[must_use]
     pub fn hashing_all(listing: &Listing) -> Self {
         let all = listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it));
@@ -249,7 +254,7 @@ mod tests {
 
     const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 
-    /// What somebody's people were tagged with, by day or by time of creation.
+    /// Returns a list with a manager and a tag, by day or creation time.
     fn observations(by: SortBy) -> Listing {
         let filter = Filter {
             manager_id: Some(EmployeeId::from_bytes([1; 16])),

@@ -1,4 +1,4 @@
-//! Rows of any table on their way into a store.
+//! Rows of any table, encoded for writing.
 
 use candor_domain::id::Id;
 
@@ -6,28 +6,28 @@ use crate::error::Unwritable;
 use crate::flat::{Cell, Stored, Table};
 use crate::version::Version;
 
-/// One row to write: the whole aggregate.
+/// A row to write: the whole aggregate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<T> {
-    /// Its new value.
+    /// New value.
     pub value: T,
-    /// The version it was decided on; `None` = it must not exist.
+    /// Version that the change is based on; `None` if the row must not exist.
     pub seen: Option<Version>,
 }
 
 impl<T> Row<T> {
-    /// A row that must not exist yet.
+    /// Creates a row that must not exist yet.
     pub const fn new(value: T) -> Self {
         Self { value, seen: None }
     }
 
-    /// A row that must still have this version.
+    /// Creates a row that must still have this version.
     pub const fn seen(value: T, version: Version) -> Self {
         Self { value, seen: Some(version) }
     }
 }
 
-/// A row of any table: its cells, and what it was decided on. A store writes it by its [`Table`], whatever it is.
+/// An encoded row of any table, with the version it is based on. A store writes it by its [`Table`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnyRow {
     table: &'static Table,
@@ -39,13 +39,13 @@ pub struct AnyRow {
 }
 
 impl AnyRow {
-    /// A whole aggregate.
+    /// Encodes a whole aggregate.
     #[must_use]
     pub fn of<T: Stored>(row: &Row<T>) -> Self {
         Self { seen: row.seen, ..Self::new(&row.value) }
     }
 
-    /// An aggregate that must not exist yet.
+    /// Encodes an aggregate that must not exist yet.
     #[must_use]
     pub fn new<T: Stored>(value: &T) -> Self {
         let (id, cells, mut members) = (value.key().to_bytes(), value.cells(), value.members());
@@ -54,51 +54,51 @@ impl AnyRow {
         Self { table: T::TABLE, id, cells, members, is_searched: value.is_searched(), seen: None }
     }
 
-    /// Its table.
+    /// Returns the table of the row.
     #[must_use]
     pub const fn table(&self) -> &'static Table {
         self.table
     }
 
-    /// Its id.
+    /// Returns the id of the row.
     #[must_use]
     pub const fn id(&self) -> [u8; 16] {
         self.id
     }
 
-    /// Its id, if it is the row of such an aggregate.
+    /// Returns the id if this is a row of a `T`.
     #[must_use]
     pub fn id_of<T: Stored>(&self) -> Option<Id<T::Kind>> {
         (self.table == T::TABLE).then(|| Id::from_bytes(self.id))
     }
 
-    /// Its cells: those of the columns, the id first, then those of the derived ones.
+    /// Returns the cells: those of the columns, the id first, then those of the derived columns.
     ///
     /// # Errors
-    /// A value has no form in its column; then nothing of the change set may be saved.
+    /// A value cannot be encoded; then nothing of the change set may be saved.
     pub fn cells(&self) -> Result<&[Cell], Unwritable> {
         self.cells.as_deref().map_err(Clone::clone)
     }
 
-    /// Its tags in the side table, in order, each once.
+    /// Returns the tags for the side table, sorted and without duplicates.
     #[must_use]
     pub fn members(&self) -> &[[u8; 16]] {
         &self.members
     }
 
-    /// Whether words find it now.
+    /// Returns `true` if the row has searchable words.
     #[must_use]
     pub const fn is_searched(&self) -> bool {
         self.is_searched
     }
 
-    /// The version it was decided on; `None` = it must not exist.
+    /// Returns the version that the change is based on; `None` if the row must not exist.
     #[must_use]
     pub const fn seen(&self) -> Option<Version> {
         self.seen
     }
 
-    /// The version it gets.
+    /// Returns the version after the write.
     #[must_use]
     pub const fn version(&self) -> Version {
         match self.seen {
@@ -118,7 +118,7 @@ mod tests {
     use crate::error::Corrupt;
     use crate::flat::{Cells, Column, Reader, Type};
 
-    /// A value that has no JSON form.
+    /// A value that cannot be serialized as JSON.
     struct Formless;
 
     impl Serialize for Formless {

@@ -1,4 +1,4 @@
-//! Reading rows of any table: kinds of rows, and the rows that were found.
+//! Reads of rows of any table: kinds of rows, and decoded rows.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -10,33 +10,33 @@ use crate::error::Corrupt;
 use crate::flat::{Column, Fetch, Reader, Stored, Table, Type};
 use crate::version::{Version, Versioned};
 
-/// A row that was read, whose type only whoever asked for it knows.
+/// A decoded row whose type only the caller knows.
 #[derive(Debug)]
 pub struct Found {
-    /// Its id.
+    /// Id of the row.
     pub id: [u8; 16],
-    /// Its version; the first one where rows never change.
+    /// Version of the row; [`Version::FIRST`] if rows never change.
     pub version: Version,
-    /// Bytes of its values as they are stored.
+    /// Size of the stored values in bytes.
     pub bytes: usize,
     value: Box<dyn Any + Send>,
 }
 
 impl Found {
-    /// Returns the row as a value of its type, or `None` if it was read as another one.
+    /// Returns the row as a `T`, or `None` if it has another type.
     #[must_use]
     pub fn typed<T: Stored>(self) -> Option<Versioned<T>> {
         Some(Versioned { value: *self.value.downcast::<T>().ok()?, version: self.version })
     }
 
-    /// Returns the readers of the row, or `None` if something else of it was read.
+    /// Returns the readers of the row, or `None` if it was read as another type.
     #[must_use]
     pub fn readers(self) -> Option<Readers> {
         Some(*self.value.downcast().ok()?)
     }
 }
 
-/// A kind of row: its table, and how a row of it is read. A store needs to know no more of a resource.
+/// A kind of row: its table and decoder. A store needs no other knowledge of a resource.
 #[derive(Debug, Clone, Copy)]
 pub struct RowKind {
     table: &'static Table,
@@ -44,25 +44,25 @@ pub struct RowKind {
 }
 
 impl RowKind {
-    /// The rows of an aggregate.
+    /// Returns the kind of whole rows of a `T`.
     #[must_use]
     pub const fn of<T: Stored>() -> Self {
         Self { table: T::TABLE, read: any::<T> }
     }
 
-    /// The readers of the rows of an aggregate.
+    /// Returns the kind that reads only the readers of a `T`.
     #[must_use]
     pub const fn readers_of<T: StoredReaders>() -> Self {
         Self { table: T::READERS, read: readers::<T> }
     }
 
-    /// Their table.
+    /// Returns the table.
     #[must_use]
     pub const fn table(self) -> &'static Table {
         self.table
     }
 
-    /// Reads a row, whose columns are those of [`Table::read`] and then the version, if rows of the table have one.
+    /// Decodes a row with the columns of [`Table::read`], followed by the version if the table has one.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
@@ -73,10 +73,10 @@ impl RowKind {
 
 /// An aggregate whose readers can be read without the rest of the row.
 pub trait StoredReaders: Stored {
-    /// The same table with nothing but the id and the columns that say who sees a row.
+    /// The table with only the id and the columns that determine the readers.
     const READERS: &'static Table;
 
-    /// Reads the columns behind the id.
+    /// Decodes the columns after the id.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
@@ -95,7 +95,7 @@ fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, Corrupt> {
     Ok(Found { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
 
-/// Reads a row of one kind, as [`RowKind::read`] does. What is never changed has the first version.
+/// Decodes a row like [`RowKind::read`], with its type. Immutable rows have the first version.
 ///
 /// # Errors
 /// [`Corrupt`] naming the column.
@@ -106,7 +106,7 @@ pub fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Corrupt
     Ok(Versioned { value, version })
 }
 
-/// A column by which rows of an aggregate are looked up; an index leads from its values to them.
+/// An indexed column to look up rows by.
 #[derive(Debug)]
 pub struct By<T> {
     column: Column,
@@ -114,18 +114,18 @@ pub struct By<T> {
 }
 
 impl<T: Stored> By<T> {
-    /// A column of the aggregate's table.
+    /// Creates a lookup by a column of the aggregate's table.
     #[must_use]
     pub const fn column(name: &'static str, kind: Type) -> Self {
         Self { column: Column::new(name, kind), rows: PhantomData }
     }
 
-    /// The column.
+    /// Returns the column.
     #[must_use]
     pub const fn get(&self) -> Column {
         self.column
     }
 }
 
-/// The column of the ids, which every table has.
+/// The id column of every table.
 pub const ID: Column = Column::new("id", Type::Id);

@@ -18,14 +18,14 @@ use candor_domain::webhook::{Delivery, Subscription};
 use crate::flat::{Column, Stored, Table, Type};
 use crate::rows::JOB_TABLE;
 
-/// One table of the schema.
+/// A table of the schema.
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaTable {
     /// Name of the table.
     pub name: &'static str,
-    /// Where a cluster keeps its rows.
+    /// Placement of its rows in a cluster.
     pub placement: Placement,
-    /// What `candor copy` does with it.
+    /// Treatment by `candor copy`.
     pub copying: Copying,
     /// Whether `POST /test-data/reset` deletes its rows.
     pub is_test_data: bool,
@@ -35,11 +35,11 @@ pub struct SchemaTable {
     pub(crate) resource: Option<&'static Table>,
     /// Columns beside those of the key and of the resource.
     pub(crate) others: &'static [(&'static str, Type)],
-    /// Order in which rows are copied; without it, the tenant and then the key.
+    /// Order in which rows are copied; the default is the tenant and then the key.
     pub(crate) copy_order: Option<&'static [&'static str]>,
 }
 
-/// Where a cluster keeps the rows of a table.
+/// Placement of a table's rows in a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// On the node of the row's tenant.
@@ -50,18 +50,18 @@ pub enum Placement {
     Local,
 }
 
-/// What `candor copy` does with a table.
+/// Treatment of a table by `candor copy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
-    /// Copies its rows as they are.
+    /// Rows are copied unchanged.
     Rows,
-    /// Leaves it empty; the service builds it again from copied rows.
+    /// Left empty; the service rebuilds it from the copied rows.
     Rebuilt,
-    /// Leaves it out: it holds no data of tenants.
+    /// Skipped, because it contains no data of tenants.
     LeftOut,
 }
 
-/// The tables, in an order in which each comes after those that it refers to.
+/// The tables, each after the tables that it references.
 pub const TABLES: &[SchemaTable] = &[
     resource::<Organization>().kept(),
     plain("master_keys", &["key_id"])
@@ -122,20 +122,22 @@ pub const TABLES: &[SchemaTable] = &[
     described(JOB_TABLE, &["webhook_id", "event_id"]),
 ];
 
-/// Columns that a database computes from others of the row, by table; they cannot be written.
+/// Columns that the database computes from others of the row, by table; they cannot be written.
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];
 
-/// The tables with this placement.
+/// Returns the tables with this placement.
 pub fn placed(placement: Placement) -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().filter(move |table| table.placement == placement)
 }
 
-/// The tables that hold test data, in an order in which their rows can be deleted: those that refer to others come first.
+/// Returns the tables with test data, in an order in which their rows can be deleted: referencing tables come
+/// first.
 pub fn test_data() -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().rev().filter(|table| table.is_test_data)
 }
 
-/// A table whose rows have columns of its own: of a tenant, copied, emptied with the test data.
+/// Creates a table with its own columns. It belongs to a tenant, is copied, and is emptied by the reset of
+/// the test data.
 const fn plain(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable {
         name,
@@ -157,43 +159,43 @@ const fn resource<T: Stored>() -> SchemaTable {
     described(T::TABLE, &["id"])
 }
 
-/// A table of the index of words.
+/// Creates a table of the full-text index.
 const fn index(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable { copying: Copying::Rebuilt, ..plain(name, key) }
 }
 
 impl SchemaTable {
-    /// The same with more columns.
+    /// Adds columns.
     const fn with(self, others: &'static [(&'static str, Type)]) -> Self {
         Self { others, ..self }
     }
 
-    /// The same, copied in the order of these columns.
+    /// Sets the columns that order the copied rows.
     const fn copied_by(self, columns: &'static [&'static str]) -> Self {
         Self { copy_order: Some(columns), ..self }
     }
 
-    /// The same, which stays when the test data are emptied: settings, keys, and the record of what happened.
+    /// Excludes the table from the reset of the test data: settings, keys and history.
     const fn kept(self) -> Self {
         Self { is_test_data: false, ..self }
     }
 
-    /// The same for a table of the whole database that every node of a cluster needs.
+    /// Places a table of the whole database on every node of a cluster.
     const fn on_every_node(self) -> Self {
         Self { placement: Placement::Reference, is_test_data: false, ..self }
     }
 
-    /// The same for a table of the whole database that holds no data of tenants.
+    /// Marks a table of the whole database without data of tenants.
     const fn left_out(self) -> Self {
         Self { placement: Placement::Local, copying: Copying::LeftOut, is_test_data: false, ..self }
     }
 
-    /// Whether each row has a tenant.
+    /// Returns `true` if rows have a tenant.
     pub(crate) fn has_tenant(&self) -> bool {
         self.placement == Placement::Tenant
     }
 
-    /// All its columns as `candor copy` reads them, the tenant first.
+    /// Returns all columns as `candor copy` reads them, the tenant first.
     pub(crate) fn columns(&self) -> Vec<Column> {
         let tenant = Column::new("tenant_id", Type::Id);
         let mut columns: Vec<_> = self.has_tenant().then_some(tenant).into_iter().collect();

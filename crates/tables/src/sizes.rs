@@ -1,23 +1,23 @@
-//! Sizes of data sets, counted a piece at a time, so that no statement reads a large table whole.
+//! Sizes of data sets, measured in pieces, so that no statement scans a large table.
 
 use candor_domain::event::Event;
 
 use crate::copy::{CopyTable, tables};
 use crate::flat::Stored;
 
-/// Rows that one piece counts at most: some milliseconds of an index scan.
+/// Maximum number of rows per piece: some milliseconds of an index scan.
 pub const PIECE_ROWS: u32 = 2_000;
-/// Rows of a piece whose bytes are read. The others are taken to be as large.
+/// Number of rows per piece whose bytes are measured; the others are extrapolated.
 pub const SAMPLE_ROWS: u32 = 20;
 
-/// What one piece of a tenant's table holds.
+/// Measurement of one piece of a tenant's table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TablePiece {
-    /// Rows of the piece, at most [`PIECE_ROWS`].
+    /// Number of rows, at most [`PIECE_ROWS`].
     pub rows: u64,
-    /// Rows whose bytes were read, at most [`SAMPLE_ROWS`].
+    /// Number of sampled rows, at most [`SAMPLE_ROWS`].
     pub sampled_rows: u64,
-    /// Bytes of the columns of these rows, without indexes and the overhead of the store.
+    /// Total bytes of the columns of the sampled rows, without indexes and overhead of the store.
     pub sampled_bytes: u64,
     /// Id of the last row, if the piece is full.
     pub last: Option<[u8; 16]>,
@@ -31,8 +31,8 @@ impl TablePiece {
     }
 }
 
-/// Returns the tables that are measured: those whose rows a tenant tells apart by one id. These are its resources, events
-/// and audit entries; rows that are derived from them, and the log of deliveries, are left out.
+/// Returns the measured tables: those whose rows are identified by tenant and id. These are the resources,
+/// events and audit entries; derived rows and the delivery log are excluded.
 #[must_use]
 pub fn measured_tables() -> Vec<CopyTable> {
     let is_measured = |table: &CopyTable| {
@@ -42,9 +42,9 @@ pub fn measured_tables() -> Vec<CopyTable> {
     tables().into_iter().filter(is_measured).collect()
 }
 
-/// Writes the statement that measures a piece of a table. `tenant` and `after` are placeholders, and `size` writes the
-/// expression for the bytes of a column. The result is one row: rows, id of the last row of a full piece, sampled rows and
-/// sampled bytes.
+/// Builds the statement that measures a piece of a table. `tenant` and `after` are placeholders, and `size`
+/// returns the expression for the bytes of a column. The result is one row: rows, id of the last row of a
+/// full piece, sampled rows and sampled bytes.
 #[must_use]
 pub fn piece_statement(table: &CopyTable, tenant: &str, after: &str, size: impl Fn(&str) -> String) -> String {
     let bytes: Vec<_> = table.columns.iter().map(|column| size(column.name)).collect();

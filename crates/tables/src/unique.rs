@@ -1,16 +1,16 @@
-//! Unique values.
+//! Unique constraints.
 
-/// A value that one resource of a tenant can have.
+/// A value that must be unique within a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unique {
-    /// A person's address, without case.
+    /// Email address of a person, case-insensitive.
     EmployeeEmail,
-    /// A person's id in another system.
+    /// Id of a person in another system.
     EmployeeExternalId,
-    /// A department's name, without case.
+    /// Name of a department, case-insensitive.
     DepartmentName,
-    /// An attribute's name, without case.
+    /// Name of an attribute, case-insensitive.
     AttributeName,
-    /// The id of a new resource.
+    /// Id of a new resource.
     Id,
 }

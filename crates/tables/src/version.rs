@@ -1,25 +1,25 @@
 //! Versions of rows.
 
-/// How often a resource was written; every write counts one up.
+/// Number of writes of a resource; each write increments it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub i64);
 
 impl Version {
-    /// The version of a new resource.
+    /// Version of a new resource.
     pub const FIRST: Self = Self(1);
 
-    /// The version after this one.
+    /// Returns the next version.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }
 
-/// A resource as it was read, with the version it had then.
+/// A resource with the version at which it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versioned<T> {
     /// The resource.
     pub value: T,
-    /// Its version.
+    /// Version of `value`.
     pub version: Version,
 }

@@ -30,12 +30,12 @@ fn webhook() -> WebhookId {
     WebhookId::from_bytes([2; 16])
 }
 
-/// The lists of a query, in every order that the resource has.
+/// Returns the lists of a query in every order of the resource.
 fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'static str, Vec<Listing>)> {
     T::sorts().map(|(word, sort)| (word, list(sort))).collect()
 }
 
-/// The orders in which the indexes do not answer a list, with what they leave unanswered.
+/// Returns the orders in which no index answers a list, with the unanswered filters.
 fn slow<T: Listed + Stored>(list: impl Fn(Sort) -> TypedListing<T>) -> Vec<(&'static str, Vec<String>)> {
     let lists = in_every_order::<T>(|sort| list(sort).parts().to_vec());
     let slow = lists.into_iter().filter(|(_, it)| !it.iter().all(|it| AccessPath::of(it).is_answered()));
@@ -215,7 +215,7 @@ fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
     for filter in filters {
         for viewer in [Viewer::Everything, Viewer::Person(someone())] {
             let slow = slow::<Summary>(|it| rows::summaries::list(&filter, viewer, it, &PAGE));
-            // Of one person's summaries another sees those that they wrote: these are few, and each is looked at.
+            // A viewer who is neither the author nor the subject sees few summaries, and each is checked.
             let is_looked_at =
                 viewer != Viewer::Everything && (filter.employee_id.is_some() || filter.author_id.is_some());
             assert!(is_looked_at || slow == none, "{filter:?} {viewer:?}: {slow:?}");
@@ -247,7 +247,8 @@ fn observations_of_a_viewer_are_answered_by_day() {
     let list = |sort| rows::observations::list(&all, Viewer::Person(someone()), sort, &PAGE);
     let slow: Vec<_> = slow::<Observation>(list).into_iter().map(|(word, _)| word).collect();
     assert_eq!(slow, ["-created_at", "created_at", "-updated_at", "updated_at"]);
-    // In these orders the rows of one person are gathered and sorted: no part walks along everybody's rows.
+    // In these orders the rows of one person are gathered and sorted; no part scans the rows of the whole
+    // tenant.
     for part in list(Sort::down(SortBy::CreatedAt)).parts() {
         let is_team = part.conditions.iter().any(|condition| matches!(condition, Condition::Within(..)));
         assert!(is_team || crate::plan::is_of_few(part), "{part:?}");

@@ -1,19 +1,19 @@
-//! Check sums of tables, the same whatever store the rows are in.
+//! Checksums of tables, equal in all stores.
 
 use ring::digest::{Context, SHA256};
 
 use crate::flat::Cell;
 
-/// The number of rows and the sum of their digests, which does not depend on the order in which they are added.
+/// Number of rows and the sum of their digests, which does not depend on the order of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checksum {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
     sum: [u64; 4],
 }
 
 impl Checksum {
-    /// Adds a row.
+    /// Adds a row to the checksum.
     pub fn add(&mut self, row: &[Cell]) {
         let mut digest = Context::new(&SHA256);
         row.iter().for_each(|it| put(it, &mut digest));
@@ -24,14 +24,14 @@ impl Checksum {
         self.rows += 1;
     }
 
-    /// The sum in hexadecimal digits.
+    /// Returns the sum in hexadecimal.
     #[must_use]
     pub fn text(&self) -> String {
         self.sum.iter().map(|it| format!("{it:016x}")).collect()
     }
 }
 
-/// Every value has a form that no other value of the column has: null or not, the length where it varies, then the bytes.
+/// Encodes a value unambiguously within its column: a null flag, the length and the bytes.
 fn put(cell: &Cell, digest: &mut Context) {
     let mut sized = |bytes: &[u8]| {
         digest.update(&[1]);

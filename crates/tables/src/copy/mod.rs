@@ -1,7 +1,7 @@
-//! Rows as `candor copy` moves them: which tables there are, and check sums.
+//! Rows as `candor copy` moves them: the copied tables, and checksums.
 //!
-//! Rows are taken as they stand in their tables, as cells, whatever they mean: what is copied is what was stored. Only
-//! what leads to rows, such as the index of words, is made anew.
+//! Rows are copied as cells, without interpreting them. Only data that is derived from rows, such as the
+//! full-text index, is built again.
 
 mod checksum;
 mod positions;
@@ -15,8 +15,8 @@ pub use positions::DistinctPositions;
 pub use row::{bytes, fetched};
 pub use tables::{CopyTable, tables};
 
-/// A row: the cells of [`CopyTable::columns`], in their order.
+/// A row: the cells of [`CopyTable::columns`] in order.
 pub type CopyRow = Vec<Cell>;
 
-/// The table that is in a database for as long as a copy into it is not complete. No migration makes it.
+/// Table that exists in a database while a copy into it is incomplete. No migration creates it.
 pub const PROGRESS_TABLE: &str = "copy_progress";

@@ -1,19 +1,20 @@
-//! Positions of events that are alike in every store.
+//! Unique positions of copied events.
 
-/// Makes positions distinct, in their order: on PostgreSQL the events of one transaction share theirs, on SQLite none do.
-/// Each event keeps its own where it is free, and takes the next one where it is not, so positions that are distinct
-/// already stay as they are. A cursor is found by its event, and behind its position where that is gone.
+/// Makes positions unique and keeps their order. On PostgreSQL the events of one transaction share a
+/// position, on SQLite each has its own. An event keeps its position if it is free, and otherwise takes the
+/// next one, so that unique positions do not change. A cursor is found by its event, or after its position if
+/// the event is gone.
 #[derive(Debug, Default)]
 pub struct DistinctPositions(Option<i64>);
 
 impl DistinctPositions {
-    /// Goes on behind a position.
+    /// Continues after a position.
     #[must_use]
     pub const fn behind(last: Option<i64>) -> Self {
         Self(last)
     }
 
-    /// The position of the next event. Events come in the order of theirs, then of tenants and ids.
+    /// Returns the position of the next event. Events must come in the order of position, tenant and id.
     pub fn next(&mut self, position: i64) -> i64 {
         let free = self.0.map_or(i64::MIN, |it| it.saturating_add(1));
         *self.0.insert(position.max(free))

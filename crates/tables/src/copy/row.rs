@@ -1,11 +1,11 @@
-//! Rows as cells, fetched from a store.
+//! Conversion of fetched rows to cells.
 
 use crate::flat::{Cell, Fetch, Type};
 
-/// The next value of a row, as a cell of this type.
+/// Fetches the next value of a row as a cell of this type.
 ///
 /// # Errors
-/// What is wrong with the stored value.
+/// A message about the invalid stored value.
 pub fn fetched(row: &mut dyn Fetch, kind: Type) -> Result<Cell, String> {
     let cell = match kind {
         Type::Id => row.id()?.map(Cell::Id),
@@ -20,7 +20,7 @@ pub fn fetched(row: &mut dyn Fetch, kind: Type) -> Result<Cell, String> {
     Ok(cell.unwrap_or(Cell::Null(kind)))
 }
 
-/// Approximate bytes of a cell in memory.
+/// Returns the approximate size of a cell in memory.
 #[must_use]
 pub fn bytes(cell: &Cell) -> usize {
     let held = match cell {

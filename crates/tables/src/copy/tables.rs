@@ -1,41 +1,41 @@
-//! The tables that are copied, with their columns and the order of their rows.
+//! The copied tables with their columns and the order of their rows.
 
 use candor_domain::event::Event;
 
 use crate::flat::{Cell, Column, Stored};
 use crate::schema::{Copying, SchemaTable, TABLES};
 
-/// A table whose rows are copied as they stand.
+/// A table whose rows are copied unchanged.
 #[derive(Debug, Clone)]
 pub struct CopyTable {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// Its columns.
+    /// All copied columns.
     pub columns: Vec<Column>,
-    /// The columns by which rows are told apart and in whose order they are read, by their numbers among the columns.
+    /// Indexes into `columns` of the key, which identifies and orders the rows.
     pub key: Vec<usize>,
 }
 
 impl CopyTable {
-    /// The key of a row.
+    /// Returns the key of a row.
     #[must_use]
     pub fn key_of(&self, row: &[Cell]) -> Vec<Cell> {
         self.key.iter().filter_map(|at| row.get(*at).cloned()).collect()
     }
 
-    /// The columns of the key.
+    /// Returns the columns of the key.
     pub fn key_columns(&self) -> impl Iterator<Item = Column> {
         self.key.iter().filter_map(|at| self.columns.get(*at).copied())
     }
 
-    /// Where the positions of events stand, in the table that has them.
+    /// Returns the index of the position column, if this is the table of events.
     #[must_use]
     pub fn position(&self) -> Option<usize> {
         self.columns.iter().position(|it| self.name == Event::TABLE.name && it.name == "position")
     }
 }
 
-/// The tables that are copied, each after those that it refers to.
+/// Returns the copied tables, each after the tables that it references.
 #[must_use]
 pub fn tables() -> Vec<CopyTable> {
     TABLES.iter().filter(|table| table.copying == Copying::Rows).map(CopyTable::from).collect()

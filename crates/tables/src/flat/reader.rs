@@ -1,4 +1,4 @@
-//! Reads rows back, so that a corrupt value is named.
+//! Decoding of rows with errors that name the column.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, Kind};
@@ -7,7 +7,7 @@ use candor_domain::time::{Date, Timestamp};
 use super::{Fetch, Table};
 use crate::error::Corrupt;
 
-/// Reads a row with the names of its columns at hand, so that a corrupt value is named.
+/// Decodes the values of a row in column order. Errors name the column.
 pub struct Reader<'a> {
     row: &'a mut dyn Fetch,
     table: &'static Table,
@@ -15,7 +15,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the first column.
+    /// Creates a reader at the first column.
     pub fn new(row: &'a mut dyn Fetch, table: &'static Table) -> Self {
         Self { row, table, at: 0 }
     }
@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         self.next(|row| fetch(row)?.ok_or_else(|| "null".to_owned()))
     }
 
-    /// The error that names the column read last.
+    /// Creates an error that names the column read last.
     #[must_use]
     pub fn corrupt(&self, reason: impl Into<String>) -> Corrupt {
         let mut names = self.table.read().map(|it| it.name).chain(self.table.related.iter().map(|it| it.name));
@@ -37,42 +37,42 @@ impl<'a> Reader<'a> {
         Corrupt { table: self.table.name, column, reason: reason.into() }
     }
 
-    /// The next value, an id.
+    /// Reads an id.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column; so for all of them.
+    /// [`Corrupt`] naming the column.
     pub fn id<K: Kind>(&mut self) -> Result<Id<K>, Corrupt> {
         self.present(|row| row.id()).map(Id::from_bytes)
     }
-    /// The next value, an id or null.
+    /// Reads an id or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_id<K: Kind>(&mut self) -> Result<Option<Id<K>>, Corrupt> {
         Ok(self.next(|row| row.id())?.map(Id::from_bytes))
     }
-    /// The next value, a text.
+    /// Reads a text.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn text(&mut self) -> Result<String, Corrupt> {
         self.present(|row| row.text())
     }
-    /// The next value, a text or null.
+    /// Reads a text or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_text(&mut self) -> Result<Option<String>, Corrupt> {
         self.next(|row| row.text())
     }
-    /// The next value, a word of a closed set.
+    /// Reads the word of an enumeration.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn word<T: Word>(&mut self) -> Result<T, Corrupt> {
         self.parse(|text| T::from_word(text).ok())
     }
-    /// The next value, a text that a rule accepts.
+    /// Reads a text and parses it.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         let text = self.text()?;
         rule(&text).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
     }
-    /// The next value, a text that a rule accepts, or null.
+    /// Reads a text or null and parses the text.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -88,14 +88,14 @@ impl<'a> Reader<'a> {
         let Some(text) = self.opt_text()? else { return Ok(None) };
         rule(&text).map(Some).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
     }
-    /// The next value, a number.
+    /// Reads a number.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn int(&mut self) -> Result<i64, Corrupt> {
         self.present(|row| row.int())
     }
-    /// The next value, a number of a smaller type.
+    /// Reads a number and converts it to a smaller type.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -103,14 +103,14 @@ impl<'a> Reader<'a> {
         let number = self.int()?;
         T::try_from(number).map_err(|_| self.corrupt(format!("unexpected value {number}")))
     }
-    /// The next value, 16 bytes.
+    /// Reads 16 bytes.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn bytes16(&mut self) -> Result<[u8; 16], Corrupt> {
         self.present(|row| row.id())
     }
-    /// The next value, a small number or null.
+    /// Reads a `u32` or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -118,49 +118,49 @@ impl<'a> Reader<'a> {
         let Some(number) = self.next(|row| row.int())? else { return Ok(None) };
         u32::try_from(number).map(Some).map_err(|_| self.corrupt(format!("unexpected value {number}")))
     }
-    /// The next value, a boolean.
+    /// Reads a boolean.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn flag(&mut self) -> Result<bool, Corrupt> {
         self.present(|row| row.flag())
     }
-    /// The next value, an instant.
+    /// Reads a timestamp.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn time(&mut self) -> Result<Timestamp, Corrupt> {
         self.present(|row| row.time())
     }
-    /// The next value, an instant or null.
+    /// Reads a timestamp or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_time(&mut self) -> Result<Option<Timestamp>, Corrupt> {
         self.next(|row| row.time())
     }
-    /// The next value, a day.
+    /// Reads a date.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn date(&mut self) -> Result<Date, Corrupt> {
         self.present(|row| row.date())
     }
-    /// The next value, a day or null.
+    /// Reads a date or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_date(&mut self) -> Result<Option<Date>, Corrupt> {
         self.next(|row| row.date())
     }
-    /// The next value, ids.
+    /// Reads a list of ids.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, Corrupt> {
         Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
     }
-    /// The next value, ids that another table ties to the row. They come in any order, and are put in theirs here.
+    /// Reads the ids that a side table relates to the row, and sorts them.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -169,14 +169,14 @@ impl<'a> Reader<'a> {
         ids.sort_unstable();
         Ok(ids)
     }
-    /// The next value, bytes or null.
+    /// Reads bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_bytes(&mut self) -> Result<Option<Vec<u8>>, Corrupt> {
         self.next(|row| row.bytes())
     }
-    /// The next value, 32 bytes or null.
+    /// Reads 32 bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         let Some(bytes) = self.opt_bytes()? else { return Ok(None) };
         <[u8; 32]>::try_from(bytes).map(Some).map_err(|_| self.corrupt("not 32 bytes"))
     }
-    /// The next value, 32 bytes.
+    /// Reads 32 bytes.
     ///
     /// # Errors
     /// See [`Reader::id`].

@@ -1,4 +1,4 @@
-//! Tables: their columns, their indexes, and whose rows they hold.
+//! Descriptions of tables: columns, indexes and ownership.
 
 use candor_domain::access::Tenant;
 
@@ -8,84 +8,84 @@ use super::Column;
 /// `(tenant_id, <first column>)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// What is written and read, the id first.
+    /// Columns that are written and read, the id first.
     pub columns: &'static [Column],
-    /// What is written for the sake of indexes and never read.
+    /// Columns that are written for indexes and never read.
     pub derived: &'static [Column],
-    /// What is read behind the columns and never written with the value: facts that narrow calls write, and that do
-    /// not count the version up.
+    /// Columns that are read but not written with the value. Narrow calls write them without incrementing the
+    /// version.
     pub recorded: &'static [Column],
-    /// What is read behind these from other tables, and stands in no column of this one.
+    /// Ids that are read from other tables, after the columns.
     pub related: &'static [Related],
-    /// Whether rows change; then the last column is `version`.
+    /// Whether rows are updated; then the last column is `version`.
     pub versioned: bool,
-    /// A side table by which rows are found.
+    /// Side table to find rows by tags.
     pub members: Option<MemberTable>,
-    /// The indexes that lead to the rows of a tenant; see [`crate::access_path`].
+    /// Indexes within a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
-    /// Columns that no client filters by and that lists ask about beside a person whose rows are few: each of these rows
-    /// is looked at.
+    /// Columns without a client filter that lists check in addition to a person with few rows.
     pub looked_at: &'static [&'static str],
-    /// What the filters of columns are called that have another name.
+    /// Names of filters that differ from their column, as pairs of column and filter.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Whether rows belong to the organization and not to one of its data sets: they stand under its live tenant.
+    /// Whether rows belong to the organization instead of one data set. They are stored under its live
+    /// tenant.
     pub of_organization: bool,
-    /// Whether a new row can be saved together with those of other change sets, because two rows of one tenant never
-    /// want the same value of anything but the id.
+    /// Whether new rows can share a commit with other change sets, because no two rows of a tenant compete
+    /// for a unique value other than the id.
     pub shares_commits: bool,
-    /// Whether whoever archives a row asks who uses it: then whoever begins to use it keeps it from being archived until
-    /// the commit.
+    /// Whether archiving a row checks for references. Then every new reference keeps the row from being
+    /// archived until its commit.
     pub held_open: bool,
-    /// The background worker that has work after a write to this table.
+    /// Background worker that has work after a write to this table.
     pub wakes: Option<BackgroundWorker>,
 }
 
 /// A background worker of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackgroundWorker {
-    /// Delivers webhooks, and keeps subscriptions in memory.
+    /// Delivers webhooks and caches subscriptions.
     Delivery,
-    /// Sends mails.
+    /// Sends emails.
     Mail,
 }
 
-/// An index of a table. Every one of them begins with `tenant_id`, which is not said.
+/// An index of a table, without the leading `tenant_id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Index {
-    /// The columns behind the tenant, at least as far as lists need them; more may follow in a store.
+    /// Columns after the tenant, as far as lists need them. A store may have further ones.
     pub columns: &'static [&'static str],
-    /// Whether no two rows of a tenant have the same values in these columns.
+    /// Whether the columns are unique within a tenant.
     pub unique: bool,
-    /// Whether it leads from each person in its first column to the first of their rows, so that the page of a team is
-    /// found by these.
+    /// Whether the index finds the first row of each person in its first column, which bounds the page of a
+    /// team.
     pub firsts: bool,
-    /// Whether so few rows have one value of its first column that they are better put in order than met along another
-    /// index that has the order.
+    /// Whether a value of the first column has so few rows that sorting them is cheaper than a scan in
+    /// another index's order.
     pub of_few: bool,
 }
 
 impl Index {
-    /// An index in the order of these columns.
+    /// Creates an index on these columns.
     #[must_use]
     pub const fn on(columns: &'static [&'static str]) -> Self {
         Self { columns, unique: false, firsts: false, of_few: false }
     }
 
-    /// An index of values that one row of a tenant can have.
+    /// Creates an index on columns that are unique within a tenant.
     #[must_use]
     pub const fn unique(columns: &'static [&'static str]) -> Self {
         Self { unique: true, ..Self::on(columns) }
     }
 
-    /// The same index, which leads to the first row of each person.
+    /// Marks the index as one that finds the first row of each person.
     #[must_use]
     pub const fn to_firsts(self) -> Self {
         Self { firsts: true, ..self }
     }
 
-    /// The same index, whose first column has few rows of each value.
+    /// Marks the index as one whose first column has few rows per value.
     #[must_use]
     pub const fn to_few(self) -> Self {
         Self { of_few: true, ..self }
@@ -93,7 +93,7 @@ impl Index {
 }
 
 impl Table {
-    /// A table with nothing but a name, to begin its declaration with.
+    /// Creates a table with only a name, as the base of a declaration.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
         Self {
@@ -114,19 +114,19 @@ impl Table {
         }
     }
 
-    /// The tenant that rows stand under which somebody of this tenant writes or reads.
+    /// Returns the tenant under which rows of this tenant are stored.
     #[must_use]
     pub const fn tenant(&self, own: Tenant) -> Tenant {
         if self.of_organization { Tenant::live(own.organization) } else { own }
     }
 
-    /// Whether its rows have a column.
+    /// Returns `true` if the table has this column.
     #[must_use]
     pub const fn has(&self, column: &Column) -> bool {
         has(self.columns, column) || has(self.derived, column) || has(self.recorded, column)
     }
 
-    /// The columns of the table that are read, in their order.
+    /// Returns the columns that are read, in order.
     pub fn read(&self) -> impl Iterator<Item = &'static Column> {
         self.columns.iter().chain(self.recorded)
     }
@@ -152,34 +152,34 @@ const fn is_same(one: &str, other: &str) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// A side table `(tenant_id, <member>, <owner>)`: which rows have a certain tag.
+/// A side table `(tenant_id, <member>, <owner>)` that relates rows to tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemberTable {
-    /// Its name.
+    /// Name of the side table.
     pub name: &'static str,
-    /// The column with the row's id.
+    /// Column with the row's id.
     pub owner: &'static str,
-    /// The column with the tag.
+    /// Column with the tag.
     pub member: &'static str,
 }
 
-/// Ids of rows of another table that a side table ties to a row. They are looked up by an index whenever
-/// the row is read, so they are never out of date, and whoever ties rows together need not write both.
+/// Ids of rows of another table that a side table relates to a row. They are looked up on each read, so that
+/// they are always current and a new relation writes only one of the two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Related {
-    /// What it is called where a stored value is corrupt.
+    /// Name in errors about corrupt values.
     pub name: &'static str,
     /// The side table.
     pub members: MemberTable,
-    /// The column of the side table with the row's id.
+    /// Column of the side table with the row's id.
     pub by: &'static str,
-    /// The column of the side table with the ids that are read.
+    /// Column of the side table with the related ids.
     pub ids: &'static str,
-    /// The column of the row with the same ids, if it has them as well: a store that can look for many ids at once need not
-    /// ask the side table.
+    /// Column of the row with the same ids, if it has one. A store that looks up many ids at once can skip
+    /// the side table.
     pub column: Option<&'static str>,
-    /// The table that these are the ids of.
+    /// Table of the related rows.
     pub table: &'static str,
-    /// Whether those of archived rows are wanted, or those of the others.
+    /// Whether archived rows are included, or the others.
     pub archived: bool,
 }

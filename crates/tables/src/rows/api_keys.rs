@@ -1,4 +1,4 @@
-//! API keys, which stand under the live tenant of their organization.
+//! API keys, stored under the live tenant of their organization.
 
 use candor_domain::access::Permissions;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
@@ -96,13 +96,13 @@ impl Stored for ApiKey {
     }
 }
 
-/// By its id, whoever's it is.
+/// Lookup by id across all tenants.
 pub const BY_ID: By<ApiKey> = By::column("id", Type::Id);
 
-/// When the org admins are to be told that they end.
+/// Lookup of the keys whose expiry reminder to the org admins is due.
 pub const REMIND_AT: By<ApiKey> = By::column("remind_at", Type::Time);
 
-/// `GET /api-keys` (§4.5).
+/// List of `GET /api-keys` (§4.5).
 #[must_use]
 pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
     Listing::changed::<ApiKey>(changed, sort, page).alone()

@@ -14,7 +14,7 @@ use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::read::StoredReaders;
 
-/// Who has to do with an assignment: its reviewers, and who asked for it.
+/// People of an assignment: its reviewers and its requester.
 const PEOPLE: MemberTable = MemberTable { name: "assignment_people", owner: "assignment_id", member: "person" };
 
 const TABLE: Table = Table {
@@ -47,14 +47,14 @@ const TABLE: Table = Table {
     ..Table::named("assignments")
 };
 
-/// The highest bit of an id is clear until the year 6429, so it can say that somebody is who asked, and no reviewer.
+/// Marks a requester in the side table with the highest bit of the id, which is clear until the year 6429.
 fn as_requester(person: EmployeeId) -> [u8; 16] {
     let mut bytes = person.to_bytes();
     bytes[0] |= 0x80;
     bytes
 }
 
-/// A submission as it stands in its column; who has not submitted is not in it.
+/// A submission in its stored form. Pending submissions are not stored.
 #[derive(Serialize, Deserialize)]
 struct Submitted {
     reviewer: String,
@@ -73,7 +73,7 @@ fn submitted(all: &[Submission]) -> Vec<Submitted> {
     all.iter().filter_map(one).collect()
 }
 
-/// What came of each of these reviewers.
+/// Decodes the submissions of these reviewers.
 fn submissions(text: &str, reviewers: &[EmployeeId]) -> Option<Vec<Submission>> {
     let mut all: Vec<_> = reviewers.iter().map(|it| Submission::pending(*it)).collect();
     for it in serde_json::from_str::<Vec<Submitted>>(text).ok()? {
@@ -152,11 +152,11 @@ impl StoredReaders for Assignment {
     }
 }
 
-/// `GET /assignments` (decisions G, B5): those that the viewer sees.
+/// List of `GET /assignments` that the viewer may see (decisions G, B5).
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Assignment> {
     let mut it = Listing::new::<Assignment>(sort, page);
-    // The default list is one run of an index; every other one is a run per status.
+    // The default list is one run of an index; all others have one run per status.
     let is_of_somebody = filter.employee_id.or(filter.requester_id).is_some();
     if !filter.statuses.is_empty() || is_of_somebody || sort.by != SortBy::CreatedAt {
         let statuses = if filter.statuses.is_empty() { Status::ALL } else { &filter.statuses };

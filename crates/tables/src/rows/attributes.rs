@@ -67,10 +67,10 @@ impl Stored for Attribute {
     }
 }
 
-/// By their names, folded.
+/// Lookup by case-folded name.
 pub const BY_NAME: By<Attribute> = By::column("name_key", Type::Text);
 
-/// `GET /attributes` (decisions G).
+/// List of `GET /attributes` (decision G).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Attribute> {
     let mut it = Listing::new::<Attribute>(sort, page);

@@ -1,4 +1,4 @@
-//! Audit entries, which are only ever added.
+//! Audit entries, which are append-only.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,8 @@ use crate::error::Corrupt;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::listing::{Listing, OCCURRED_AT, TypedListing};
 
-/// Values of a filter that are read as runs of their own; each number of runs is another statement to keep.
+/// Maximum number of filter values that are read as separate runs. Each number of runs is another prepared
+/// statement.
 const MOST_RUNS: usize = 8;
 
 const TABLE: Table = Table {
@@ -93,7 +94,7 @@ fn key_used(row: &mut Reader<'_>) -> Result<Option<KeyUsed>, Corrupt> {
     }
 }
 
-/// `GET /audit-log` (decisions G).
+/// List of `GET /audit-log` (decision G).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<AuditEntry> {
     let mut it = Listing::new::<AuditEntry>(sort, page);
@@ -103,12 +104,12 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Aud
     let actions: Vec<_> = actions.into_iter().cloned().map(Cell::Text).collect();
     let action = column("action", Type::Text);
     let is_led = filter.target_id.is_some() || filter.actor_id.is_some();
-    // No stored text has a zero, and stores have their own ways to compare with one.
+    // No stored text contains NUL, and stores differ in comparing it.
     let is_plain = !filter.actions.iter().any(|it| it.contains('\0'));
     if is_led || !is_plain || actions.is_empty() || actions.len() > MOST_RUNS {
         it.one_of(action, actions);
     } else {
-        // An index has the entries of each action in the order of their time.
+        // An index contains the entries of each action ordered by time.
         it.runs = Some((action, actions));
     }
     it.within(OCCURRED_AT, filter.occurred_at, Cell::Time);

@@ -69,7 +69,7 @@ fn sync(row: &mut Reader<'_>) -> Result<Option<Sync>, Corrupt> {
     Ok(at.zip(status).map(|(at, status)| Sync { at, status, message }))
 }
 
-/// `GET /connectors` (decisions G).
+/// List of `GET /connectors` (decision G).
 #[must_use]
 pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<Connector> {
     Listing::changed::<Connector>(changed, sort, page).alone()

@@ -11,7 +11,7 @@ use crate::error::Corrupt;
 use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing, UPDATED_AT, sort_column};
 
-/// The people of conversations.
+/// Side table of the participants.
 const PARTICIPANTS: MemberTable =
     MemberTable { name: "conversation_participants", owner: "conversation_id", member: "participant_id" };
 
@@ -27,7 +27,7 @@ const TABLE: Table = Table {
         column("archived_at", Type::Time),
     ],
     derived: &[column("archived", Type::Flag)],
-    // `active_at` is computed by the database from what a message records, so that no change of the rest sets it back.
+    // The database computes `active_at` from `last_message_at`, so that other changes do not reset it.
     recorded: &[column("last_message_at", Type::Time), column("active_at", Type::Time)],
     members: Some(PARTICIPANTS),
     indexes: &[
@@ -82,7 +82,7 @@ impl Stored for Conversation {
     fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
         let (id, title) = (row.id()?, row.text()?);
         let kind = row.opt_parse(|text| Word::from_word(text).ok())?;
-        // Whatever it is about, its id has the same form.
+        // The ids of all subjects have the same form.
         let about = row.opt_id::<ObservationKind>()?;
         let mut it = Self {
             id,
@@ -132,7 +132,7 @@ impl Stored for Message {
     }
 }
 
-/// `GET /conversations` (decisions G, B5): those that the viewer sees.
+/// List of `GET /conversations` that the viewer may see (decisions G, B5).
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
@@ -148,7 +148,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     it.alone()
 }
 
-/// `GET /conversations/{id}/messages` (decision G).
+/// List of `GET /conversations/{id}/messages` (decision G).
 #[must_use]
 pub fn messages(
     conversation: ConversationId,

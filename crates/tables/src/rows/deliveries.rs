@@ -1,4 +1,4 @@
-//! The log of attempts, and the queue.
+//! The delivery log, and the delivery queue.
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
@@ -12,7 +12,8 @@ use crate::error::Corrupt;
 use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing};
 
-/// The log; `created_at` is the time inside the id of an attempt. Old rows lack what was added to their columns later.
+/// The delivery log. `created_at` is the time in the id of an attempt. Old rows have null in columns that
+/// were added later.
 const TABLE: Table = Table {
     columns: &[
         column("id", Type::Id),
@@ -85,12 +86,12 @@ impl Stored for Delivery {
     }
 }
 
-/// When the id of an attempt was made.
+/// Returns the time in the id of an attempt.
 fn time_of(id: DeliveryId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }
 
-/// `GET /webhooks/{id}/deliveries` (§4.4).
+/// List of `GET /webhooks/{id}/deliveries` (§4.4).
 #[must_use]
 pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
@@ -119,10 +120,10 @@ const JOBS: Table = Table {
     ..Table::named("delivery_jobs")
 };
 
-/// The queue, which no change set writes row by row: its columns in the order in which [`read_job`] reads them.
+/// The delivery queue, which change sets do not write as rows. Its columns have the order of [`read_job`].
 pub const JOB_TABLE: &Table = &JOBS;
 
-/// Reads a queued delivery.
+/// Decodes a queued delivery.
 ///
 /// # Errors
 /// [`Corrupt`] naming the column.

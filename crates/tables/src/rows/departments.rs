@@ -61,10 +61,10 @@ impl Stored for Department {
     }
 }
 
-/// By their names, folded.
+/// Lookup by case-folded name.
 pub const BY_NAME: By<Department> = By::column("name_key", Type::Text);
 
-/// `GET /departments` (decisions G).
+/// List of `GET /departments` (decision G).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Department> {
     let mut it = Listing::new::<Department>(sort, page);

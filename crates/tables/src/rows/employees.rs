@@ -14,7 +14,7 @@ use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{By, ID};
 
-/// The values of custom fields, as digests.
+/// Side table of the custom field values, as digests.
 const TAGS: MemberTable = MemberTable { name: "employee_custom_values", owner: "employee_id", member: "digest" };
 const DEPARTMENT_ID: Column = column("department_id", Type::Id);
 const ROLE: Column = column("role", Type::Text);
@@ -125,17 +125,17 @@ impl Stored for Employee {
     }
 }
 
-/// By their addresses, folded.
+/// Lookup by case-folded email address.
 pub const BY_EMAIL: By<Employee> = By::column("email_key", Type::Text);
-/// By their ids in another system.
+/// Lookup by id in another system.
 pub const BY_EXTERNAL_ID: By<Employee> = By::column("external_id", Type::Text);
 
-/// The words for everyone who has not left.
+/// Returns the status words of people who have not left.
 pub fn present() -> impl Iterator<Item = &'static str> {
     Status::ALL.iter().filter(|it| **it != Status::Deactivated).map(|it| it.word())
 }
 
-/// `GET /employees` (§4.3).
+/// List of `GET /employees` (§4.3).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Employee> {
     let mut it = Listing::new::<Employee>(sort, page);
@@ -153,7 +153,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     it.alone()
 }
 
-/// Those of a department who have not left.
+/// List of the members of a department who have not left.
 #[must_use]
 pub fn members_of(department: DepartmentId, most: u16) -> TypedListing<Employee> {
     let mut it = Listing::new::<Employee>(Sort::up(SortBy::LastName), &PageRequest { limit: most, after: None });
@@ -162,7 +162,7 @@ pub fn members_of(department: DepartmentId, most: u16) -> TypedListing<Employee>
     it.alone()
 }
 
-/// The org admins who work there, in the order of their ids.
+/// List of the active org admins, ordered by id.
 #[must_use]
 pub fn org_admins(most: u16) -> TypedListing<Employee> {
     let mut it = Listing::ordered::<Employee>(ID, false, most);
@@ -171,7 +171,7 @@ pub fn org_admins(most: u16) -> TypedListing<Employee> {
     it.alone()
 }
 
-/// The people whom a connector manages, in the order of their ids, after this one.
+/// List of the people managed by a connector, ordered by id, after this one.
 #[must_use]
 pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
     let mut it = Listing::ordered::<Employee>(ID, false, limit);

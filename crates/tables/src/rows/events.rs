@@ -1,4 +1,4 @@
-//! Events, which are only ever added. A store adds the column by which it knows their commit order.
+//! Events, which are append-only. Each store adds a column for their commit order.
 
 use candor_domain::event::Event;
 use candor_domain::id::{EventKind, Id};

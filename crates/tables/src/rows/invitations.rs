@@ -20,7 +20,7 @@ const TABLE: Table = Table {
         column("created_at", Type::Time),
         column("accepted_at", Type::Time),
         column("revoked_at", Type::Time),
-        // Null where no mail was to be sent.
+        // Null if the invitation is not emailed.
         column("mail_status", Type::Text),
         column("mail_token", Type::Bytes),
         column("mail_attempts", Type::Int),
@@ -81,12 +81,12 @@ fn mail(row: &mut Reader<'_>) -> Result<Option<InvitationMail>, Corrupt> {
     Ok(status.map(mail))
 }
 
-/// By whom they are for.
+/// Lookup by invited person.
 pub const BY_EMPLOYEE: By<Invitation> = By::column("employee_id", Type::Id);
-/// By the hashes of their tokens.
+/// Lookup by token hash.
 pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
 
-/// A person's newest one.
+/// List with the latest invitation of a person.
 #[must_use]
 pub fn newest(employee: EmployeeId) -> TypedListing<Invitation> {
     let mut it = Listing::ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);

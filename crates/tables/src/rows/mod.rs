@@ -1,4 +1,4 @@
-//! Each aggregate's columns, written and read back, and its lists.
+//! Columns, encoding and lists of each aggregate.
 
 pub mod api_keys;
 pub mod assignments;
@@ -28,7 +28,7 @@ const fn column(name: &'static str, kind: Type) -> Column {
     Column::new(name, kind)
 }
 
-/// The unique constraints, by the name Postgres reports and by the columns SQLite reports.
+/// Unique constraints: the name that PostgreSQL reports, and the columns that SQLite reports.
 pub const UNIQUES: [(&str, &str, Unique); 4] = [
     ("employees_email", "employees.tenant_id, employees.email_key", Unique::EmployeeEmail),
     ("employees_external_id", "employees.tenant_id, employees.external_id", Unique::EmployeeExternalId),

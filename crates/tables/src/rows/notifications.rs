@@ -63,7 +63,7 @@ impl Stored for Notification {
     }
 }
 
-/// `GET /notifications` (decisions G).
+/// List of `GET /notifications` (decision G).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Notification> {
     let mut it = Listing::new::<Notification>(sort, page);

@@ -57,16 +57,16 @@ const TABLE: Table = Table {
     ..Table::named("objectives")
 };
 
-/// When they start by themselves (decision C3).
+/// Lookup of the objectives that start automatically (decision C3).
 pub const STARTS_ON: By<Objective> = By::column("due_on", Type::Date);
 
-/// The default list of a family, which is that of everything in it that is not archived, is one run of an index.
+/// Returns the index value that makes the default list of a family, its unarchived objectives, a single run.
 fn shelf(scope: Scope, archived: bool) -> String {
     let family = if scope == Scope::Employee { "employee" } else { "manager" };
     if archived { format!("{family}/archived") } else { family.to_owned() }
 }
 
-/// Every other list is a run per scope and status.
+/// Returns the index value for all other lists, which have one run per scope and status.
 fn scope_status(scope: Scope, status: Status) -> String {
     format!("{}/{}", scope.word(), status.word())
 }
@@ -141,11 +141,11 @@ impl StoredReaders for Objective {
     }
 }
 
-/// `GET /employee-objectives` and `GET /manager-objectives` (§4.2, decision B5): the lists that together are what the
-/// caller sees.
+/// Lists of `GET /employee-objectives` and `GET /manager-objectives` that together contain what the caller
+/// may see (§4.2, decision B5).
 ///
-/// A person sees what they and the people below them own, and what the whole organization has; no objective is in
-/// both of these lists.
+/// A person sees the objectives of themselves, of the people below them, and of the whole organization. No
+/// objective is in both lists.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
     let owner = column("owner_id", Type::Id);
@@ -165,7 +165,8 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
-        // Met one after the other and looked up, they are better in one run, past those of the organization.
+        // Rows of a scan are looked up one by one, so a single run is better, even if it includes those of
+        // the organization.
         if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
             theirs.runs = Some(shelves);
             if !everyones.is_empty() {
@@ -181,8 +182,9 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(lists)
 }
 
-/// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.
-/// The index that leads to the objectives of one person has them by scope and status, so these are always several runs.
+/// Returns the runs of a list: one for all unarchived objectives of a family, otherwise one per scope and
+/// status. The index by owner is ordered by scope and status, so lists of one person always have several
+/// runs.
 fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<Cell>) {
     if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
         return shelves;
@@ -191,7 +193,7 @@ fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<
     (column("scope_status", Type::Text), pairs.map(Cell::Text).collect())
 }
 
-/// The runs of a whole family; none if some of it is not wanted.
+/// Returns the runs of a whole family, or `None` if the list is restricted to a part of it.
 fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
     let open = Status::ALL.iter().filter(|it| **it != Status::Archived).all(|it| filter.statuses.contains(it));
     let family = Family::ALL.into_iter().find(|it| open && it.scopes() == scopes)?;

@@ -13,7 +13,7 @@ use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
 use crate::read::StoredReaders;
 
-/// The attributes of observations.
+/// Side table of the attributes.
 const TAGS: MemberTable =
     MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" };
 
@@ -122,24 +122,26 @@ impl StoredReaders for Observation {
     }
 }
 
-/// The part of the observations that one list holds.
+/// Part of the visible observations that one list contains.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Everything,
-    /// Those about people who report to this person.
+    /// Observations about people who report to this person.
     AboutReports(EmployeeId),
-    /// Those that this person wrote about anyone who does not report to them.
+    /// Observations by this person about people who do not report to them.
     WrittenBy(EmployeeId),
-    /// Those about this person that others wrote and that the person sees.
+    /// Observations about this person by other authors that the person may see.
     ShownTo(EmployeeId),
-    /// Those that others submitted to an assignment of this person, about people who do not report to them.
+    /// Observations by other authors, submitted to an assignment of this person, about people who do not
+    /// report to them.
     RequestedBy(EmployeeId),
-    /// Those about this person that others submitted to an assignment of the same person and that only managers see.
+    /// Observations about this person by other authors, submitted to an assignment of the same person and
+    /// visible to managers only.
     RequestedAboutOneself(EmployeeId),
 }
 
-/// `GET /observations` (§4.1, decision B5): the lists that together are the part that the viewer sees. No observation is
-/// in two of them.
+/// Lists of `GET /observations` that together contain what the viewer may see (§4.1, decision B5). No
+/// observation is in two of them.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Observation> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
@@ -154,7 +156,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(parts.into_iter().filter_map(|part| list_part(filter, part, sort, page)).collect())
 }
 
-/// Returns one of these lists; `None` if the filter leaves nothing in it.
+/// Returns the list of one part, or `None` if the filter excludes all of it.
 fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<Listing> {
     let (about, by) = (column("employee_id", Type::Id), column("author_id", Type::Id));
     let (requester, visibility) = (column("requester_id", Type::Id), column("visibility", Type::Text));

@@ -1,4 +1,4 @@
-//! Organizations: their settings in each data set.
+//! Organizations, with their settings per data set.
 
 use candor_domain::id::{Id, OrganizationKind};
 use candor_domain::organization::Organization;

@@ -1,4 +1,4 @@
-//! What a search finds of each resource: its list, as the caller sees it, among the rows that the index of words names.
+//! Lists that check the hits of a search: the visible rows among those that the full-text index returned.
 
 use candor_domain::fields::Word;
 use candor_domain::id::EmployeeId;
@@ -16,20 +16,20 @@ use crate::flat::{Cell, Column, Stored, Type};
 use crate::listing::{Condition, Listing, TypedListing, sort_column};
 use crate::read::ID;
 
-/// The newest first.
+/// Newest first.
 const NEWEST: Sort = Sort::down(SortBy::CreatedAt);
 
-/// The people below a manager in a column, if that is wanted.
+/// Returns the condition for people below a manager, if there is one.
 fn below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
     manager.map(|it| Condition::Within(column, it))
 }
 
-/// The page of all these rows.
+/// Returns a page that fits all these rows.
 fn page(among: &[[u8; 16]]) -> PageRequest {
     PageRequest { limit: u16::try_from(among.len()).unwrap_or(u16::MAX), after: None }
 }
 
-/// A list narrowed to these rows. They are read by their ids, so runs become conditions.
+/// Narrows a list to these rows. They are looked up by id, so runs become conditions.
 fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
     let narrowed = |mut it: Listing| {
         if let Some((column, values)) = it.runs.take() {
@@ -42,7 +42,7 @@ fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) ->
     TypedListing::of(list.into_parts().into_iter().map(narrowed).collect())
 }
 
-/// Observations that the viewer sees.
+/// Returns the observations that the viewer may see.
 #[must_use]
 pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Observation> {
     let Filter { employee_id, manager_id, kind, created_at: _ } = *filter;
@@ -50,7 +50,7 @@ pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedL
     among(observations::list(&of, viewer, NEWEST, &page(ids)), filter, ids)
 }
 
-/// Objectives of every scope that the caller sees.
+/// Returns the objectives of every scope that the viewer may see.
 #[must_use]
 pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Objective> {
     if filter.kind.is_some() {
@@ -72,7 +72,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     among(TypedListing::<Objective>::of(list), filter, ids)
 }
 
-/// People who have not left.
+/// Returns the people who have not left.
 #[must_use]
 pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     if filter.kind.is_some() {
@@ -81,7 +81,7 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     let of = people::Filter { status: StatusFilter::All, ..people::Filter::default() };
     let mut list = employees::list(&of, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
-        // Who has left is found by no word.
+        // People who have left are not in the index.
         it.runs = None;
         it.is(ID, filter.employee_id);
         it.conditions.extend(below(ID, filter.manager_id));
@@ -89,7 +89,7 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     among(TypedListing::<Employee>::of(list), filter, ids)
 }
 
-/// Summaries that the viewer sees.
+/// Returns the summaries that the viewer may see.
 #[must_use]
 pub fn summaries(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Summary> {
     if filter.kind.is_some() {

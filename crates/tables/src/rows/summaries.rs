@@ -13,7 +13,7 @@ use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Related, Stored, Tabl
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
 use crate::read::StoredReaders;
 
-/// The objectives and observations that summaries rest on. No id is one of both.
+/// Side table of the included objectives and observations. Their ids are distinct.
 pub(super) const INCLUDES: MemberTable =
     MemberTable { name: "summary_includes", owner: "summary_id", member: "included_id" };
 
@@ -65,8 +65,8 @@ const TABLE: Table = Table {
     ..Table::named("summaries")
 };
 
-/// The status, told apart by whether its person sees it for no other reason than that it was shared: what somebody sees
-/// so is a run of an index, and so is everything with a status.
+/// Returns the index value for the status. It distinguishes summaries that their subject sees only because
+/// they were shared, so that these are a run of the index, and so is every status.
 fn stage(status: Status, is_shared_with_reader: bool) -> String {
     if is_shared_with_reader { format!("{}/reader", status.word()) } else { status.word().to_owned() }
 }
@@ -161,20 +161,20 @@ fn feedback(row: &mut Reader<'_>) -> Result<Option<EmployeeFeedback>, Corrupt> {
     Ok(row.opt_time()?.map(|submitted_at| EmployeeFeedback { comment, acknowledged, submitted_at }))
 }
 
-/// Which part of the summaries a list holds.
+/// Part of the visible summaries that one list contains.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Everything,
-    /// Those about people who report to this person.
+    /// Summaries about people who report to this person.
     OfReports(EmployeeId),
-    /// Those that were shared with this person, who did not write them.
+    /// Summaries by other authors that were shared with this person.
     SharedWith(EmployeeId),
-    /// Those that this person wrote, but for those about people who report to them.
+    /// Summaries by this person about people who do not report to them.
     WrittenBy(EmployeeId),
 }
 
-/// `GET /summaries`: the lists that together are the part that the viewer sees (decision B5). No summary is in two of
-/// them.
+/// Lists of `GET /summaries` that together contain what the viewer may see (decision B5). No summary is in
+/// two of them.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Summary> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
@@ -183,7 +183,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(parts.into_iter().filter_map(|it| part(filter, it, sort, page)).collect())
 }
 
-/// One of these lists; none if nothing can be in it.
+/// Returns the list of one part, or `None` if it is empty.
 fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<Listing> {
     let (about, by) = (column("employee_id", Type::Id), column("author_id", Type::Id));
     let (mut employee, mut author) = (filter.employee_id, filter.author_id);
@@ -214,7 +214,7 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
     Some(it)
 }
 
-/// The stages that a part of a list holds.
+/// Returns the stages that a part contains.
 fn stages(filter: &Filter, part: Part) -> Vec<String> {
     let is_wanted = |it: &Status| {
         if filter.statuses.is_empty() { *it != Status::Archived } else { filter.statuses.contains(it) }

@@ -25,7 +25,7 @@ const TABLE: Table = Table {
         column("created_at", Type::Time),
         column("updated_at", Type::Time),
     ],
-    // What is looked up for every event: the types it wants as bits, none while it is not active.
+    // Selected event types as bits, 0 while inactive; queried for every event.
     derived: &[column("wanted", Type::Int)],
     recorded: &[
         column("last_delivery_at", Type::Time),
@@ -38,7 +38,7 @@ const TABLE: Table = Table {
     ..Table::named("webhooks")
 };
 
-/// A sealed secret as it stands in its column.
+/// A sealed secret in its stored form.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     sealed: String,
@@ -102,7 +102,7 @@ impl Stored for Subscription {
     }
 }
 
-/// `GET /webhooks` (§4.4).
+/// List of `GET /webhooks` (§4.4).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Subscription> {
     Listing::changed::<Subscription>(filter.updated_at, sort, page).alone()
