@@ -32,7 +32,7 @@ use crate::sql::{Db, Sql, failed};
 /// The key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
-/// So many results are recorded while all other writers wait.
+/// Results per batch. All other writers wait while a batch is recorded.
 const BATCH: usize = 128;
 /// Results above which a batch gets its own transaction, so that no caller waits for two batches.
 const FEW: usize = 32;

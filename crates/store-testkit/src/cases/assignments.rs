@@ -1,4 +1,4 @@
-//! Assignments come back with what was submitted, and are found by whoever has to do with them.
+//! Storage of assignments with their submissions, and their lists per caller.
 
 use candor_domain::assignment::{Assignment, Filter, SubmissionStatus};
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -18,7 +18,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Somebody asks two others about a fourth, saved.
+/// Saves an assignment: a requester asks two reviewers about a fourth person.
 async fn asked(world: &World) -> Assignment {
     let [about, requester, one, other] =
         [world.hired().await.id, world.hired().await.id, world.hired().await.id, world.hired().await.id];

@@ -1,4 +1,5 @@
-//! Reads of thousands at once, as an upload needs them: by address, by external id, by name, and the lines above.
+//! Reads of thousands of rows at once for an upload: by address, by external id, by name, and the reporting
+//! lines above.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// More than any store asks for at once.
+/// Number of keys, above what any store puts into one statement.
 const MANY: usize = 150;
 
 async fn many(world: &World) -> Vec<Employee> {

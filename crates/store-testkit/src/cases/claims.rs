@@ -1,4 +1,4 @@
-//! Whoever claims gets what is due, each delivery for one worker, and everybody's queue its share.
+//! Claims of due deliveries: each delivery goes to one worker, and each subscription gets its share.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Deliveries of a subscription that became due one after the other, in another order than that of their events.
+/// Enqueues deliveries of a subscription that become due in another order than that of their events.
 async fn backlog(world: &World, to: &Subscription, size: usize, from: Timestamp) -> Vec<Job> {
     let mut jobs: Vec<_> = (0..size).map(|_| world.delivery_at(from, to)).collect();
     for at in (1..size).rev() {
@@ -81,7 +81,7 @@ async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
     let to = world.subscriber().await;
     let jobs = in_order(backlog(&world, &to, 5, world.now()).await);
     let mut now = world.now().plus_seconds(1);
-    // Nobody ever records anything, so they come round again and again.
+    // The results are never recorded, so each delivery is claimed again after its lease.
     for _ in 0..4 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));
         assert_eq!(one.all(now).await, jobs, "{now}");
@@ -99,7 +99,7 @@ async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
     assert_eq!(in_order(Worker::new(&world).claims(now, Claim::SubscriptionQueues(walk(MANY))).await.jobs), jobs);
 }
 
-/// Claims until nothing more comes.
+/// Claims until three claims in a row are empty.
 async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueKey>) -> Claim + Send) -> Vec<Job> {
     let (mut found, mut after, mut fruitless) = (vec![], None, 0);
     while fruitless < 3 {
@@ -112,13 +112,13 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueK
     found
 }
 
-/// Workers claim at once, and what they got together is everything, once.
+/// Lets workers claim concurrently, and checks that together they get every delivery once.
 async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
     let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
     let keys: BTreeSet<_> = found.iter().map(|it| (it.webhook_id, it.event_id)).collect();
     assert_eq!(keys.len(), found.len(), "two workers got the same");
-    // A store may have passed over what another one was just claiming.
+    // A store may have skipped deliveries that another worker was claiming.
     found.extend(claims_all(Worker::new(world), now, claims[0]).await);
     found.extend(claims_all(Worker::new(world), now, claims[1]).await);
     assert_eq!(in_order(found), in_order(jobs.to_vec()));
@@ -155,7 +155,7 @@ async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
     }
 }
 
-/// Subscriptions of several tenants in the order of their ids, each with what it has due.
+/// Creates subscriptions of several tenants in the order of their ids, each with due deliveries.
 async fn queues(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(QueueKey, Vec<Job>)> {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut queues = vec![];
@@ -163,7 +163,7 @@ async fn queues(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(QueueKe
         let it = &worlds[number % worlds.len()];
         let to = it.subscriber().await;
         let jobs = backlog(it, &to, *size, from).await;
-        // It has more, which is not due for long.
+        // Another delivery of the subscription is due much later.
         it.enqueue(&[it.delivery_at(END, &to)]).await;
         queues.push((it.queue(&to), jobs));
     }
@@ -209,7 +209,7 @@ async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: World) {
     for (queue, _) in &queues {
         let walk = Walk { after, queues: 1, each: 9, busy: busy.clone() };
         let Claimed { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
-        // At the last one a store may know already that nothing follows.
+        // At the last subscription, a store may already know that none follows.
         assert!(next == Some(*queue) || next.is_none() && *queue == queues[3].0, "{next:?} at {queue:?}");
         (found, after) = ([found, jobs].concat(), Some(*queue));
     }
@@ -238,10 +238,11 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     let of = |to: &Subscription| in_order(jobs.iter().filter(|it| it.webhook_id == to.id).copied().collect());
     let found = |to: &Subscription| taken.iter().filter(|it| it.webhook_id == to.id).copied().collect::<Vec<_>>();
     assert_eq!((found(&active), found(&paused)), (of(&active), vec![]));
-    // A store may have done with them when the subscription went; else they are there to be let go.
+    // A store may delete the deliveries with their subscription. Otherwise the worker gets them and drops
+    // them.
     assert!(found(&removed).is_empty() || found(&removed) == of(&removed));
     assert_eq!(worker.all_parked(now).await, [], "they are leased now");
-    // One is due again, the others come round when the lease ends.
+    // One delivery is due again; the others return when the lease ends.
     worker.keeps(vec![(of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(now).await, [of(&active)[0]]);
@@ -266,7 +267,7 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
         assert_eq!(jobs.len(), 1);
         found.extend(jobs);
     }
-    // In the order of tenant, subscription and event already.
+    // The claim is ordered by tenant, subscription and event.
     let wanted: Vec<_> = due.into_iter().filter(|it| it.webhook_id == to.id).collect();
     assert_eq!(found, wanted);
     assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");

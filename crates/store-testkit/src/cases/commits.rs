@@ -1,4 +1,4 @@
-//! A change set is saved whole, or nothing of it is.
+//! Atomic commits: a change set is saved completely or not at all.
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit;
@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const NEWEST: Sort = Sort::down(SortBy::OccurredAt);
 const FIRST: PageRequest = PageRequest { limit: 100, after: None };
 
-/// A change set with something of everything, around a write that may be refused.
+/// A change set that writes to every kind of table, with one more write that may be refused.
 struct Everything {
     change: ChangeSet,
     department: Department,
@@ -68,7 +68,8 @@ impl Everything {
         Self { change, department, person, observation }
     }
 
-    /// What a store shows of it, row by row, in side tables and in the trail.
+    /// Returns for each part of the change set whether the store has it: rows, side tables, events and audit
+    /// entries.
     async fn shown(&self, world: &World) -> Vec<(&'static str, bool)> {
         let World { store, tenant, .. } = world;
         let tenant = *tenant;
@@ -162,7 +163,7 @@ async fn whatever_is_against_a_change_leaves_nothing(world: World) {
     assert_eq!(kept, Versioned { value: holder, version: Version::FIRST });
 }
 
-/// A third of them are well, a third stale and a third want an address that somebody has.
+/// A third of the change sets is valid, a third is stale, and a third takes an address in use.
 async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
     let holder = world.hired().await;
     let seen = world.employee(holder.id).await;
@@ -250,12 +251,12 @@ async fn versions_count_up_by_one(world: World) {
     }
 }
 
-/// An import writes people together with their managers, and announces each.
+/// An import writes people together with their managers, and an event for each.
 async fn a_batch_of_many_people_is_one_change(world: World) {
     let World { make, store, tenant, .. } = &world;
     let mut people: Vec<Employee> = Vec::new();
     for number in 0..400_usize {
-        // Everybody after the first reports to somebody before them in the same batch.
+        // Each person after the first reports to an earlier one of the same batch.
         let manager_id = (number > 0).then(|| people[(number - 1) / 3].id);
         people.push(Employee { manager_id, ..make.employee() });
     }

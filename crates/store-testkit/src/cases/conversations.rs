@@ -1,4 +1,5 @@
-//! Messages record their time in the conversation, however many are written at once, and never in an archived one.
+//! Messages record their time in the conversation, also when many are written at once, and never in an
+//! archived one.
 
 use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::event::EventType;
@@ -23,7 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A conversation of two people, saved.
+/// Saves a conversation of two people.
 async fn begun(world: &World) -> Conversation {
     let people = vec![world.hired().await.id, world.hired().await.id];
     let it = world.make.conversation(people);
@@ -72,7 +73,7 @@ async fn a_change_of_the_rest_leaves_what_messages_recorded(world: World) {
     let it = begun(&world).await;
     let at = world.make.tick();
     world.save(message(&world, &it, at)).await;
-    // Decided on what was read before the message.
+    // The decision relies on a read before the message.
     let renamed = Conversation { title: "Renamed".to_owned(), ..it.clone() };
     world.save(vec![Write::put(&Row::seen(renamed.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });

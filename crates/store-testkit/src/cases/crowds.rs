@@ -1,4 +1,4 @@
-//! Change sets that arrive at once may be saved together, and yet each is saved or refused by itself.
+//! Concurrent change sets that a store may save together: each is saved or refused on its own.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// An observation with everything that the service saves with it.
+/// Creates a change set that writes an observation like the service does.
 fn observing(world: &World, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
         requires: it.attribute_ids.iter().map(|it| Require::open::<Attribute>(*it)).collect(),
@@ -38,7 +38,8 @@ async fn commit_all(world: &World, all: &[ChangeSet]) -> Vec<Result<(), CommitEr
     at_once(tasks).await
 }
 
-/// Whether an observation is there, which its event and its kept answer are as well, or not.
+/// Returns `true` if an observation is stored, and checks that its event and its stored response are there
+/// exactly then.
 async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
     let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
@@ -48,7 +49,8 @@ async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &
     there.is_some_and(|there| there.value == *it && there.version == Version::FIRST)
 }
 
-/// Of every ten, one requires what is archived, one is about nobody, and one has an id that is taken.
+/// Of every ten change sets, one requires an archived attribute, one is about an unknown person, and one has
+/// an id in use.
 async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     let taken = world.observed(person.id).await;
@@ -87,7 +89,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     }
 }
 
-/// The twins of three keys among others, all at once and in another order every time.
+/// Retries of three requests among others, all at once and in another order in each round.
 async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     for round in 0..5 {
@@ -111,7 +113,7 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
     }
 }
 
-/// Every second one has a lease, and gets the deliveries of its own events and nobody else's.
+/// Every second change set has a lease, and gets exactly the deliveries of its own events.
 async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];

@@ -1,4 +1,5 @@
-//! A commit whose future is dropped is carried out or not begun; it leaves nothing open that others would meet.
+//! A commit whose future is dropped is either completed or never started, and leaves no transaction or lock
+//! open.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -24,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Polls a future so many times, then drops it. Says whether it had ended by then.
+/// Polls a future at most `polls` times, then drops it. Returns `true` if the future completed.
 async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
     let mut future = pin!(future);
     for _ in 0..polls {
@@ -53,7 +54,7 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
         }
     });
     let ended = at_once(tasks).await;
-    // Others go on on the same connections, and see neither a transaction that is open nor one that has failed.
+    // The dropped commits must leave no open or failed transaction on the connections that these commits use.
     let others = (0..30).map(|_| {
         let world = world.clone();
         async move { world.hired().await }
@@ -73,12 +74,12 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
     .await;
 }
 
-/// Whether a change is there altogether or not at all.
+/// Returns `true` if all parts of a change are stored, or none.
 async fn whole(world: &World, person: &Employee, replay: &IdempotencyRecord) -> bool {
     let World { store, tenant, .. } = world;
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };
-    // Last what is looked at first, so that a commit between two looks shows as a difference and not as equality.
+    // Reads in the reverse order of writing, so that a commit between two reads shows as a difference.
     let log = store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
     let kept = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
     let row = store.row::<Employee>(*tenant, person.id).await.unwrap();
@@ -101,7 +102,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
             }
         });
         at_once(tasks).await;
-        // Whoever writes the same rows next is held up by nobody: at worst the dropped change came first.
+        // A dropped change may still be committed, but must not block the next writer of the row.
         for person in &people {
             let person = person.id;
             eventually("the row can be written", || async {

@@ -1,4 +1,4 @@
-//! The store that fails on demand does so, on top of any store.
+//! Tests of the store that fails on demand, on top of any store.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
         let kept = faulty.row::<Employee>(world.tenant, person.id).await.unwrap();
         there.push((told, kept.is_some()));
     }
-    // What the caller is told, and what is so.
+    // Pairs: the caller got an error, and the row is stored.
     assert_eq!(there, [(false, true), (true, false), (true, true), (false, true)]);
     assert_eq!(
         (faulty.calls(FaultyCall::Commit), faulty.calls(FaultyCall::Get), faulty.calls(FaultyCall::List)),
@@ -57,7 +57,7 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     assert!(faulty.row::<Employee>(world.tenant, world.make.id()).await.unwrap().is_none());
 }
 
-/// A worker whose claim or record was carried out and not answered finds out by itself.
+/// A worker recovers from a claim or record that was carried out without an answer.
 async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     let faulty = Faulty::over(Arc::clone(&world.store));
     let to = world.subscriber().await;

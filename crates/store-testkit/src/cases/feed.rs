@@ -1,4 +1,4 @@
-//! The event feed: in commit order and gap-free, so that whoever follows it sees everything once (decision F9).
+//! The event feed: in commit order and without gaps, so that a poller sees every event once (decision F9).
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,8 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
         async move {
             let mut written = Vec::new();
             for _ in 0..EACH / 2 {
-                // Some write more than one event at once, and ids are not made in the order of the commits.
+                // Some commits write several events, and the order of the ids differs from the order of the
+                // commits.
                 let events: Vec<_> = (0..2).map(|_| world.make.event(EventType::EmployeeUpdated)).collect();
                 if number % 2 == 0 {
                     world.commit(announcing(&world, events.clone())).await.unwrap();
@@ -83,7 +84,7 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
 }
 
 async fn events_stand_in_commit_order(world: World) {
-    // Ids that sort against the order of the commits.
+    // The ids sort against the commit order.
     let mut events: Vec<_> = (0..12).map(|_| world.make.event(EventType::ObservationCreated)).collect();
     events.reverse();
     for event in &events {
@@ -130,7 +131,7 @@ async fn an_empty_page_leads_nowhere_else(world: World) {
     assert_eq!((nothing.events, nothing.more), (vec![], false));
     let first = announce(&world, EventType::EmployeeCreated).await;
     assert_eq!(world.events().await, std::slice::from_ref(&first));
-    // `events` left a mark of its own behind; it is the last one.
+    // The last event is the marker of `World::events`.
     let all = read(&world, &[], EVER, None, 10).await;
     assert_eq!(all.events.len(), 2);
     let end = all.next.unwrap();
@@ -138,7 +139,7 @@ async fn an_empty_page_leads_nowhere_else(world: World) {
         let empty = read(&world, &[], EVER, Some(&end), 10).await;
         assert_eq!(empty, FeedPage { events: vec![], next: Some(end.clone()), more: false });
     }
-    // Whoever waited at the end, or before there was anything, goes on from there.
+    // A poller that waited at the end, or on an empty feed, continues from there.
     let second = announce(&world, EventType::EmployeeUpdated).await;
     let mark = announce(&world, EventType::TestPing).await;
     let mut poller = Poller::at(world.clone(), Some(end));
@@ -154,7 +155,7 @@ async fn a_page_says_whether_more_is_there(world: World) {
         announce(&world, EventType::EmployeeCreated).await;
     }
     world.events().await;
-    // Four of them and the mark.
+    // Four events and the marker.
     for (limit, found, more) in [(1, 1, true), (4, 4, true), (5, 5, false), (6, 5, false)] {
         let page = read(&world, &[], EVER, None, limit).await;
         assert_eq!((page.events.len(), page.more), (found, more), "{limit} a page");
@@ -163,7 +164,7 @@ async fn a_page_says_whether_more_is_there(world: World) {
     assert!(!filtered.more, "what the filter leaves out is not more");
 }
 
-/// Places are not used again, or whoever waits behind the last of them would wait for ever.
+/// Positions are not reused. Otherwise a poller behind the last position would miss new events.
 async fn a_poller_goes_on_after_everything_was_swept(world: World) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;
@@ -200,7 +201,7 @@ async fn a_poll_looks_at_few_events_and_at_none_twice(world: World) {
     }
     let wanted = announce(&world, rare).await;
     announce(&world, common).await;
-    // With the mark that this leaves, ten of them.
+    // Ten events, including the marker of this call.
     world.events().await;
     let (mut at, mut polls) = (None, vec![]);
     loop {
@@ -231,7 +232,7 @@ async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: World) {
     let nothing = from(&world, &FeedStart::Now, 10).await;
     assert_eq!(nothing, FeedPage { events: vec![], next: None, more: false });
     announce(&world, EventType::EmployeeCreated).await;
-    // All of it is settled.
+    // Waits until all commits are visible in the feed.
     world.events().await;
     let begun = from(&world, &FeedStart::Now, 10).await;
     assert_eq!((&begun.events, begun.more, begun.next.is_some()), (&vec![], false, true));
@@ -248,7 +249,8 @@ async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: Worl
         world.make.clock.advance_seconds(60);
         made.push(world.make.event(EventType::EmployeeUpdated));
     }
-    // Those of a few minutes are saved the other way round, as if each had waited for the next.
+    // The events of a few minutes are committed in reverse order, with the longest delay that the feed
+    // allows.
     let minutes = usize::try_from(MOST_COMMIT_DELAY_SECONDS / 60).unwrap();
     let mut saved = made.clone();
     saved[15..15 + minutes].reverse();
@@ -260,12 +262,12 @@ async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: Worl
         let since = FeedStart::Since(begin.created_at);
         let page = from(&world, &since, 100).await;
         let wanted: Vec<_> = saved.iter().filter(|it| it.created_at >= begin.created_at).cloned().collect();
-        // Behind them there is the mark.
+        // The last event is the marker.
         assert_eq!(page.events[..page.events.len() - 1], wanted, "since event {first}");
         let part = from(&world, &since, 2).await;
         assert_eq!((&part.events[..], part.more), (&page.events[..2], page.events.len() > 2));
         let rest = read(&world, &[], EVER, part.next.as_ref(), 100).await;
-        // Whoever goes on also meets what happened before and was saved later.
+        // The next page also contains older events that were committed later.
         let asked: Vec<_> = rest.events.into_iter().filter(|it| it.created_at >= begin.created_at).collect();
         assert_eq!(asked, page.events[2..], "and on from there: {first}");
     }

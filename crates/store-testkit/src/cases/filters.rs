@@ -1,4 +1,4 @@
-//! Every filter of every list, compared with the same filter applied in memory to everything that is stored.
+//! Filters of all lists, compared with the same filters applied in memory to all stored rows.
 
 use candor_domain::audit::{self, Actor, ActorKind, AuditEntry};
 use candor_domain::id::{DepartmentId, EmployeeId};
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// How many combinations of filters are tried.
+/// Number of filter combinations per list.
 const COMBINATIONS: usize = 60;
 const LIMITS: [u16; 4] = [1, 4, 17, 100];
 
@@ -52,7 +52,7 @@ fn is_archived<T>(wanted: Archived, archived_at: Option<T>) -> bool {
 
 const ARCHIVED: [Archived; 4] = [Archived::No, Archived::Yes, Archived::All, Archived::All];
 
-/// One of the list's orders and a page size: every order comes round.
+/// Compares a list in one of its orders with one page size; successive numbers cover every order.
 async fn check<T>(world: &World, number: usize, list: List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
 where
     T: Listed + Clone + PartialEq + std::fmt::Debug,
@@ -125,7 +125,7 @@ async fn observations_of_each_viewer_are_filtered(world: World) {
     }
 }
 
-/// A store may answer these in different ways, by how many people there are below.
+/// A store may choose its plan by the number of people below the manager.
 async fn observations_of_wide_and_narrow_subtrees(world: World) {
     let all = Population::new(&world, 400, 600).await;
     let by_size = |least: usize, most: usize| {
@@ -184,7 +184,7 @@ fn shows_person(filter: &people::Filter, it: &Employee) -> bool {
         && within(filter.updated_at, it.updated_at)
 }
 
-/// What a filter says of a value that may be absent.
+/// Comparison of an optional filter with a value that may be absent.
 trait Wanted<T> {
     fn is_none_or_equal(&self, value: Option<&T>) -> bool;
 }

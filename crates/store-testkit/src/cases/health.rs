@@ -1,4 +1,4 @@
-//! What attempts say of their subscription adds up, whoever records it and in whatever order.
+//! Health deltas of subscriptions add up, for any worker and in any order.
 
 use candor_domain::event::EventType;
 use candor_domain::webhook::{AttemptOutcome, FailureReason, HealthDelta, Status, Streak, Subscription};
@@ -24,7 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);
 
-/// What one failure a moment ago adds.
+/// Returns the delta of one failure at the current time.
 pub(super) fn failed(world: &World) -> HealthDelta {
     HealthDelta::of(FAILED, Status::Failed, true, world.make.tick())
 }
@@ -39,13 +39,13 @@ async fn stored(world: &World, it: &Subscription) -> Versioned<Subscription> {
     world.store.row::<Subscription>(world.tenant, it.id).await.unwrap().unwrap()
 }
 
-/// The subscription as it is after a delta.
+/// Returns the expected subscription after a delta.
 fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
     let shown = before.after_delivery(delta.last_status, delta.last_at);
     Subscription { streak: delta.after(before.streak), ..shown }
 }
 
-/// Some attempts as one delta, not all of them in the order in which they ended.
+/// Returns the sum of a few attempts whose end times are not in order.
 fn some(world: &World) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
@@ -108,7 +108,7 @@ async fn pulses_recorded_at_once_all_count(world: World) {
         let tasks = health.iter().enumerate().map(|(number, delta)| {
             let world = world.clone();
             let mut queues: Vec<_> = subscriptions.iter().map(|it| (world.queue(it), *delta)).collect();
-            // Each meets them in another order.
+            // Each worker records the subscriptions in another order.
             queues.rotate_left(number % 3);
             async move { recorded(&world, queues).await }
         });
@@ -119,7 +119,7 @@ async fn pulses_recorded_at_once_all_count(world: World) {
             let now = stored(&world, it).await.value;
             assert_eq!(now.streak, Streak { failures: round * 40, since });
             assert_eq!(now.last_delivery_at, health.last().map(|it| it.last_at));
-            // Each was told another number, the last one all of them.
+            // Each result has another number of failures; the highest one is the sum.
             let mut told: Vec<_> = streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
             told.sort_by_key(|(_, streak)| streak.failures);
             let told: Vec<_> = told.into_iter().map(|(_, streak)| streak.failures).collect();
@@ -190,7 +190,7 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     recorded(&world, vec![(world.queue(&to), delta)]).await;
     let wanted = after(&to, delta);
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
-    // Whoever changes the subscription has seen an older delta, or none.
+    // These changes are based on a subscription with an older delta, or without one.
     for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
         world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
         assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
@@ -201,7 +201,7 @@ async fn the_failures_of_a_subscription_can_be_reset(world: World) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
-    // Of another tenant, or of nobody: nothing is there to reset.
+    // Subscriptions of another tenant and unknown ones have nothing to reset.
     world.elsewhere().save(vec![Write::StreakReset(to.id)]).await;
     world.save(vec![Write::StreakReset(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, delta));

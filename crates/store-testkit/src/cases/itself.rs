@@ -1,4 +1,4 @@
-//! The store itself: master keys get in one at a time, and a write proves that it can be written.
+//! The store itself: master keys are added one at a time, and a test write proves that changes can be saved.
 
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
@@ -129,6 +129,6 @@ async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {
         (stays.people.iter().map(|it| it.id).collect(), stays.observations.iter().map(|it| it.id).collect());
     assert_eq!(world.store.rows::<Employee>(other.tenant, &people).await.unwrap().len(), 5);
     assert_eq!(world.store.rows::<Observation>(other.tenant, &observations).await.unwrap().len(), 5);
-    // Nobody's old place in the tree is in the way of those who come now.
+    // Removed reporting lines must not conflict with those of new people.
     Population::new(&world, 12, 3).await;
 }

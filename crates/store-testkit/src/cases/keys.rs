@@ -1,4 +1,4 @@
-//! API keys: found by the hash of a secret, with the person they act for, and touched without being changed.
+//! API keys: lookup by the hash of a secret together with the person, and recording of the last use.
 
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
@@ -44,7 +44,7 @@ async fn a_key_is_found_by_its_current_and_its_previous_secret(world: World) {
     let record = |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), person: None };
     assert_eq!(found(&world, rotated.hash).await, Some(record(&rotated)));
     assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
-    // Whether the previous secret is still good is for the domain to say.
+    // The domain decides whether the previous secret is still valid.
     assert_eq!(found(&world, previous).await, Some(record(&rotated)));
     for nobody in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
         assert_eq!(found(&world, nobody).await, None);
@@ -117,12 +117,12 @@ async fn a_touch_leaves_the_version_alone(world: World) {
     assert_eq!(seen, Some(Versioned { value: touched.clone(), version: Version::FIRST }));
     let seen = store.row::<ApiKey>(Tenant::live(organization), idle.id).await.unwrap();
     assert_eq!(seen, Some(Versioned { value: idle, version: Version::FIRST }));
-    // Notes of several instances come in any order.
+    // Several instances may record uses in any order.
     let earlier = Timestamp::from_millis(at.millis() - 60_000);
     store.touch_keys(&[(organization, used.id, earlier)]).await.unwrap();
     let seen = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap();
     assert_eq!(seen.value.last_used_at, Some(at), "the last use stays the last");
-    // A change that was decided before the touch is not stale for it.
+    // The recorded use does not make an earlier decision stale.
     let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
     world.save(vec![Write::put(&Row::seen(renamed, Version::FIRST))]).await;
     assert_eq!(store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version, Version(2));

@@ -1,4 +1,5 @@
-//! Rows that are large together: a store may read them apart once it knows their size, and answers alike.
+//! Rows that are large in total: a store may read them separately once it knows their size, with the same
+//! results.
 
 use candor_domain::event::{Event, EventType};
 use candor_domain::people::{self, Custom, CustomFields, Employee};
@@ -17,10 +18,10 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Rows that are large together, and no one by itself.
+/// Rows that are large in total, but not individually.
 const ROWS: usize = 12;
 const BYTES: usize = LARGE_BYTES / (ROWS - 2);
-/// The second read of each kind knows the size that the first one met.
+/// Number of reads. From the second one on, the store knows the size of the rows.
 const READS: usize = 3;
 
 async fn large_pages_are_alike_once_their_size_is_known(world: World) {
@@ -50,7 +51,7 @@ async fn large_feed_pages_are_alike_once_their_size_is_known(world: World) {
         world.commit(change).await.unwrap();
     }
     for read in 0..READS {
-        // Behind them stands a mark of each read.
+        // The marker events of the reads follow the written ones.
         assert!(world.events().await[..ROWS] == written, "read {read}");
     }
 }

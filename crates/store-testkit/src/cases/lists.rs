@@ -1,4 +1,4 @@
-//! The lists of a store, each with what a case needs to walk it.
+//! Lists of the store, with the functions that cases need to walk them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,7 +28,7 @@ use crate::{sorted, walk};
 
 type Reading<T> = Pin<Box<dyn Future<Output = Read<Page<T>>> + Send>>;
 
-/// A list with a filter.
+/// A list with a fixed filter.
 pub(crate) struct List<T> {
     pub(crate) id: fn(&T) -> [u8; 16],
     read: Box<dyn Fn(Sort, PageRequest) -> Reading<T> + Send + Sync>,
@@ -47,7 +47,7 @@ impl<T: Listed + Clone + PartialEq + std::fmt::Debug> List<T> {
         walk(sort, limit, self.id, |page| (self.read)(sort, page)).await
     }
 
-    /// Walks the list and compares it, entry by entry, with those of `all` that it should show.
+    /// Walks the list and compares its entries with those of `all` that match `wanted`.
     pub(crate) async fn must_show(&self, sort: Sort, limit: u16, all: &[T], wanted: impl Fn(&T) -> bool, what: &str) {
         let wanted: Vec<T> = all.iter().filter(|it| wanted(it)).cloned().collect();
         let wanted = sorted(wanted, sort, self.id);

@@ -1,4 +1,4 @@
-//! The log of attempts: what was recorded is found, page by page, and what is old goes.
+//! The delivery log: recorded attempts are found page by page, and old ones are removed.
 
 use candor_domain::event::EventType;
 use candor_domain::id::EventId;
@@ -27,12 +27,12 @@ const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::Observatio
 const STATUSES: [Status; 3] = [Status::Success, Status::Failed, Status::Dropped];
 const DAY_SECONDS: i64 = 86_400;
 
-/// Everything in the log of a subscription, the oldest first.
+/// Returns all log entries of a subscription, the oldest first.
 pub(super) async fn entries(world: &World, of: &Subscription) -> Vec<Delivery> {
     lists::deliveries(world, of.id, DeliveryFilter::default()).walk(Sort::up(SortBy::CreatedAt), 9).await
 }
 
-/// An attempt that was begun at this time.
+/// Creates an attempt that began at this time.
 pub(super) fn entry(world: &World, to: &Subscription, at: Timestamp) -> Delivery {
     Delivery {
         id: world.attempt_at(at),
@@ -84,7 +84,7 @@ async fn an_attempt_from_before_its_times_were_kept_has_that_of_its_id(world: Wo
     assert_eq!(entries(&world, &to).await, [wanted]);
 }
 
-/// Attempts of a few events over some days; several begin at the same moment.
+/// Creates attempts of a few events over several days; some begin at the same time.
 async fn population(world: &World, to: &Subscription, size: usize) -> (Vec<Delivery>, Vec<EventId>) {
     let start = world.now();
     let events: Vec<_> = (0..12).map(|_| world.make.id()).collect();
@@ -153,7 +153,7 @@ async fn the_log_of_another_subscription_is_another(world: World) {
     }
     for (number, (at, _, _)) in logs.iter().enumerate() {
         for (other, (it, to, one)) in logs.iter().enumerate() {
-            // The first two are of one tenant.
+            // The first two worlds belong to one tenant.
             let known = at.tenant == it.tenant;
             let found = at.store.delivery(at.tenant, to.id, one.id).await.unwrap();
             assert_eq!(found.as_ref(), known.then_some(one), "{number} {other}");
@@ -164,7 +164,7 @@ async fn the_log_of_another_subscription_is_another(world: World) {
     assert_eq!(at.store.delivery(at.tenant, to.id, logs[1].2.id).await.unwrap(), None, "of the other one");
 }
 
-/// Keeps the log in small portions until nothing is left to be removed one by one.
+/// Prunes the log in small portions until no entry is left to delete individually.
 async fn kept(world: &World, now: Timestamp, before: Timestamp) {
     for _ in 0..1_000 {
         let portion = world.store.keep_log(now, before, 7).await.unwrap();
@@ -176,12 +176,13 @@ async fn kept(world: &World, now: Timestamp, before: Timestamp) {
     panic!("the log comes to no end");
 }
 
-/// The start of the day of an instant.
+/// Returns the start of the day.
 fn midnight(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis() - at.millis().rem_euclid(DAY_SECONDS * 1_000))
 }
 
-/// What must be there yet is, and what must be gone is: a store may let go of a day when all of it is old.
+/// Checks that recent entries are kept and old ones removed. A store may keep a whole day until all of it is
+/// old.
 async fn must_have_kept(world: &World, to: &Subscription, all: &[Delivery], before: Timestamp) {
     let left = entries(world, to).await;
     for it in all {
@@ -221,7 +222,7 @@ async fn old_attempts_go_and_no_others(world: World) {
         it.logged(&to, &all).await;
         logs.push((it, to, all));
     }
-    // The last time it is the start of a day, and nothing that is older is left.
+    // The last bound is the start of a day, so that no older entry remains.
     for before in [Timestamp::from_millis(0), noon, before, noon.plus_seconds(2 * DAY_SECONDS)] {
         kept(&world, now, before).await;
         for (it, to, all) in &logs {
@@ -233,7 +234,7 @@ async fn old_attempts_go_and_no_others(world: World) {
 async fn the_log_is_kept_day_after_day(world: World) {
     let to = world.subscriber().await;
     let mut all = vec![];
-    // Now and then nobody looks after the log for longer than it is made ready for.
+    // Includes gaps without maintenance that are longer than the prepared days of the log.
     for days in [0, 1, 1, 1, 40, 2, 1, 9, 100, 1] {
         world.make.clock.advance_seconds(days * DAY_SECONDS);
         let now = world.now();

@@ -1,4 +1,4 @@
-//! The queue of mails: what is due goes to one worker, and what became of it holds while nothing came first.
+//! The email queue: a due email goes to one worker, and its result is dropped if the invitation has changed.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 impl World {
-    /// An invitation of somebody new, whose mail is due now.
+    /// Saves an invitation of a new person, whose email is due now.
     async fn invited(&self) -> Invitation {
         let person = self.hired().await;
         let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec(), self.now());
@@ -48,7 +48,7 @@ impl World {
         (self.tenant, of.id)
     }
 
-    /// What is recorded of an attempt.
+    /// Returns the result to record for an attempt.
     async fn attempted(&self, key: MailKey, outcome: Result<(), MailFailure>, at: Timestamp) -> MailResult {
         let Versioned { value, version } = self.invitation(key).await;
         MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(outcome, at), version }))
@@ -60,7 +60,7 @@ impl Worker {
         world.store.claim_mails(self.lease(now), now, most).await.unwrap()
     }
 
-    /// Records results; answers those that were lost.
+    /// Records results and returns the keys of the dropped ones.
     async fn records_mails(&self, world: &World, results: Vec<(MailKey, MailResult)>) -> Vec<MailKey> {
         world.store.record_mails(self.id, results).await.unwrap()
     }
@@ -213,7 +213,7 @@ async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: World) {
     let revoked = world.invitation(mail).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, [mail]);
     assert_eq!(world.invitation(mail).await, revoked);
-    // The worker decides anew on what is there now.
+    // The worker decides again, based on the current invitation.
     let sent = world.attempted(mail, Ok(()), now).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, []);
     let after = world.invitation(mail).await.value;

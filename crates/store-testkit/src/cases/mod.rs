@@ -1,4 +1,4 @@
-//! The rules of the port, by area.
+//! Rules of the storage port, by area.
 
 mod assignments;
 mod batches;
@@ -39,7 +39,7 @@ mod webhooks;
 
 use crate::Case;
 
-/// Every rule, those first that are most often got wrong.
+/// Returns all cases, the most error-prone ones first.
 pub(crate) fn all() -> Vec<Case> {
     let areas = [
         commits::cases(),

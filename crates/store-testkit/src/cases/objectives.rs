@@ -1,4 +1,5 @@
-//! Objectives within sight, those that are due, and who is told of them (§4.2, decisions B5, C3, G).
+//! Visible objectives, objectives that are due to start, and their recipients of notifications (§4.2,
+//! decisions B5, C3, G).
 
 use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
@@ -110,7 +111,7 @@ async fn objectives_are_filtered_within_sight(world: World) {
             period_end: bounds(&world, day(&world), day(&world)),
             updated_at: bounds(&world, instant(&world), instant(&world)),
         };
-        // The first of them stand at the top of wide subtrees, the last ones have nobody below.
+        // The first people have large subtrees, the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
         let list = lists::objectives(&world, filter.clone(), viewer);
         let sorts: Vec<_> = Objective::sorts().collect();
@@ -203,7 +204,7 @@ async fn what_is_due_is_found_in_every_tenant(world: World) {
     let first = world.store.due(rows::objectives::STARTS_ON, today, 2).await.unwrap();
     let oldest = Date::from_epoch_days(20_000 - 400);
     assert_eq!(first.iter().map(|it| it.1.value.period_start).collect::<Vec<_>>(), [oldest, oldest]);
-    // One that has started is due no more.
+    // A started objective is no longer due.
     let (tenant, seen) = first[0].clone();
     let started = Objective { status: Status::InProgress, ..seen.value };
     let change = world.make.change(vec![Write::put(&Row::seen(started, seen.version))]);

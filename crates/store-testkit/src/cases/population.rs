@@ -1,4 +1,4 @@
-//! An organization with a bit of everything, in which every filter finds some and leaves some.
+//! A varied organization in which every filter matches some rows, but not all.
 
 use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
 use candor_domain::library::{Attribute, Department, Tone};
@@ -10,13 +10,13 @@ use candor_port_storage::{Row, Write};
 use crate::fixtures::joins;
 use crate::world::World;
 
-/// Names whose order depends on how texts are compared: by code point, without case.
+/// Names whose order depends on the collation: by code point, case-folded.
 pub(super) const NAMES: [&str; 12] =
     ["Zoe", "adam", "Adam", "Éva", "eva", "O'Neil", "von Berg", "Von berg", "a b", "a-b", "漢字", "👍 thumbs"];
-/// Few enough instants that many entries share one.
+/// Number of distinct timestamps, so small that many entries share one.
 const INSTANTS: i64 = 6;
 
-/// What is stored.
+/// The stored resources.
 pub(super) struct Population {
     pub(super) people: Vec<Employee>,
     pub(super) departments: Vec<Department>,
@@ -25,7 +25,7 @@ pub(super) struct Population {
 }
 
 impl Population {
-    /// A tree of managers three wide, a chain at its side, and observations about everybody.
+    /// Creates a tree with three reports per manager, a separate chain, and observations about all people.
     pub(super) async fn new(world: &World, people: usize, observations: usize) -> Self {
         let departments: Vec<_> = (0..12).map(|number| department(world, number)).collect();
         let attributes: Vec<_> = (0..12).map(|number| attribute(world, number)).collect();
@@ -69,19 +69,19 @@ impl Population {
         false
     }
 
-    /// How many people stand below somebody.
+    /// Returns the number of people below a manager.
     pub(super) fn size_below(&self, manager: EmployeeId) -> usize {
         self.people.iter().filter(|it| self.is_below(it.id, manager)).count()
     }
 }
 
-/// One of few instants.
+/// Returns one of [`INSTANTS`] timestamps.
 pub(super) fn instant(world: &World) -> Timestamp {
     let number = i64::try_from(world.random.below(6)).unwrap_or_default() % INSTANTS;
     Timestamp::from_millis(1_700_000_000_000 + number * 1000)
 }
 
-/// One of few days.
+/// Returns one of five days.
 pub(super) fn day(world: &World) -> Date {
     Date::from_epoch_days(19_000 + i32::try_from(world.random.below(5)).unwrap_or_default())
 }
@@ -135,7 +135,7 @@ fn person(world: &World, number: usize, departments: &[Department]) -> Employee 
 fn observation(world: &World, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
     let World { random, make, .. } = world;
     let mut attribute_ids: Vec<AttributeId> = Vec::new();
-    // The first tag is on most of them, the last ones on few or none.
+    // The first tag is frequent, the last ones are rare.
     for (number, tag) in tags.iter().take(10).enumerate() {
         if random.chance([80, 30, 10, 5, 2, 1, 1, 1, 1, 1][number]) {
             attribute_ids.insert(0, *tag);

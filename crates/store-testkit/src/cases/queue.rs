@@ -1,4 +1,5 @@
-//! What a change set queues: once for each event and subscription, in the same transaction, for the right worker.
+//! Deliveries that a change set queues: one per event and subscription, in the same transaction, with the
+//! right lease.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +91,7 @@ async fn what_a_subscription_wants_counts_from_then_on(world: World) {
     world.save(vec![Write::WebhookRemoved(to.id, Version(5))]).await;
     world.happened(&[CREATED, UPDATED]).await;
     let found: Vec<_> = Worker::new(&world).all(END).await;
-    // Those from before it was removed may be there or not: they are let go.
+    // A store may delete these with their subscription; otherwise workers drop them.
     assert!(found.iter().all(|it| wanted.contains(it)), "{found:?}");
     let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let events = world.happened(&[UPDATED, CREATED]).await;
@@ -173,14 +174,14 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
     let jobs = in_order(vec![created, updated, world.delivery_of(&events[1], &other), asked[0], asked[1]]);
     assert_eq!(leased.len(), 5, "each once");
     assert_eq!(leased.into_iter().collect::<BTreeSet<_>>(), keys(&jobs));
-    // Nobody else gets them, and neither does the worker once more.
+    // Neither other workers nor the same one can claim the leased deliveries.
     for worker in [&others, &mine] {
         let early = just_before(lease.until);
         assert_eq!(worker.all(early).await, []);
         let all = Walk { queues: MANY, ..walk(MANY) };
         assert_eq!(worker.claims(early, Claim::SubscriptionQueues(all)).await.jobs, []);
     }
-    // Whoever has the lease needs no claim to record.
+    // The worker of the lease records without a claim.
     mine.keeps(vec![(created, AttemptResult::Gone)]).await;
     let left: Vec<_> = jobs.into_iter().filter(|it| *it != created).collect();
     assert_eq!(others.all(lease.until).await, left);
@@ -205,7 +206,7 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     let jobs = mine.all(world.now()).await;
     let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
     mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(again)))]).await;
-    // One waits for its second attempt, one is leased, and one is new.
+    // The first waits for its second attempt, the second is leased, and the third is new.
     let replay =
         |it: &Event| Job { origin: DeliveryOrigin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
     let new = world.delivery_at(world.now(), &to);
@@ -268,7 +269,7 @@ async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(just_before(soon)).await, [], "it is not due yet");
-    // Whether its subscription is active is not the queue's business.
+    // The queue ignores whether the subscription is active.
     assert_eq!(worker.all(soon).await, in_order(jobs));
 }
 

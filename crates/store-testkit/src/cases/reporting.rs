@@ -67,7 +67,7 @@ impl Model {
             async move {
                 let mut below = BTreeSet::new();
                 for id in ids {
-                    // `id` cannot become the manager of somebody above them, so this reads the closure.
+                    // `id` cannot become the manager of a person above them, so this reads the closure.
                     if world.store.reporting(world.tenant, manager, id).await.unwrap().is_below {
                         below.insert(id);
                     }

@@ -1,4 +1,4 @@
-//! What is written is read back to the letter, and a value that nobody wrote is named, not guessed at.
+//! Encoding of rows: every value is read back unchanged, and a corrupt value is reported with its column.
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin};
@@ -36,7 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Texts that something on the way may want to change.
+/// Texts that a faulty encoding might change.
 const TEXTS: [&str; 8] = [
     "plain",
     "it's \"quoted\" \\ and % _ ? $1 :a",
@@ -184,7 +184,7 @@ async fn the_newest_invitation_counts(world: World) {
     let older = make.invitation(person.id);
     let newer = make.invitation(person.id);
     let others = make.invitation(world.hired().await.id);
-    // Written in another order than they were made in.
+    // The rows are written in another order than that of their ids.
     for it in [&newer, &others, &older] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     }
@@ -221,11 +221,11 @@ async fn managed_people_are_walked_by_id(world: World) {
         after = Some(last.value.id);
         found.extend(page.into_iter().map(|it| it.value));
     }
-    // Ids are made in order.
+    // Ids are created in ascending order.
     assert_eq!(found, mine);
 }
 
-/// The column that an error names.
+/// Returns the table and column that an error names.
 pub(super) fn named<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'static str) {
     match result {
         Err(StorageError::Corrupt { table, column, .. }) => (table, column),

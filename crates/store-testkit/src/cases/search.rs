@@ -1,4 +1,4 @@
-//! The index of words as stores keep it: what waits for it, its segments as they were given, and nobody else's.
+//! Storage of the full-text index: pending rows, unchanged segments, and separation of tenants.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn pending(it: &Observation, version: Version) -> PendingRow {
     PendingRow { id: it.id.to_bytes(), version }
 }
 
-/// A segment of so many documents, each with a term of its own and two that they share.
+/// Creates a segment of documents with one unique and two common terms each.
 fn segment(id: u8, documents: i64) -> SegmentContents {
     let document = |at: i64| Document {
         key: DocumentKey { created_at: Timestamp::from_millis(at), id: [id; 16] },
@@ -69,7 +69,7 @@ fn wanted(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
     WantedBlocks { segment: segment.segment.id, range }
 }
 
-/// All that is stored of a segment.
+/// Reads the stored contents of a segment.
 async fn contents(world: &World, of: &SegmentContents) -> SegmentContents {
     let blocks = world.store.index_blocks(world.tenant, &[wanted(of, KeyRange::all())]).await.unwrap();
     let numbers: Vec<_> = (0..of.segment.documents.div_ceil(CHUNK)).map(|it| (of.segment.id, it)).collect();
@@ -106,7 +106,7 @@ async fn what_was_written_since_goes_on_waiting(world: World) {
     assert!(!change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await, "somebody else did that");
     assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "and so nothing is added");
 
-    // What no word finds does not wait.
+    // A row without searchable words is not pending.
     let archived = Observation { archived_at: Some(world.make.tick()), ..other };
     world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
@@ -129,7 +129,7 @@ async fn a_segment_is_read_as_it_was_given(world: World) {
     assert_eq!(found.len(), ranges.len());
     for (wanted, found) in ranges.iter().zip(found) {
         let of = if wanted.segment == large.segment.id { &large } else { &small };
-        // Those that begin in the range, and the one before them, in which it may begin.
+        // The blocks that start in the range, and the previous one, which may contain its start.
         let first = of.blocks.iter().rposition(|it| it.first <= wanted.range.from).unwrap_or(0);
         let all: Vec<_> = of.blocks.iter().skip(first).filter(|it| it.first <= wanted.range.to).cloned().collect();
         assert_eq!(found, all, "{:?}", wanted.range);
@@ -211,7 +211,7 @@ async fn what_was_there_before_is_gone_through_once(world: World) {
         all.push(written(&world, person).await.id.to_bytes());
     }
     all.sort_unstable();
-    // Their ids come behind that of the person, who was there before.
+    // The ids of the new rows follow that of the person.
     let before = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
     (world.sql)(before).await;
     let backlog = async |tenant| world.store.index_backlog(tenant, 10).await.unwrap();

@@ -1,4 +1,4 @@
-//! Summaries within sight, and what the store looks up between them, objectives and observations (decisions B5, G).
+//! Visible summaries, and their relations to objectives and observations (decisions B5, G).
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId};
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Summaries of every kind, and the objectives and observations that they rest on.
+/// Summaries of every kind with their objectives and observations.
 struct Written {
     people: Population,
     objectives: Vec<ObjectiveId>,
@@ -47,7 +47,7 @@ impl Written {
             .map(|_| {
                 let status = *world.random.pick(Status::ALL);
                 let employee_id = *world.random.pick(&ids);
-                // Some write about themselves, and of what is archived some was shared.
+                // Some authors write about themselves, and some archived summaries were shared.
                 let author_id = if world.random.chance(15) { Some(employee_id) } else { world.random.maybe(70, &ids) };
                 let was_shared = status == Status::Shared || (status == Status::Archived && world.random.chance(50));
                 Summary {
@@ -99,7 +99,7 @@ async fn summaries_are_filtered_within_sight(world: World) {
             included_observation_id: random.maybe(15, &all.observations),
             updated_at: Bounds { gte: since, lte: None },
         };
-        // The first of them stand at the top of wide subtrees, the last ones have nobody below.
+        // The first people have large subtrees, the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
         let list = lists::summaries(&world, filter.clone(), viewer);
         let sorts: Vec<_> = Summary::sorts().collect();
@@ -167,7 +167,7 @@ async fn a_summary_comes_back_to_the_letter(world: World) {
     }
 }
 
-/// What an objective is linked to, which every read of it says alike.
+/// Returns the linked summaries of an objective, and checks that every read agrees.
 async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
     let World { store, tenant, .. } = world;
     let one = store.row::<Objective>(*tenant, id).await.unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! Whoever moves, comes or leaves is on the very next page of everybody above them, or no longer (decisions B5, D5).
+//! A person who moves, joins or leaves appears on, or disappears from, the next page of all managers above
+//! (decisions B5, D5).
 
 use std::collections::BTreeSet;
 
@@ -25,18 +26,18 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// More people than are looked for one by one, so that whatever a store knows by heart of a team is asked.
+/// Above the gather threshold, so that stores choose the hash plan.
 const CROWD: usize = 650;
 
-/// A chain of three managers, another one, and a crowd below the lowest of the chain. A few of them are spoken of.
+/// A chain of three managers, another manager, and a crowd below the lowest one of the chain.
 struct Teams {
     world: World,
-    /// From the top down.
+    /// Managers of the chain, from the top down.
     chain: Vec<EmployeeId>,
     other: EmployeeId,
-    /// Somebody at the top who is spoken of, and has a goal.
+    /// A person without a manager, who has an observation and an objective.
     loner: EmployeeId,
-    /// Those of the crowd who are spoken of, and have goals.
+    /// People of the crowd who have observations and objectives.
     seen: BTreeSet<EmployeeId>,
 }
 
@@ -64,7 +65,7 @@ impl Teams {
         self.world.save(vec![Write::put(&Row::new(self.world.make.objective(person)))]).await;
     }
 
-    /// Everybody on the pages of a manager, which show the same people in whatever list and order.
+    /// Returns the people on the pages of a manager, and checks that all lists and orders show the same ones.
     async fn shown(&self, manager: EmployeeId) -> BTreeSet<EmployeeId> {
         let World { store, tenant, .. } = &self.world;
         let page = PageRequest { limit: 100, after: None };
@@ -92,7 +93,8 @@ impl Teams {
         shown
     }
 
-    /// The chain's managers show the crowd and these people; twice, the second time from what may be remembered.
+    /// Checks that each manager of the chain sees the crowd and these people. The second pass would use
+    /// cached data.
     async fn must_show(&self, more: &[EmployeeId], when: &str) {
         let wanted: BTreeSet<_> = self.seen.iter().chain(more).copied().collect();
         for manager in [&self.chain[..], &self.chain[..]].concat() {
@@ -145,7 +147,7 @@ async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: World) {
     teams.must_show(&[], "back again").await;
 }
 
-/// What a refused change wrote first was never there, whatever comes after it.
+/// A refused change must leave no trace, even of the rows that it wrote first.
 async fn a_refused_move_shows_on_no_page(world: World) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
@@ -155,7 +157,7 @@ async fn a_refused_move_shows_on_no_page(world: World) {
     let moved = Employee { manager_id: Some(low), ..loner.value.clone() };
     let writes = vec![
         Write::employee(&Row::seen(moved, loner.version), Some(Lines { seen: Some(tree) })),
-        // Nobody has this version, so the whole change set is refused.
+        // No row has this version, so the whole change set is refused.
         Write::employee(&Row::seen(other.value.clone(), loner.version.next().next()), None),
     ];
     world.commit(world.make.change(writes)).await.unwrap_err();

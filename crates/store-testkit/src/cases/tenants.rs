@@ -1,4 +1,4 @@
-//! A tenant's data is nobody else's: other tenants neither read it nor refer to it (§1, decision A2).
+//! Isolation of tenants: other tenants can neither read nor reference a tenant's data (§1, decision A2).
 
 use candor_domain::audit;
 use candor_domain::event::EventType;
@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A tenant with one of everything.
+/// A tenant with one resource of every kind.
 struct Full {
     manager: Employee,
     person: Employee,
@@ -79,7 +79,7 @@ impl Full {
         world.commit(change).await.unwrap();
     }
 
-    /// Every read of one thing or several by name, and whether it found something.
+    /// Runs every read by id, and returns whether it found a row.
     async fn found(&self, world: &World) -> Vec<(&'static str, bool)> {
         let (store, tenant, it) = (&world.store, world.tenant, self);
         let email = folded(&it.person.email);
@@ -115,7 +115,7 @@ impl Full {
         ]
     }
 
-    /// Every list with every filter that names something, and how many entries it shows.
+    /// Returns every list with its number of entries, for every filter by id.
     async fn listed(&self, world: &World) -> Vec<(&'static str, usize)> {
         let it = self;
         let all = || people::Filter { status: StatusFilter::All, ..Default::default() };
@@ -177,7 +177,7 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: World) {
     }
     assert_eq!(full.listed(&world).await, before);
     assert!(world.employee(full.person.id).await.value.first_name.starts_with("First"));
-    // A move in one tenant is none in the others.
+    // A move in one tenant does not affect the others.
     assert!(world.moves(full.person.id, None).await);
     let below = world.store.reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
     let test = world.test_environment();
@@ -207,7 +207,7 @@ async fn no_write_reaches_what_another_tenant_has(world: World) {
     assert_eq!((now.value, now.version), (full.manager, seen));
 }
 
-/// That an attribute is the tenant's own is required by whoever uses it, see `Require::open`.
+/// Attributes are not foreign keys: the caller requires with `Require::open` that they belong to the tenant.
 async fn a_reference_to_another_tenants_row_is_missing(world: World) {
     let full = Full::new(&world).await;
     for other in [world.elsewhere(), world.test_environment()] {

@@ -1,4 +1,4 @@
-//! Twins with one idempotency key make one effect (decision B2).
+//! Concurrent retries with one idempotency key take effect once (decision B2).
 
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
@@ -57,7 +57,7 @@ async fn thirty_twins_make_one_effect(world: World) {
     assert_eq!(world.events().await.len(), 3, "one event for each effect");
 }
 
-/// Without this a client whose answer was lost would be told that its own first attempt is in its way.
+/// Otherwise a client that retries a lost response would get a conflict with its own first attempt.
 async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
     let person = Employee { external_id: Some("one".to_owned()), ..world.make.employee() };
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
@@ -85,7 +85,7 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
         let result = world.commit(twin).await;
         assert!(matches!(result, Err(CommitError::Replayed)), "{what}: {result:?}");
     }
-    // The same at once, where the look at the key may come before the winner's commit.
+    // Concurrent retries, where the check of the key may precede the winner's commit.
     for round in 0..5 {
         let person = world.make.employee();
         let replay = world.make.replay(&format!("round-{round}"));

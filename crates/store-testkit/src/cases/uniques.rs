@@ -1,4 +1,4 @@
-//! A value that one resource of a tenant can have is had by one, also when many want it at once (decision D4).
+//! Unique values belong to one resource of a tenant, even under concurrency (decision D4).
 
 use candor_domain::id::EmployeeId;
 use candor_domain::library::{Attribute, Department};
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Saves all of them at once: one gets through and the others are told what is taken.
+/// Saves all writes concurrently. One succeeds, and the others report the taken value.
 async fn one_of(world: &World, writes: Vec<Write>, unique: Unique) {
     let tasks = writes.into_iter().map(|write| {
         let (world, write) = (world.clone(), write);
@@ -37,7 +37,7 @@ async fn one_of(world: &World, writes: Vec<Write>, unique: Unique) {
     assert!(results.iter().all(told), "{results:?}");
 }
 
-/// The text in other cases, the last letter of `Straße` not among them: folding is lower-casing.
+/// Returns case variants of a text without `ß`: folding is lower-casing, so `ß` never equals `SS`.
 fn spellings(text: &str) -> Vec<String> {
     vec![text.to_owned(), text.to_uppercase(), folded(text), text.to_owned()]
 }
@@ -49,7 +49,7 @@ async fn an_address_wanted_by_many_at_once_goes_to_one(world: World) {
             .map(|email| joins(Employee { email, ..world.make.employee() }));
         one_of(&world, people.collect(), Unique::EmployeeEmail).await;
     }
-    // The same through changes of people who are there.
+    // Updates of existing people.
     for round in 0..8 {
         let mut writes = Vec::new();
         for email in spellings(&format!("Changed{round}@Example.com")) {
@@ -75,7 +75,7 @@ async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: World) {
             .map(|name| Write::put(&Row::new(Attribute { name, ..make.attribute() })));
         one_of(&world, attributes.collect(), Unique::AttributeName).await;
     }
-    // An external id is compared as it is, and having none is no collision.
+    // External ids are case-sensitive, and several people may have none.
     for external_id in [Some("hr-0".to_owned()), None, None] {
         world.joined(Employee { external_id, ..make.employee() }).await;
     }

@@ -1,4 +1,4 @@
-//! What is kept for a time only is removed in small portions, and nothing else is.
+//! Removal of expired data in small portions, and of nothing else.
 
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
@@ -19,7 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Answers, named after `keys`, and events of several tenants; gives an instant after all of them.
+/// Stores responses with keys based on `keys`, and events, for several tenants. Returns a later time.
 async fn filled(tenants: &[World], keys: &str) -> Timestamp {
     for number in 0..10 {
         for world in tenants {
@@ -35,7 +35,7 @@ async fn filled(tenants: &[World], keys: &str) -> Timestamp {
     tenants[0].make.tick()
 }
 
-/// Sweeps in portions of 7 until nothing is left to go; says how much went.
+/// Sweeps in portions of 7 until nothing is left. Returns the number of removed rows.
 async fn swept(world: &World, now: Timestamp, events_before: Timestamp) -> u64 {
     let mut removed = 0;
     for _ in 0..100 {
@@ -99,7 +99,7 @@ async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: W
         let person = world.hired().await.id;
         let at = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
         let table = [
-            // from, read at,        goes
+            // Time from the start, reading time, expected removal.
             (0, None, true),
             (0, Some(200), true),
             (100, None, false),
