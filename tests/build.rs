@@ -1,4 +1,5 @@
-//! Makes the Rust example of the page for receivers of webhooks a function, for the test that tries it on real deliveries.
+//! Wraps the Rust example of the documentation for webhook receivers in a function, for a test with real
+//! deliveries.
 
 use std::path::Path;
 use std::{env, fs, io};

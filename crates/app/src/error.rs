@@ -55,7 +55,7 @@ pub(crate) enum Error {
     Malformed {
         /// The setting, spelled as in its source: a flag, a variable or a line of a file.
         setting: String,
-        /// The invalid value; masked if it is secret.
+        /// The invalid value, with secrets masked; empty if it is not text.
         value: String,
         /// The expected form of the value.
         reason: String,
@@ -65,7 +65,7 @@ pub(crate) enum Error {
     MalformedFlag {
         /// The flag, such as `--listen`.
         setting: String,
-        /// The invalid value; masked if it is secret.
+        /// The invalid value, with secrets masked; empty if it is not text.
         value: String,
         /// The expected form of the value.
         reason: String,
@@ -259,7 +259,7 @@ pub(crate) enum Error {
     Argument {
         /// Name of the argument.
         argument: &'static str,
-        /// The invalid value.
+        /// The invalid value, as written.
         value: String,
         /// The expected form of the value.
         wanted: String,
@@ -269,7 +269,7 @@ pub(crate) enum Error {
     Defect {
         /// The operation, as a verb and its object.
         what: &'static str,
-        /// The unexpected failure.
+        /// Message of the unexpected failure.
         reason: String,
     },
 }

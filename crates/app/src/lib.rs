@@ -28,10 +28,10 @@ use output::{Output, printable};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long the runtime waits for threads that still block when the command is done.
+/// Time limit for blocking threads to end after the command is done.
 const RUNTIME_GRACE: Duration = Duration::from_millis(500);
 
-/// Runs the command that the command line names. The exit status is 0 if it was done, 1 if it failed, 2 for wrong usage.
+/// Runs the command on the command line. Exit status: 0 on success, 1 on failure, 2 for wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
     let (cli, settings) = Cli::read();
@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
 
 fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     let output = Output { json: cli.json };
-    // These commands describe the program itself, and read no settings.
+    // These commands describe the program itself and read no settings.
     if let Command::Completions { shell } = cli.command {
         return commands::describe::completions(shell, output);
     }
@@ -66,7 +66,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if !problems.is_empty() {
         return Err(Error::Configuration { problems, warnings, shown: false });
     }
-    // Containers run this every few seconds, so it comes before logging and the runtime are started.
+    // Container runtimes run this every few seconds, so it skips logging and the runtime.
     if let Command::Healthcheck { live } = cli.command {
         return commands::healthcheck::run(&config, live, output);
     }
@@ -84,8 +84,8 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     done
 }
 
-/// How many threads the runtime has. Requests have threads of their own; here run commits and repeated work, which cost less
-/// the fewer threads wake each other.
+/// Returns the number of runtime threads. Requests have their own threads; commits and background work run
+/// here, and cost less if fewer threads wake each other.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |it| (it.get() / 2).max(1))
 }
@@ -113,7 +113,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Doctor => commands::doctor::run(config, output).await,
         Command::Completions { shell } => commands::describe::completions(shell, output),
         Command::Manual => commands::describe::manual(output),
-        // Carried out above, before there were logs and a runtime.
+        // Handled above, before logs and the runtime were started.
         Command::Config | Command::Healthcheck { .. } => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! A process that serves: how it starts, which work it repeats, and how it stops after a signal.
+//! Life cycle of a serving process: start, background loops, and graceful stop after a signal.
 
 use std::future::Future;
 use std::io;
@@ -27,43 +27,40 @@ use crate::error::Error;
 use crate::serving_lock::ServingLock;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
 
-/// How long requests that are under way may take to finish once the process is told to stop.
+/// Time limit for requests in flight after the stop signal.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
-/// How long deliveries and mails that are under way may take to finish; counted from the same moment.
+/// Time limit for deliveries and mails in flight, from the same moment.
 const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
-/// How long it may take after that to record what became of them.
+/// Additional time limit for recording their results.
 const RECORDS_GRACE: Duration = Duration::from_secs(2);
-/// How often connections to receivers are looked at that have been idle for too long.
+/// Interval of the check for idle connections to receivers.
 const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
-/// How long the repeated work may take after that. All of this together stays well below the 20 seconds after which the
-/// documents promise that the process has ended.
+/// Additional time limit for the background loops. The sum of all limits stays below the documented 20 seconds.
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
-/// How long clients that connected just before the listener was closed may take to send a request.
+/// Time for clients that connected just before the listener closed to send a request.
 const LAST_REQUESTS: Duration = Duration::from_millis(300);
-/// How often new texts are put into the index of words. Until then a search reads each of them, so they should not become
-/// many.
+/// Interval of search indexing. Searches scan unindexed texts, so these should stay few.
 const INDEXING: Duration = Duration::from_millis(500);
-/// How often the metrics library is told to count new durations in its histograms; it collects them in lists that grow until
-/// then.
+/// Interval of the metrics upkeep. Until then, the metrics library keeps every new duration in a growing list.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 
-/// What an HTTP server answers when it ends: an error, if it was not told to.
+/// Result of an HTTP server: an error if it ended without being stopped.
 type Ended = io::Result<()>;
 
-/// The parts of a process that serves.
+/// A running server process.
 pub(crate) struct Running {
-    /// The URL of the API, if this process answers requests.
+    /// URL of the API, if this process serves requests.
     pub(crate) url: Option<String>,
-    /// The URL of the metrics, if they have a listener of their own.
+    /// URL of the metrics, if they have a separate listener.
     pub(crate) metrics_url: Option<String>,
-    /// What use cases need.
+    /// Services that the process runs.
     pub(crate) services: Arc<Services>,
     readiness: Readiness,
     drain_delay: Duration,
-    /// A second handle of the API's listener: with it new connections can be refused while the server still answers those that
-    /// it has.
+    /// A second handle of the API's listener, to refuse new connections while the server still answers existing
+    /// ones.
     listener: Option<TcpListener>,
-    /// Held for as long as this process serves an embedded database.
+    /// Lock that is held while this process serves an embedded database.
     _serving: Option<ServingLock>,
     servers: JoinSet<Ended>,
     deliveries: JoinSet<()>,
@@ -73,7 +70,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Listens, opens the store and starts the loops.
+    /// Binds the listeners, opens the store and starts the loops.
     ///
     /// # Errors
     /// A taken address, an old schema, a database that does not answer.
@@ -89,7 +86,7 @@ impl Running {
         store::wait_until_it_answers(config).await?;
         let mails = wiring::mail_transport(config)?;
         let (services, sender) = wiring::services_and_sender(config, wiring::link_base(config, listening)).await?;
-        // Until here a signal ends the process at once, also while it waits for a database that does not answer.
+        // Before this point, a signal ends the process immediately, also while it waits for the database.
         let signals = Signals::listen()?;
         let url_of = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|it| wiring::local_url(it.1));
         let mut running = Self {
@@ -152,7 +149,7 @@ impl Running {
         let watched = Watched { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
         let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
-        // It is stopped without waiting: a request for metrics may be cut off, and scrapers keep their connections open.
+        // Stopped without waiting: scrapers keep their connections open, and an aborted scrape is harmless.
         self.servers.spawn(until_stopped(server, async move { handle.stop(false).await }, self.stop.subscribe()));
         Ok(())
     }
@@ -164,7 +161,8 @@ impl Running {
             async move { due_work(&services, sweeps, || !*stop.borrow()).await }
         }));
         if role != Role::Api {
-            // A database from before the search is indexed here; until that is done, its older texts are not found.
+            // Indexes the rows of databases from before search existed. Until then, searches do not find their
+            // older texts.
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
             self.loops.spawn(async move { fill_search_index(&services, || !*stop.borrow()).await });
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
@@ -210,10 +208,10 @@ impl Running {
         self.deliveries.spawn(mailer.run(stopped, DELIVERIES_GRACE));
     }
 
-    /// Works until a signal comes, then lets requests finish and ends.
+    /// Runs until a signal arrives, then lets requests finish and stops.
     ///
     /// # Errors
-    /// [`Error::Io`] if a server ended without having been told to.
+    /// [`Error::Io`] if a server ended without being stopped.
     pub(crate) async fn until_told_to_stop(mut self) -> Result<(), Error> {
         let ended_early = tokio::select! {
             name = self.signals.next() => {
@@ -229,7 +227,7 @@ impl Running {
         };
         self.stop.send_replace(true);
         let servers = &mut self.servers;
-        // The servers end within their own time limits; this ends one that does not.
+        // The servers have their own time limits; this one is for a server that exceeds them.
         let drained =
             timeout(REQUESTS_GRACE + Duration::from_secs(1), async { while servers.join_next().await.is_some() {} });
         let deliveries = &mut self.deliveries;
@@ -257,9 +255,9 @@ impl Running {
         }
     }
 
-    /// Goes on answering requests for the drain delay: load balancers see meanwhile that this process is not ready, and
-    /// clients are told to close the connections that they keep. Then new connections are refused, and clients that have
-    /// just connected may still send a request. Answers what a server ended with, if one did meanwhile.
+    /// Serves requests for the drain delay, during which load balancers see that this process is not ready and
+    /// clients are told to close their connections. Then refuses new connections, but still answers clients
+    /// that have just connected. Returns the result of a server that ended during the delay.
     async fn drain(&mut self) -> Option<Result<Ended, JoinError>> {
         let listener = self.listener.take()?;
         if self.drain_delay.is_zero() {
@@ -273,7 +271,7 @@ impl Running {
         if let Err(error) = refuse_connections(&listener) {
             tracing::debug!(%error, "new connections may be reset");
         }
-        // The socket stays open for as long as this handle is there.
+        // The socket stays open while this handle exists.
         drop(listener);
         sleep(LAST_REQUESTS).await;
         None
@@ -295,7 +293,7 @@ fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAdd
     Ok((listener, local))
 }
 
-/// Runs a server to its end, which comes by itself or after it is told to stop.
+/// Runs a server until it ends by itself or is stopped.
 async fn until_stopped(
     server: impl Future<Output = io::Result<()>>,
     tell: impl Future<Output = ()>,
@@ -309,15 +307,15 @@ async fn until_stopped(
     tokio::join!(server, tell).0
 }
 
-/// Does something again and again until it is time to stop.
+/// Repeats work at an interval until the stop.
 async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Receiver<bool>, work: impl Fn() -> Fut) {
     while timeout(interval, stop.wait_for(|it| *it)).await.is_err() {
         work().await;
     }
 }
 
-/// The repeated work: writing down when keys were last used; on a worker also starting the objectives whose period has begun,
-/// and removing what has expired.
+/// Background work of every process: records the last use of keys. Workers also start objectives whose period
+/// has begun and remove expired rows.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {
@@ -369,7 +367,7 @@ async fn flush(services: &Services) {
     }
 }
 
-/// The signals that end the process.
+/// Signals that stop the process.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,

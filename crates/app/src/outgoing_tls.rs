@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustls::crypto::ring;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Settings that trust the system's authorities, as webhooks, mails and PostgreSQL do. `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` replace these. What of them cannot be read is not trusted.
+/// Returns TLS settings that trust the system's authorities, as webhooks, mails and PostgreSQL do.
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them. Unreadable certificates are skipped.
 pub(crate) fn trusting_the_system() -> TlsConfig {
     let found = rustls_native_certs::load_native_certs().certs;
     let authorities: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
@@ -16,7 +16,7 @@ pub(crate) fn trusting_the_system() -> TlsConfig {
         .build()
 }
 
-/// The reason why a certificate was not accepted, if that is why a request failed.
+/// Returns the reason if the request failed because its certificate was rejected.
 pub(crate) fn rejected_certificate(error: &ureq::Error) -> Option<String> {
     let error = if let ureq::Error::Io(error) = error {
         error.get_ref()?.downcast_ref::<rustls::Error>()

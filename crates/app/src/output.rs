@@ -1,4 +1,4 @@
-//! What commands print as their answer: text for people, or one JSON object with `--json`.
+//! Output of commands: text, or one JSON object with `--json`.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// In which of the two forms a command answers.
+/// Output format of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
-    /// Whether standard output gets one JSON object and nothing else.
+    /// `true` to print only one JSON object to standard output.
     pub(crate) json: bool,
 }
 
 impl Output {
-    /// Prints the answer of a command, which has exactly one.
+    /// Prints the command's only answer.
     ///
     /// # Errors
     /// [`Error::Io`] if standard output is closed or cannot be written.
@@ -26,8 +26,8 @@ impl Output {
     }
 }
 
-/// Escapes what lets a text of another author steer a terminal or read differently than it is: control characters, line
-/// ends, and the marks that change the direction of writing. Letters of every script stay.
+/// Escapes characters of foreign text that control terminals or mislead readers: control characters, line ends,
+/// and bidirectional marks. Letters of every script are kept.
 #[must_use]
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
@@ -47,7 +47,7 @@ fn is_steering(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Columns as wide as their widest cell, two blanks apart. Cells are [`printable`].
+/// Formats columns as wide as their widest cell, two blanks apart. Cells are escaped by [`printable`].
 #[must_use]
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<Cow<'_, str>>> =

@@ -1,25 +1,24 @@
-//! Files that only their owner may read: the generated master key, the key of `candor dev`.
+//! Files that only their owner can read: the generated master key, and the key of `candor dev`.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// The mode of a file that only its owner may read and write.
+/// Mode of a file that only its owner can read and write.
 const OWNER_ONLY: u32 = 0o600;
-/// The mode of a folder that only its owner may enter: it holds data about people.
+/// Mode of a folder that only its owner can enter, because it holds personal data.
 const OWNERS_FOLDER: u32 = 0o700;
 
-/// Makes a folder, unless it is there.
+/// Creates a folder unless it exists.
 ///
 /// # Errors
-/// The system's answer.
+/// The error of the operating system.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(OWNERS_FOLDER).create(path)
 }
 
-/// What others than its owner may do with a folder, as the last digits of its mode; 0 for one that is closed to them, or
-/// not there.
+/// Returns the permission bits of group and other users on a folder; 0 if it has none or does not exist.
 pub(crate) fn open_to_others(folder: &Path) -> u32 {
     fs::metadata(folder).map_or(0, |it| it.permissions().mode() & 0o077)
 }
@@ -34,18 +33,18 @@ pub(crate) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Creates an empty file that only its owner may read and write.
+/// Creates an empty file that only its owner can read and write.
 ///
 /// # Errors
-/// The system's answer, `AlreadyExists` among others.
+/// The error of the operating system, such as `AlreadyExists`.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)
 }
 
-/// The text of a file; `None` if there is no such file.
+/// Returns the text of a file, or `None` if it does not exist.
 ///
 /// # Errors
-/// The system's answer for a file that is there and cannot be read.
+/// The error of the operating system, if the file exists but cannot be read.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -54,10 +53,11 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Makes a file whole, on the disk, unless another process has just made it; answers the text that is there then.
+/// Creates a file atomically and durably unless another process has just created it. Returns the text of the
+/// existing file.
 ///
 /// # Errors
-/// The system's answer.
+/// The error of the operating system.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
     let unfinished = write_beside(path, text)?;
     let linked = fs::hard_link(&unfinished, path);
@@ -71,10 +71,10 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
     }
 }
 
-/// Makes a file, or replaces it whole.
+/// Creates or replaces a file atomically.
 ///
 /// # Errors
-/// The system's answer.
+/// The error of the operating system.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = write_beside(path, text)?;
     fs::rename(&unfinished, path)?;
@@ -93,10 +93,10 @@ fn write_beside(path: &Path, text: &str) -> io::Result<std::path::PathBuf> {
     Ok(unfinished)
 }
 
-/// Waits until the name of a file is on the disk.
+/// Flushes the folder of a file, so that the file's name is durable.
 ///
 /// # Errors
-/// The system's answer.
+/// The error of the operating system.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()

@@ -1,12 +1,12 @@
-//! What the process itself uses: memory, files, processor time, under the names that Prometheus clients share.
+//! Metrics of the process: memory, files and processor time, under the names that Prometheus clients share.
 //!
-//! Read from Linux's `/proc`, as whatever scrapes asks for it. On other systems there is nothing of this.
+//! They are read from Linux's `/proc` on every scrape. Other systems have none of them.
 
 use std::fs;
 
 use rustix::param::{clock_ticks_per_second, page_size};
 
-/// The metrics by what they count, with what they say.
+/// Gauges and their help texts.
 const GAUGES: [(&str, &str); 7] = [
     ("process_open_fds", "Number of open file descriptors."),
     ("process_max_fds", "Maximum number of open file descriptors, 0 if there is none."),
@@ -19,14 +19,14 @@ const GAUGES: [(&str, &str); 7] = [
 
 const PROCESSOR_TIME: &str = "process_cpu_seconds_total";
 
-/// Describes the gauges.
+/// Registers the help texts of the gauges.
 pub(crate) fn describe() {
     for (name, says) in GAUGES {
         metrics::describe_gauge!(name, says);
     }
 }
 
-/// Sets them to what they are now. What cannot be read keeps its value.
+/// Updates the gauges. Values that cannot be read stay unchanged.
 pub(crate) fn collect() {
     let boot = fs::read_to_string("/proc/stat").ok().as_deref().and_then(boot_time);
     if let Some(stat) = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(Stat::parse) {
@@ -47,7 +47,8 @@ pub(crate) fn collect() {
     }
 }
 
-/// Renders the processor time. The metrics library counts in whole numbers, which are too coarse for a process that idles.
+/// Renders the processor time. The metrics library counts in whole numbers, which are too coarse for an idle
+/// process.
 pub(crate) fn processor_time() -> String {
     let stat = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(Stat::parse);
     stat.map_or_else(String::new, |stat| rendered(stat.processor_ticks, clock_ticks_per_second()))
@@ -67,7 +68,7 @@ fn set(name: &'static str, value: u64) {
     metrics::gauge!(name).set(value as f64);
 }
 
-/// What is used of `/proc/self/stat`: proc(5) numbers its fields from 1.
+/// Fields of `/proc/self/stat`; proc(5) numbers them from 1.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     processor_ticks: u64,
@@ -79,7 +80,7 @@ struct Stat {
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // The second field is the program's name in parentheses, which may have any characters itself.
+        // The second field is the program's name in parentheses, which may contain any characters.
         let (_, rest) = text.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
@@ -93,12 +94,12 @@ impl Stat {
     }
 }
 
-/// When the machine was started, in seconds since 1970.
+/// Returns the boot time of the machine, in seconds since 1970.
 fn boot_time(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()
 }
 
-/// The soft limit of that name in `/proc/self/limits`, 0 where it is unlimited.
+/// Returns the soft limit of this name in `/proc/self/limits`, or 0 if it is unlimited.
 fn soft_limit(limits: &str, name: &str) -> u64 {
     let line = limits.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|it| it.split_ascii_whitespace().next()).and_then(|it| it.parse().ok()).unwrap_or(0)

@@ -1,4 +1,5 @@
-//! A lock that lets only one process serve an embedded database: a process caches parts of it, which no other may change.
+//! A lock that admits one serving process per embedded database, because a process caches rows that no other
+//! process may change.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -10,19 +11,19 @@ use crate::config::DatabaseUrl;
 use crate::error::Error;
 use crate::private_file;
 
-/// What is added to the name of the database. The file stays when the process ends; only the lock on it counts, and the
-/// system gives that back however the process ends.
+/// Suffix of the lock file. The file stays when the process ends; the system releases the lock on it in any
+/// case.
 const SUFFIX: &str = ".serving";
 
-/// Held by the process that serves an embedded database. Commands do not ask for it.
+/// Lock of the process that serves an embedded database. Short-lived commands do not take it.
 #[derive(Debug)]
 pub(crate) struct ServingLock(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
 
 impl ServingLock {
-    /// Takes the lock; there is none for a server, which any number of processes may share.
+    /// Takes the lock. Returns `None` for a server, which any number of processes may share.
     ///
     /// # Errors
-    /// [`Error::AlreadyServed`]; [`Error::Io`] if the file cannot be made.
+    /// [`Error::AlreadyServed`]; [`Error::Io`] if the file cannot be created.
     pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, Error> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
         if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
@@ -36,7 +37,7 @@ impl ServingLock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut process = String::new();
-                // The process number is only for the error message, which is useful without it as well.
+                // The process id is only for the error message, so a failed read is ignored.
                 let _ = file.read_to_string(&mut process);
                 let (database, process) = (database.masked(), process.trim().to_owned());
                 return Err(Error::AlreadyServed { database, process });
@@ -49,7 +50,7 @@ impl ServingLock {
     }
 }
 
-/// The same for every name that leads to the database.
+/// Returns the path of the lock file, which is the same for every path to the database.
 fn beside(path: &Path) -> PathBuf {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = OsString::from(path);

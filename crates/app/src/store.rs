@@ -1,4 +1,4 @@
-//! The store that the database URL names.
+//! Opens and migrates the database of the configuration.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,14 +15,15 @@ use crate::commands::copy::CopyFailure;
 use crate::config::{Config, DatabaseUrl};
 use crate::error::Error;
 
-/// How long the start of the service waits for a database server that does not answer.
+/// Time limit for the database server to answer at start.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often it tries to reach the server meanwhile.
+/// Pause between two connection attempts.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
-/// How often it says in the log that it is waiting.
+/// Interval of the log messages about waiting.
 const TELL_AGAIN: Duration = Duration::from_secs(5);
 
-/// Opens the store. An embedded database is made and migrated when needed; a server's schema must be up to date.
+/// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
+/// current.
 ///
 /// # Errors
 /// [`Error::SchemaOld`], or [`Error::Database`] if the database does not answer; [`CopyFailure::Unfinished`].
@@ -46,7 +47,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
     }
 }
 
-/// Expects that no copy into the database was begun and not completed: it has only a part of what it should have.
+/// Refuses a database that holds an incomplete copy.
 async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
     let is_unfinished = match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -62,7 +63,8 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
     if is_unfinished { Err(CopyFailure::Unfinished(config.database.masked()).into()) } else { Ok(()) }
 }
 
-/// The master keys that have sealed something in the database, whatever its schema; none where there is none yet.
+/// Returns the master keys that sealed something in the database, whatever its schema; none if it does not
+/// exist.
 ///
 /// # Errors
 /// [`Error::Database`].
@@ -80,7 +82,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
     }
 }
 
-/// Whether nobody has put anything into the embedded database at this path, or there is none.
+/// Returns `true` if the embedded database at this path is empty or does not exist.
 ///
 /// # Errors
 /// [`Error::Database`].
@@ -90,10 +92,10 @@ pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error
     empty.map_err(|it| unusable(config, &it))
 }
 
-/// Expects that there is a database: whoever only works with one makes none where they look by mistake.
+/// Requires that the database exists. Commands that only use one must not create another at a mistyped path.
 ///
 /// # Errors
-/// [`Error::NoDatabase`] naming where the embedded one was looked for.
+/// [`Error::NoDatabase`] with the path of the embedded database.
 pub(crate) fn expect(config: &Config) -> Result<(), Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) if !path.exists() => {
@@ -103,11 +105,12 @@ pub(crate) fn expect(config: &Config) -> Result<(), Error> {
     }
 }
 
-/// Waits for a database server that does not answer yet, as when both are started together, and says so. An embedded
-/// database is not waited for, nor a server that answers with a refusal, such as of a wrong password.
+/// Waits for a database server that is still starting, and logs that. Returns immediately for an embedded
+/// database, and fails immediately if the server refuses the connection, for instance because of a wrong
+/// password.
 ///
 /// # Errors
-/// [`Error::Database`] with the last reason, when the time is up or there is no use in waiting.
+/// [`Error::Database`] with the last reason, on timeout or on a refusal.
 pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         return Ok(());
@@ -133,7 +136,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> 
     }
 }
 
-/// Applies what is pending and names it.
+/// Applies the pending migrations and returns their names.
 ///
 /// # Errors
 /// [`Error::Database`].
@@ -151,10 +154,10 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Spreads the tables over the nodes of a cluster, and names what was done.
+/// Distributes the tables over the nodes of a cluster and returns the names of the steps.
 ///
 /// # Errors
-/// [`Error::Database`], also for an embedded database, which is on one machine.
+/// [`Error::Database`], also for an embedded database.
 pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
@@ -165,7 +168,7 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
     }
 }
 
-/// Names what is pending and changes nothing.
+/// Returns the names of the pending migrations without applying them.
 ///
 /// # Errors
 /// [`Error::Database`].
@@ -196,10 +199,10 @@ fn postgres(config: &Config) -> PostgresOptions {
     PostgresOptions { replica_url, ..PostgresOptions::new(url, config.database_pool) }
 }
 
-/// Whether the replica can be read, if there is one, or why not.
+/// Checks the configured replica. Returns `None` without one, or the reason if it cannot be read.
 ///
 /// # Errors
-/// [`Error::Database`] where the database itself does not answer.
+/// [`Error::Database`] if the primary does not answer.
 pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(), String>>, Error> {
     if config.database_replica.is_none() {
         return Ok(None);
@@ -211,7 +214,7 @@ pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(),
     }
 }
 
-/// Opening and migrating SQLite blocks its thread, so it gets one that is not the runtime's.
+/// Runs blocking work, such as opening SQLite, on a thread outside the async runtime.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|it| Error::Defect { what: "open the database", reason: it.to_string() })

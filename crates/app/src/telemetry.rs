@@ -1,4 +1,4 @@
-//! What the process tells about itself: log lines on standard error, metrics on demand.
+//! Telemetry of the process: log lines on standard error, and metrics on demand.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -18,26 +18,27 @@ use crate::error::Error;
 use crate::traces::{self, Export};
 use crate::{process_metrics, tenant_metrics};
 
-/// Upper bounds of the histograms of durations, in seconds: from a cached read to the longest that a client waits.
+/// Histogram buckets of durations, in seconds: from a cached read to a client's usual timeout.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// The same of deliveries and mails, whose receivers may take longer, and which wait where too much is to be delivered.
+/// Histogram buckets of deliveries and mails, in seconds. Their receivers may be slower, and they wait under
+/// load.
 const DELIVERY_SECONDS: [f64; 19] = [
     0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 600.0,
     3600.0,
 ];
 
-/// The metric that says which version runs.
+/// The metric whose label contains the running version.
 const BUILD: &str = "candor_build_info";
 
-/// What kind of number a metric is.
+/// Type of a metric.
 enum Shape {
     Counter,
     Gauge,
     Histogram,
 }
 
-/// Every metric, with what it says.
+/// All metrics with their help texts.
 const METRICS: [(Shape, &str, &str); 45] = [
     (Shape::Gauge, BUILD, "Always 1; the label contains the version."),
     (Shape::Counter, "candor_http_requests_total", "Number of requests, by method, route pattern and status."),
@@ -149,8 +150,8 @@ const METRICS: [(Shape, &str, &str); 45] = [
     ),
 ];
 
-/// Libraries whose log lines are left out, or kept from a warning on: about threads that start and stop, about malformed
-/// requests, for which there is a log event of our own, and about the export of traces. A log filter that names one of them brings it back.
+/// Default filter of noisy libraries: thread starts, malformed requests (the service logs its own event), and
+/// trace export. A filter that names one of them overrides this.
 const QUIET: &str = "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -158,8 +159,8 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Parses a log filter, such as `info` or `warn,candor_http=debug`.
 pub(crate) fn filter(text: &str) -> Result<String, String> {
     let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
-    // A single word that is no level would otherwise count as the name of a module, and silence everything else; spans in
-    // brackets would count as part of the name.
+    // A lone word that is not a level would be taken for a module name and silence everything else; brackets
+    // would be taken as part of the name.
     let is_level = |part: &str| LEVELS.contains(&part.to_ascii_lowercase().as_str());
     let plain = |part: &str| is_level(part) || part.contains('=') && !part.contains('[');
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -170,10 +171,10 @@ pub(crate) fn filter(text: &str) -> Result<String, String> {
     text.parse::<Targets>().map(|_| text).map_err(|_| wanted())
 }
 
-/// Starts logging, and exports traces where the environment wants that. Standard output belongs to the commands' answers.
+/// Starts logging, and trace export if the environment configures it. Logs never go to standard output.
 ///
 /// # Errors
-/// [`Error::Defect`] if it was started before, or if traces cannot be exported as they are wanted.
+/// [`Error::Defect`] if it was started before, or if traces cannot be exported as configured.
 pub(crate) fn start_logs(config: &Config) -> Result<Option<Export>, Error> {
     let defect = |reason: String| Error::Defect { what: "start the log", reason };
     let filter = format!("{QUIET},{}=off,{}", traces::TARGET, config.log);
@@ -197,7 +198,7 @@ fn with_traces(filter: Targets, config: &Config, _: &Export) -> Result<(), TryIn
     tracing_subscriber::registry().with(filter).with(lines(config)).try_init()
 }
 
-/// Events as lines on standard error.
+/// Creates the layer that writes events as lines to standard error.
 fn lines<S>(config: &Config) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -209,7 +210,7 @@ where
     }
 }
 
-/// Starts collecting metrics; the handle renders them.
+/// Starts collecting metrics and returns the handle that renders them.
 ///
 /// # Errors
 /// [`Error::Defect`] if it was started before.
@@ -234,7 +235,8 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
     Ok(handle)
 }
 
-/// Renders the metrics, those of the process (memory, files, processor time) as they are at that moment.
+/// Returns a function that renders the metrics, including current values of the process (memory, files,
+/// processor time).
 pub(crate) fn metrics_text(handle: PrometheusHandle, services: Arc<Services>) -> MetricsText {
     process_metrics::describe();
     Arc::new(move || {
@@ -265,7 +267,7 @@ mod tests {
 
     #[test]
     fn the_help_of_a_metric_stands_alone() {
-        // The exporter renders metrics in an order of its own, so none can refer to the one before.
+        // The exporter has its own order, so a help text must not refer to the metric before it.
         for (_, name, help) in METRICS {
             let refers =
                 help.split(|it: char| !it.is_alphanumeric()).any(|it| ["them", "those", "these"].contains(&it));

@@ -1,6 +1,7 @@
 //! Sizes of the largest organizations, as metrics.
 //!
-//! They are rendered here, because the metrics library exports a label for ever, and the largest ones change.
+//! Rendered here instead of by the metrics library, which exports a label forever, while the largest
+//! organizations change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +16,10 @@ use crate::telemetry;
 
 const ROWS: &str = "candor_tenant_rows";
 const BYTES: &str = "candor_tenant_bytes";
-/// Pause between two rounds: a size that is an hour old serves to plan.
+/// Pause between two rounds. Capacity planning needs no newer sizes.
 const PAUSE: Duration = Duration::from_secs(3_600);
 
-/// Measures all organizations, now and once an hour, until it is time to stop.
+/// Measures all organizations immediately and then hourly, until the stop.
 pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
     loop {
         let stopped = stop.clone();
@@ -32,7 +33,7 @@ pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Rec
     }
 }
 
-/// Renders the sizes of organizations; nothing while none is measured.
+/// Renders the sizes of organizations; empty before the first round.
 pub(crate) fn rendered(sizes: &[TenantSize]) -> String {
     let mut text = String::new();
     if sizes.is_empty() {

@@ -1,7 +1,7 @@
-//! Traces: the spans of requests and deliveries, exported by OpenTelemetry (OTLP over HTTP) where an endpoint is set.
+//! Traces: spans of requests and deliveries, exported over OTLP/HTTP if an endpoint is configured.
 //!
-//! Every span has the target [`TARGET`], so that none of them appears in log lines. Without an endpoint spans are disabled,
-//! and a disabled span costs one comparison.
+//! Every span has the target [`TARGET`], which is filtered out of log lines. Without an endpoint, spans are
+//! disabled, and a disabled span costs one comparison.
 
 use candor_http::AdoptTrace;
 
@@ -13,44 +13,44 @@ mod export;
 /// The target of every span.
 pub(crate) const TARGET: &str = "candor_spans";
 
-/// The variables that say where traces go. The second one is about traces alone, and wins over the first.
+/// Variables with the export endpoint. The second one is specific to traces and overrides the first.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
-/// Set to `true`, it turns the export off.
+/// Variable that disables the export if it is `true`.
 const DISABLED: &str = "OTEL_SDK_DISABLED";
 
-/// Continues the trace of a caller that names one (`traceparent`), so that a request is seen as part of what led to it.
+/// Continues the caller's trace (`traceparent`), so that its spans and those of the request are connected.
 #[cfg(feature = "otlp")]
 pub(crate) const ADOPT: Option<AdoptTrace> = Some(export::adopt);
-/// In a build without the exporter no trace is continued.
+/// A build without the exporter continues no trace.
 #[cfg(not(feature = "otlp"))]
 pub(crate) const ADOPT: Option<AdoptTrace> = None;
 
 #[cfg(feature = "otlp")]
 pub(crate) use export::Export;
 
-/// A build without the exporter.
+/// Placeholder of the exporter in builds without it.
 #[cfg(not(feature = "otlp"))]
 pub(crate) struct Export;
 
 #[cfg(not(feature = "otlp"))]
 impl Export {
-    /// Refuses to start where the environment asks for an export that this build does not have.
+    /// Refuses to start if the environment configures an export.
     ///
     /// # Errors
-    /// [`Error::Defect`] if one is asked for.
+    /// [`Error::Defect`] always.
     fn new() -> Result<Self, Error> {
         let reason = "this build has no exporter; build it with --features otlp, or unset the variable".to_owned();
         Err(Error::Defect { what: "export traces", reason })
     }
 
-    /// There is nothing to send.
+    /// Does nothing, because no spans are buffered.
     pub(crate) const fn stop(&self) {}
 }
 
-/// Where traces are exported to, if the environment names an endpoint.
+/// Starts the export if the environment names an endpoint.
 ///
 /// # Errors
-/// [`Error::Defect`] if it cannot be done as the environment wants it.
+/// [`Error::Defect`] if the export cannot be started as configured.
 pub(crate) fn export() -> Result<Option<Export>, Error> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
     let disabled = std::env::var(DISABLED).is_ok_and(|it| it.eq_ignore_ascii_case("true"));

@@ -1,4 +1,4 @@
-//! Connects the parts of the service: store, encryption of secrets, senders of webhooks and mails, and use cases.
+//! Wiring of the service: store, encryption of secrets, transports of webhooks and mails, and use cases.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -24,30 +24,30 @@ use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::error::Error;
 use crate::{private_file, store};
 
-/// The generated master key's file in the data folder.
+/// Name of the generated master key's file in the data folder.
 const MASTER_KEY_FILE: &str = "master.key";
 
-/// The use cases for a command, on the configured database, which must be there. They send no webhooks and no mails.
+/// Creates the services for a command. The database must exist; webhooks and mails are not sent.
 ///
 /// # Errors
-/// A database that is not there, does not answer or whose schema is old; a master key that is missing, unreadable, or
-/// another one than the database was sealed with.
+/// A database that does not exist, does not answer or has an old schema; a master key that is missing,
+/// unreadable, or not the one that the database was sealed with.
 pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
     let parts = Parts::of(config).await?;
     parts.confirmed(config, public_url, Arc::new(Nobody)).await
 }
 
-/// The same, whatever the database was sealed with: for who has lost a key.
+/// Creates the services without checking the master key, for operators who have lost it.
 ///
 /// # Errors
-/// Those of [`services`], but for another master key.
+/// Those of [`services`], except for a wrong master key.
 pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
     Parts::of(config).await?.services(config, public_url, Arc::new(Nobody)).await
 }
 
-/// The use cases for a service, and what it sends webhooks through.
+/// Creates the services for a serving process, and the transport of its webhooks.
 ///
 /// # Errors
 /// Those of [`services`]; a system without name servers.
@@ -69,7 +69,7 @@ pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> 
     Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
 }
 
-/// Where quotas are counted.
+/// Creates the rate limits, local or on a server.
 ///
 /// # Errors
 /// [`Error::Defect`] outside of a runtime.
@@ -80,7 +80,7 @@ fn limits(config: &Config) -> Result<Limits, Error> {
     Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
 }
 
-/// The server on which all instances count together.
+/// Creates the client of the server on which all instances count together.
 ///
 /// # Errors
 /// [`RateLimitStoreError`] outside of a runtime.
@@ -88,18 +88,18 @@ pub(crate) fn rate_limit_store(server: &RedisServer) -> Result<RedisRateLimits, 
     RedisRateLimits::new(server)
 }
 
-/// What mails go out through, if a mail server is set.
+/// Creates the mail transport if a mail server is configured.
 ///
 /// # Errors
-/// [`Error::Mail`] if nothing can be sent from here.
+/// [`Error::Mail`] if TLS cannot be set up.
 pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, Error> {
     let settings = |it: &Smtp| SmtpSettings { server: it.server.clone(), from: it.from.clone(), authorities: vec![] };
     let transport = config.smtp.as_ref().map(|it| SmtpTransport::new(settings(it)));
     Ok(transport.transpose()?)
 }
 
-/// The folders of the embedded database and its master key that others than their owner may look into. Candor makes
-/// them with mode 0700; these were made by somebody else.
+/// Returns the folders of the embedded database and its master key that group or other users can access. Candor
+/// creates them with mode 0700, so these were created by another program.
 pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
     let DatabaseUrl::Sqlite(database) = &config.database else { return vec![] };
     let beside = database.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -111,19 +111,20 @@ pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
     folders
 }
 
-/// A file with secrets that other users may read.
+/// A file with secrets that other users can read.
 pub(crate) struct OpenFile {
     pub(crate) path: PathBuf,
-    /// The command that takes it from them.
+    /// Shell command that removes their access.
     pub(crate) remedy: String,
 }
 
-/// Files with secrets that other users may read: the generated master key with a mode wider than 0600, and a
-/// configuration file that holds secrets and is readable outside its group.
+/// Returns files with secrets that other users can read: a generated master key with a mode wider than 0600,
+/// and a configuration file with secrets that is readable outside its group.
 pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
-    /// Permissions of a group and of other users.
+    /// Permission bits of group and other users.
     const GROUP_AND_OTHERS: u32 = 0o077;
-    /// Permissions of users outside the group: a packaged configuration file is for a group of its own.
+    /// Permission bits of users outside the group. Packages install the configuration file with a group of its
+    /// own.
     const OTHERS: u32 = 0o007;
     let mut files = vec![];
     if config.master_key.is_none() && matches!(config.database, DatabaseUrl::Sqlite(_)) {
@@ -134,8 +135,8 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
     files.into_iter().map(|(path, _, close)| OpenFile { remedy: format!("{close} {}", path.display()), path }).collect()
 }
 
-/// Compares the master key with the one that the database was sealed with, before anything is changed there, where both
-/// are known. On Postgres a schema may be migrated by somebody who has no key.
+/// Compares the configured master key with the one that the database was sealed with, before anything is changed.
+/// On PostgreSQL the check is skipped without a configured key, because migrations do not need one.
 ///
 /// # Errors
 /// [`Error::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
@@ -143,8 +144,8 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
     if has_no_master_key(config) { Ok(()) } else { compared(config, &Parts::of(config).await?.vault).await }
 }
 
-/// Compares the master key with the database, and makes neither; whether there is a key. There need be none yet beside a
-/// new embedded database.
+/// Compares the master key with the database without creating either. Returns `false` if there is no key yet,
+/// which is valid only for a new embedded database.
 ///
 /// # Errors
 /// Those of [`compare_master_key`].
@@ -159,7 +160,8 @@ pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
     }
 }
 
-/// The configured ring of keys, or the one of the data folder; `None` where there is neither. Nothing is generated.
+/// Returns the configured key ring, or the one in the data folder; `None` if there is neither. Generates
+/// nothing.
 fn configured_vault(config: &Config) -> Result<Option<Vault>, Error> {
     let path = master_key_file(config);
     let text = match (&config.master_key, &config.database) {
@@ -173,9 +175,9 @@ fn configured_vault(config: &Config) -> Result<Option<Vault>, Error> {
 
 /// Relation of the master keys that sealed a backup to the configured ring.
 pub(crate) enum SealingKeys {
-    /// The ring opens everything in it.
+    /// The ring contains every key that sealed the backup.
     Fit,
-    /// There is no ring.
+    /// No key ring is configured or stored.
     None,
     /// The ring lacks a key; the text names both.
     Others(String),
@@ -200,7 +202,7 @@ pub(crate) fn master_key_file(config: &Config) -> PathBuf {
     config.data_dir.join(MASTER_KEY_FILE)
 }
 
-/// Lets a database whose schema is up to date remember the master key, if one is known, and compares it.
+/// Records the master key in a migrated database if a key is known, and compares it.
 ///
 /// # Errors
 /// Those of [`compare_master_key`].
@@ -216,7 +218,7 @@ async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
     master_key::examine(vault, &store::master_keys(config).await?).map_err(Error::wrong_master_key(config))
 }
 
-/// What a [`Services`] needs beside a store.
+/// Dependencies of [`Services`] except the store.
 struct Parts {
     ids: Arc<SystemIds>,
     vault: Vault,
@@ -232,7 +234,7 @@ impl Parts {
         Ok(Self { ids, vault, limits: Limits::default() })
     }
 
-    /// Services with the master key that the database was sealed with.
+    /// Creates services after checking that the master key fits the database.
     async fn confirmed(
         self,
         config: &Config,
@@ -240,7 +242,7 @@ impl Parts {
         receivers: Arc<dyn WebhookTransport>,
     ) -> Result<Arc<Services>, Error> {
         if matches!(config.database, DatabaseUrl::Sqlite(_)) {
-            // It is migrated when it is opened.
+            // Opening the store has migrated the schema, so the keys can be compared.
             compared(config, &self.vault).await?;
         }
         let services = self.services(config, public_url, receivers).await?;
@@ -268,7 +270,7 @@ impl Parts {
     }
 }
 
-/// Takes the place of the sender of webhooks in commands, which send none and so need no name servers or certificates.
+/// Webhook transport for commands, which send no webhooks and therefore need no name servers or certificates.
 struct Nobody;
 
 #[async_trait]
@@ -283,12 +285,12 @@ impl WebhookTransport for Nobody {
     }
 }
 
-/// The base of links: what the operator says, else where this process listens.
+/// Returns the base of links: the configured public URL, or the listener's address.
 pub(crate) fn link_base(config: &Config, listening: SocketAddr) -> String {
     config.public_url.clone().unwrap_or_else(|| local_url(listening))
 }
 
-/// How this machine reaches a listener of its own.
+/// Returns the URL by which this machine reaches its own listener.
 pub(crate) fn local_url(listening: SocketAddr) -> String {
     if listening.ip().is_unspecified() {
         format!("http://localhost:{}", listening.port())
@@ -297,7 +299,8 @@ pub(crate) fn local_url(listening: SocketAddr) -> String {
     }
 }
 
-/// Expects that a master key is configured where the database is on a server: several instances share it, so none makes one.
+/// Requires a configured master key for a database on a server: instances share it, so none of them generates
+/// one.
 ///
 /// # Errors
 /// [`Error::NoMasterKey`].
@@ -305,8 +308,8 @@ pub(crate) const fn require_master_key(config: &Config) -> Result<(), Error> {
     if has_no_master_key(config) { Err(Error::NoMasterKey) } else { Ok(()) }
 }
 
-/// The configured ring of keys. A new embedded database gets one beside it; to one that somebody has used, a new key
-/// would be a wrong one.
+/// Returns the configured key ring. A new embedded database gets a generated one; for an existing database, a
+/// generated key would be wrong.
 async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     if let Some(ring) = &config.master_key {
         return Ok(ring.clone());
@@ -317,7 +320,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     let kept = || private_file::read(&path).map_err(Error::io("read", &path));
     let mut text = kept()?;
     if text.is_none() && !store::is_empty(config, database).await? {
-        // Whoever has begun at the same time may have made both meanwhile.
+        // Another process that started at the same time may have created both by now.
         text = kept()?;
         if text.is_none() {
             return Err(Error::MasterKeyGone { path, database: config.database.masked() });

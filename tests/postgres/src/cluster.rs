@@ -1,4 +1,4 @@
-//! A temporary PostgreSQL that never outlives its owner.
+//! A temporary PostgreSQL server that ends with its owner.
 
 use crate::{Error, programs};
 use std::env;
@@ -12,27 +12,28 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Half a second is usual; a loaded machine may need much longer.
+/// Time limit for a start, which usually takes half a second, on a loaded machine.
 const START_LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 const SUPERUSER: &str = "candor";
-/// A socket's path may have 107 bytes at most (`sun_path`, and 103 on macOS); the server adds `/.s.PGSQL.5432`.
+/// Maximum length of the folder's path. A socket path has at most 107 bytes (`sun_path`; 103 on macOS), and the
+/// server adds `/.s.PGSQL.5432`.
 const LONGEST_FOLDER: usize = 88;
-/// Accounts that a server may run as when the owner is root, which PostgreSQL refuses.
+/// Accounts to run the server as if the owner is root, which PostgreSQL refuses.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
-/// Nothing of what tests write has to survive them.
+/// Settings without durability, because test data need not survive a crash.
 pub(crate) const FORGETFUL: [&str; 5] =
     [NOT_FOR_GOOD, "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "max_wal_size=256MB"];
-/// With this setting a server's files may be where a power cut takes them.
+/// Setting by which a power cut may corrupt the server's files.
 const NOT_FOR_GOOD: &str = "fsync=off";
-/// Where Linux keeps files in memory, unless somebody says by `TMPDIR` where they are to be. On a disk each database that is
-/// made looks through the hundreds of files that the one before it had, which took most of the time of many tests.
+/// The in-memory file system of Linux, used unless `TMPDIR` is set. On a disk, creating a database walks
+/// through the hundreds of files of the previous one, which dominated the time of many tests.
 const MEMORY: &str = "/dev/shm";
-/// Free bytes that there must be for a server to live there: some hundred million are what each needs.
+/// Free bytes required to use [`MEMORY`]. A server needs a few hundred million.
 const ROOM: u64 = 2 << 30;
 
-/// A running server with a folder of its own, reachable through a socket in it. It stops, and the folder goes, when
-/// this value is dropped or when the process ends in any way.
+/// A running server with a folder of its own, reachable through a socket in it. The server stops and the folder
+/// is removed when this value is dropped or the process ends in any way.
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
@@ -41,43 +42,43 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a server from the programs of this machine, fast because it writes nothing for good; `None` when there
-    /// are no programs.
+    /// Starts a server without durability from the programs of this machine; `None` if there are no programs.
     ///
     /// # Errors
-    /// When the programs are there and the server does not come up; the message carries the end of its log.
+    /// The programs exist, but the server does not start; the message contains the end of its log.
     pub fn start() -> Result<Option<Self>, Error> {
         Self::start_with(&FORGETFUL)
     }
 
-    /// Starts a server with these settings, each as `name=value`, and otherwise PostgreSQL's own, durable ones.
+    /// Starts a server with these settings, each as `name=value`. All other settings have PostgreSQL's durable
+    /// defaults.
     ///
     /// # Errors
-    /// As for [`Cluster::start`].
+    /// Those of [`Cluster::start`].
     pub fn start_with(settings: &[&str]) -> Result<Option<Self>, Error> {
         let Some(programs) = programs::find() else { return Ok(None) };
         Self::start_from(programs, settings).map(Some)
     }
 
-    /// Starts a standby of this server, which must stream to it: a copy that follows it and answers reads.
+    /// Starts a standby that streams from this server and answers reads.
     ///
     /// # Errors
-    /// As for [`Cluster::start`].
+    /// Those of [`Cluster::start`].
     pub fn start_standby(&self, settings: &[&str]) -> Result<Self, Error> {
-        // Where all programs are, and not only those that are linked elsewhere.
+        // The folder that has all programs; others may have links to a few of them.
         let folder = self.program("pg_basebackup").and_then(|it| Some(it.parent()?.to_path_buf()));
         Self::start_as(folder.unwrap_or_else(|| self.programs.clone()), Some(&self.folder), settings)
     }
 
-    /// Lets a standby become a server of its own.
+    /// Promotes a standby to a primary.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// The guard does not take the command.
     pub fn promote(&mut self) -> Result<(), Error> {
         self.tell("promote")
     }
 
-    /// The same from the programs in a folder.
+    /// Starts a server from the programs in a folder.
     pub(crate) fn start_from(programs: PathBuf, settings: &[&str]) -> Result<Self, Error> {
         Self::start_as(programs, None, settings)
     }
@@ -91,10 +92,10 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Kills the server with all its processes, as a power cut does.
+    /// Kills the server with all its processes, like a power cut.
     ///
     /// # Errors
-    /// When it cannot be reached, or does not end.
+    /// The server's guard does not take the command, or the server does not end.
     pub fn kill(&mut self) -> Result<(), Error> {
         self.tell("kill")?;
         let begun = Instant::now();
@@ -107,26 +108,27 @@ impl Cluster {
         Ok(())
     }
 
-    /// Stops the server's processes where they are, as a disk that hangs does: it answers nothing, and breaks nothing.
+    /// Stops the server's processes with `SIGSTOP`, like a hanging disk: it does not answer, but keeps its
+    /// connections.
     ///
     /// # Errors
-    /// When it cannot be reached.
+    /// The guard does not take the command.
     pub fn freeze(&mut self) -> Result<(), Error> {
         self.tell("freeze")
     }
 
-    /// Lets a server go on that was frozen.
+    /// Resumes a frozen server.
     ///
     /// # Errors
-    /// When it cannot be reached.
+    /// The guard does not take the command.
     pub fn thaw(&mut self) -> Result<(), Error> {
         self.tell("thaw")
     }
 
-    /// Starts a server again that was killed.
+    /// Restarts a killed server.
     ///
     /// # Errors
-    /// As for [`Cluster::start`].
+    /// Those of [`Cluster::start`].
     pub fn start_again(&mut self) -> Result<(), Error> {
         for left in ["stopped", "data/postmaster.pid"] {
             let _ = fs::remove_file(self.folder.join(left));
@@ -140,29 +142,29 @@ impl Cluster {
         writeln!(guard, "{word}").map_err(Error::io("tell", "/bin/sh"))
     }
 
-    /// The maintenance database's URL, for a role that may do everything.
+    /// Returns the URL of the maintenance database, for a superuser.
     #[must_use]
     pub fn url(&self) -> String {
         let folder = self.folder.to_string_lossy().replace('%', "%25").replace('/', "%2F");
         format!("postgres://{SUPERUSER}@{folder}/postgres")
     }
 
-    /// The folder that holds the server's files, socket and log.
+    /// Returns the folder of the server's files, socket and log.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A program of the same installation, such as `pgbench`, if it is there.
+    /// Returns the path of a program of the same installation, such as `pgbench`, if it exists.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        // Distributions link only some programs into the folders of the path.
+        // Distributions link only some programs into the folders of `PATH`.
         let linked = fs::canonicalize(self.programs.join("initdb")).ok();
         let folders = [Some(self.programs.as_path()), linked.as_deref().and_then(Path::parent)];
         folders.into_iter().flatten().map(|it| it.join(name)).find(|it| it.is_file())
     }
 
-    /// Waits for the line that the server itself writes into its pid file, as `pg_ctl` does.
+    /// Waits until the server's pid file says `ready`, as `pg_ctl` does.
     fn wait_until_ready(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         loop {
@@ -199,7 +201,7 @@ fn pause() {
     thread::sleep(POLL);
 }
 
-/// The account that a server runs as, when it is not the caller's.
+/// Account that a server runs as, if it is not the caller's.
 #[derive(Clone, Copy)]
 struct Owner {
     switch_to: Option<(u32, u32)>,
@@ -219,7 +221,7 @@ impl Owner {
     }
 }
 
-/// A process sees its own user as the owner of its entry under `/proc`, and elsewhere of any file it makes.
+/// Returns `true` for root. Elsewhere than on Linux, which has `/proc`, the owner of a new file is checked.
 fn we_are_root() -> Result<bool, Error> {
     if let Ok(entry) = fs::metadata("/proc/self") {
         return Ok(entry.uid() == 0);
@@ -231,7 +233,7 @@ fn we_are_root() -> Result<bool, Error> {
     Ok(owner?.uid() == 0)
 }
 
-/// User and group of an account in the format of `/etc/passwd`.
+/// Returns user id and group id of an account in the format of `/etc/passwd`.
 fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
     accounts.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -240,7 +242,8 @@ fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Where the guard makes the server's folder: it does so itself, so that there is none without a guard.
+/// Returns the path of the server's folder. The guard creates it, so that no folder exists without a guard that
+/// removes it.
 fn folder_for(owner: Owner, settings: &[&str]) -> PathBuf {
     let memory = Path::new(MEMORY);
     let may_forget = settings.contains(&NOT_FOR_GOOD) && env::var_os("TMPDIR").is_none();
@@ -255,8 +258,7 @@ fn has_room(folder: &Path) -> bool {
     rustix::fs::statvfs(folder).is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) >= ROOM)
 }
 
-/// Whether another account can reach what is inside and remove its own: others may pass every folder on the way, and
-/// write into the last.
+/// Returns `true` if other accounts can write into the folder and pass all its ancestors.
 pub(crate) fn everyone_may_use(folder: &Path) -> bool {
     const PASS: u32 = 0o001;
     const WRITE: u32 = 0o002;
@@ -264,7 +266,7 @@ pub(crate) fn everyone_may_use(folder: &Path) -> bool {
     others_may(folder, WRITE) && folder.ancestors().all(|it| others_may(it, PASS))
 }
 
-/// `RandomState` is seeded by the system, which is randomness enough for a name.
+/// Returns a unique name. `RandomState` is seeded by the system, which is random enough.
 pub(crate) fn unique_name() -> String {
     format!("candor_test_{:016x}", RandomState::new().hash_one(std::process::id()))
 }

@@ -11,17 +11,18 @@ use std::thread;
 use tokio_postgres::config::Host;
 use tokio_postgres::{Config, error::SqlState};
 
-/// Whoever builds a template holds this advisory lock, so that tests in many processes build it once between them.
+/// Advisory lock of the process that builds a template, so that concurrent test processes build it only once.
 const BUILDING: i64 = 0x0063_616e_646f_7200;
-/// Leaves room for [`UNFINISHED`] below PostgreSQL's 63 bytes for a name.
+/// Maximum length of a template name, which leaves room for [`UNFINISHED`] below PostgreSQL's 63 bytes.
 const LONGEST_NAME: usize = 40;
-/// Whoever joins databases of several nodes holds this one: the nodes tell each other, and cannot do so for two at once.
+/// Advisory lock of the process that joins the databases of several nodes. Nodes notify each other while
+/// joining, and cannot do so for two databases at once.
 const JOINING: i64 = 0x0063_616e_646f_7202;
 const UNFINISHED: &str = "_unfinished";
-/// The first version whose `CREATE DATABASE` can be told to copy files, which takes half the time for a small database.
+/// The first version whose `CREATE DATABASE` can copy files, which halves the time for a small database.
 const WITH_STRATEGY: u32 = 15;
 
-/// A database that belongs to one test and is removed when this value is dropped.
+/// A database that belongs to one test and is dropped with this value.
 #[derive(Debug)]
 pub struct TestDatabase {
     server: &'static Server,
@@ -30,14 +31,15 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// A fresh copy of the template database of that name; `None`, after saying so, when the machine has no PostgreSQL.
+    /// Creates a copy of the template database of that name. Prints a notice and returns `None` without
+    /// PostgreSQL.
     ///
-    /// Whichever test comes first, in whichever process, builds the template: an empty database that `migrate` is given
-    /// the URL of. The name must change whenever `migrate` does, because a server that outlives the tests keeps it.
-    /// `migrate` runs on a thread of its own without a runtime, so it may block and may start one.
+    /// The first test that asks for a template builds it: `migrate` gets the URL of an empty database. The name
+    /// must change whenever `migrate` does, because a server that outlives the tests keeps its templates.
+    /// `migrate` runs on a thread without a runtime, so it may block and may start a runtime.
     ///
     /// # Errors
-    /// When there is a server and it, or `migrate`, fails.
+    /// A server exists, but it or `migrate` fails.
     pub fn create<E: Display>(
         template: &str,
         migrate: impl FnOnce(&str) -> Result<(), E> + Send,
@@ -55,15 +57,15 @@ impl TestDatabase {
         })
     }
 
-    /// An empty database; `None`, after saying so, when the machine has no PostgreSQL.
+    /// Creates an empty database. Prints a notice and returns `None` without PostgreSQL.
     ///
     /// # Errors
-    /// When there is a server and it fails.
+    /// A server exists, but it fails.
     pub fn empty() -> Result<Option<Self>, Error> {
         Self::new(|server, name| Nodes::connect(server)?.make(name))
     }
 
-    /// The database's URL, which names all nodes of a cluster, the coordinator first.
+    /// Returns the database's URL, with all nodes of a cluster as hosts, the coordinator first.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -87,18 +89,18 @@ impl Drop for TestDatabase {
     }
 }
 
-/// Names that mean the same with and without quotes.
+/// Returns `true` for names that need no quotes.
 fn is_plain(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len())
         && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
 }
 
-/// Tests call from inside and outside of runtimes, and a runtime cannot be entered from within another.
+/// Runs work on a new thread, because callers may be inside a runtime, and runtimes cannot be nested.
 pub(crate) fn on_a_plain_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Blocking connections to the maintenance database of each node; a server by itself is one.
+/// Blocking connections to the maintenance database of each node; a single server counts as one node.
 struct Nodes<'a> {
     server: &'a Server,
     all: Vec<Admin>,
@@ -113,7 +115,7 @@ impl<'a> Nodes<'a> {
         self.all.first().ok_or_else(|| Error::Url(self.server.url().to_owned()))
     }
 
-    /// Makes a database from another on each node; false when that other one does not exist.
+    /// Creates a database from a template on each node. Returns `false` if the template does not exist.
     fn copy(&self, template: &str, name: &str) -> Result<bool, Error> {
         for node in &self.all {
             if !node.copy(template, name)? {
@@ -127,7 +129,7 @@ impl<'a> Nodes<'a> {
         self.all.iter().try_for_each(|it| it.remove(name))
     }
 
-    /// An empty database, which the nodes of a cluster have together.
+    /// Creates an empty database, joined across the nodes of a cluster.
     fn make(&self, name: &str) -> Result<(), Error> {
         self.copy("template0", name)?;
         if self.all.len() == 1 {
@@ -140,7 +142,7 @@ impl<'a> Nodes<'a> {
         joined
     }
 
-    /// Lets the databases of this name on all nodes become one.
+    /// Joins the databases of this name on all nodes into one.
     fn join(&self, name: &str) -> Result<(), Error> {
         let nodes: Vec<_> = self.server.nodes().map(|it| with_database(it, name)).collect();
         for url in &nodes {
@@ -156,8 +158,8 @@ impl<'a> Nodes<'a> {
         Ok(())
     }
 
-    /// Builds the template unless another process has just done so. It gets its name when it is complete, so one that
-    /// a killed process left half-way is never used.
+    /// Builds the template unless another process has just built it. The template gets its name only when it is
+    /// complete, so an unfinished one of a killed process is never used.
     fn build<E: Display>(&self, template: &str, migrate: impl FnOnce(&str) -> Result<(), E>) -> Result<(), Error> {
         let first = self.first()?;
         first.execute(&format!("SELECT pg_advisory_lock({BUILDING})"))?;
@@ -175,12 +177,12 @@ impl<'a> Nodes<'a> {
         self.remove(&unfinished)?;
         self.make(&unfinished)?;
         migrate(&self.server.url_of(&unfinished)).map_err(Error::migrate)?;
-        // Whoever finds it on the first node finds it on all of them.
+        // The first node comes last: a template that exists there exists on all nodes.
         self.all.iter().rev().try_for_each(|node| node.finish(&unfinished, template))
     }
 }
 
-/// The host and the port of a URL, as the nodes of a cluster name each other.
+/// Returns host and port of a URL, as the nodes of a cluster name each other.
 fn place(url: &str) -> Result<(String, u16), Error> {
     let config: Config = url.parse().map_err(Error::sql("the URL of a node"))?;
     let host = match config.get_hosts().first() {
@@ -191,10 +193,10 @@ fn place(url: &str) -> Result<(String, u16), Error> {
     Ok((host, config.get_ports().first().copied().unwrap_or(USUAL_PORT)))
 }
 
-/// PostgreSQL's port, where a URL has none.
+/// Default port of PostgreSQL.
 const USUAL_PORT: u16 = 5432;
 
-/// A connection that makes and removes databases.
+/// A connection that creates and drops databases.
 struct Admin(TestSession);
 
 impl Admin {
@@ -202,7 +204,7 @@ impl Admin {
         TestSession::connect(url).map(Self)
     }
 
-    /// Makes a database from another; false when that other one does not exist.
+    /// Creates a database from a template. Returns `false` if the template does not exist.
     fn copy(&self, template: &str, name: &str) -> Result<bool, Error> {
         let strategy = if self.version()? >= WITH_STRATEGY { " STRATEGY FILE_COPY" } else { "" };
         let statement = format!("CREATE DATABASE {name} TEMPLATE {template}{strategy}");
@@ -217,7 +219,8 @@ impl Admin {
         self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
     }
 
-    /// Nobody may be connected to a template while it is copied, and a pool of the migration's may still be closing.
+    /// Renames a complete template and disconnects its sessions. A template cannot be copied while it is in
+    /// use, and a connection pool of the migration may still be closing.
     fn finish(&self, unfinished: &str, template: &str) -> Result<(), Error> {
         self.execute(&format!("ALTER DATABASE {unfinished} WITH ALLOW_CONNECTIONS false"))?;
         self.execute(&format!(

@@ -33,10 +33,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// A name for a template that has the schema of this checkout: it changes with the migrations.
+/// Returns a template name for the schema of this checkout. It contains a hash of the migrations.
 ///
 /// # Errors
-/// When these cannot be read.
+/// The migrations cannot be read.
 pub fn template(kind: &str) -> Result<String, Error> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
     let entries = |folder: &Path| -> io::Result<Vec<PathBuf>> {
@@ -52,38 +52,38 @@ pub fn template(kind: &str) -> Result<String, Error> {
     Ok(format!("candor{kind}_{:016x}", hasher.finish()))
 }
 
-/// Why there is no database although there should be one.
+/// Failure to provide a database although a server is installed or configured.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or program could not be used.
     #[error("cannot {what}: {source}")]
     Io {
-        /// Verb and object, for example `create /tmp/x`.
+        /// The operation, as a verb and its object, such as `create /tmp/x`.
         what: String,
-        /// The system's answer.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// PostgreSQL refuses to run as root, and there is no account to run it as.
+    /// PostgreSQL refuses to run as root, and no unprivileged account exists.
     #[error("PostgreSQL does not run as root, and /etc/passwd has neither the user postgres nor nobody")]
     NoAccount,
-    /// The server ended, or did not come up in time.
+    /// The server ended or did not start in time.
     #[error("the temporary PostgreSQL did not start; the end of its log:\n{log}")]
     Start {
-        /// The last lines the server wrote.
+        /// The end of the server's log.
         log: String,
     },
-    /// `CANDOR_TEST_DATABASE_URL` is not of the form that database names can be put into.
+    /// `CANDOR_TEST_DATABASE_URL` has a form into which database names cannot be inserted.
     #[error("{URL_VARIABLE} must be a URL of the form postgres://user:password@host/database, not {0:?}")]
     Url(String),
-    /// Only names that need no quoting are taken.
+    /// The template name would need quotes.
     #[error("{0:?} cannot name a template: use 1 to 40 of a-z, 0-9 and _")]
     TemplateName(String),
     /// The server refused a statement or the connection.
     #[error("{what}: {}", with_causes(.source))]
     Sql {
-        /// The statement, or what else was tried.
+        /// The statement or other operation.
         what: String,
-        /// The server's answer.
+        /// Error of the database driver.
         source: tokio_postgres::Error,
     },
     /// The caller's migration failed.
@@ -107,7 +107,7 @@ impl Error {
     }
 }
 
-/// The driver's own message is only a category such as `db error`; the reason is in its sources.
+/// Returns an error with its sources: the driver's own message is only a category such as `db error`.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,5 @@
-//! Starts a temporary PostgreSQL, prints its URL, and keeps it until Ctrl-C or the end of standard input.
+//! Starts a temporary PostgreSQL server, prints its URL, and keeps it until Ctrl-C or the end of standard
+//! input.
 
 use candor_test_postgres::Cluster;
 use std::io::{self, Write};

@@ -14,23 +14,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The environment variable that names the archive.
+/// Environment variable with the path of the archive.
 pub const ARCHIVE_VARIABLE: &str = "CANDOR_TEST_CITUS";
-/// How the archive is called where it lies beside the checkout.
+/// File name of the archive beside the checkout.
 const ARCHIVE: &str = "citus-pg15.tar.zst";
-/// Where Debian has the version that the archive is for.
+/// Folders of PostgreSQL 15 on Debian, each with `true` if it contains programs.
 const FOLDERS: [(&str, bool); 3] =
     [("usr/lib/postgresql/15/bin", true), ("usr/lib/postgresql/15/lib", false), ("usr/share/postgresql/15", false)];
-/// The first server of the series that has what the engine asks it for.
+/// The first minor version with the functions that the engine needs.
 const LEAST_MINOR: u32 = 20;
 const NODES: usize = 3;
 const SETTINGS: [&str; 9] = [
-    // What was acknowledged survives the death of a server, though not one of the machine.
+    // Acknowledged writes survive the death of a server process, but not of the machine.
     "synchronous_commit=on",
     "shared_preload_libraries=citus",
     "citus.node_conninfo=sslmode=disable",
     "max_prepared_transactions=200",
-    // Each database has a process of its own for its upkeep.
+    // Each database has a maintenance process.
     "max_worker_processes=128",
     "wal_level=logical",
     "max_wal_senders=10",
@@ -38,27 +38,27 @@ const SETTINGS: [&str; 9] = [
     "shared_buffers=64MB",
 ];
 
-/// Three servers that can spread tables: the coordinator first. They and their programs go with this value.
+/// Three servers of a cluster, the coordinator first. They and their programs are removed on drop.
 #[derive(Debug)]
 pub struct Nodes {
-    /// The servers.
+    /// The servers, the coordinator first.
     pub all: Vec<Cluster>,
     _programs: Unpacked,
 }
 
 impl Nodes {
-    /// Starts them; or says why that cannot be here.
+    /// Starts the nodes; the inner error is the reason why this machine cannot run them.
     ///
     /// # Errors
-    /// When everything is there and a server does not come up.
+    /// All requirements are met, but a server does not start.
     pub fn start() -> Result<Result<Self, String>, Error> {
         Self::start_with(&[])
     }
 
-    /// The same with more settings, each as `name=value`.
+    /// Starts the nodes with additional settings, each as `name=value`.
     ///
     /// # Errors
-    /// As for [`Nodes::start`].
+    /// Those of [`Nodes::start`].
     pub fn start_with(more: &[&str]) -> Result<Result<Self, String>, Error> {
         let (archive, root) = match found() {
             Ok(it) => it,
@@ -73,7 +73,7 @@ impl Nodes {
         Ok(Ok(nodes))
     }
 
-    /// Makes a database that the nodes have together; its URL on each of them.
+    /// Creates a database joined across the nodes. Returns its URL on each of them.
     ///
     /// # Errors
     /// The refusal of a server.
@@ -93,21 +93,21 @@ impl Nodes {
         Ok(urls)
     }
 
-    /// The nodes' URLs, as [`NODES_VARIABLE`](crate::NODES_VARIABLE) has them.
+    /// Returns the nodes' URLs in the format of [`NODES_VARIABLE`](crate::NODES_VARIABLE).
     #[must_use]
     pub fn urls(&self) -> String {
         self.all.iter().map(Cluster::url).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Lets a node reach itself, which it does while a part is moved, by the socket that it has.
+/// Sets the address by which a node connects to itself, which it does while a shard is moved, to its socket.
 fn finds_itself(node: &Cluster) -> Result<(), Error> {
     let session = TestSession::connect(&node.url())?;
     session.execute(&format!("ALTER SYSTEM SET citus.local_hostname = '{}'", node.folder().display()))?;
     session.execute("SELECT pg_reload_conf()")
 }
 
-/// The archive, and the root under which Debian's PostgreSQL 15 lies; or what is missing.
+/// Returns the archive and the root folder of Debian's PostgreSQL 15, or the missing requirement.
 fn found() -> Result<(PathBuf, PathBuf), String> {
     let named = env::var_os(ARCHIVE_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(ARCHIVE);
@@ -132,7 +132,7 @@ fn found() -> Result<(PathBuf, PathBuf), String> {
     Ok((archive, root.unwrap_or(Path::new("/")).to_path_buf()))
 }
 
-/// The machine's PostgreSQL with the engine.
+/// A folder with links to the machine's PostgreSQL and the unpacked engine.
 #[derive(Debug)]
 struct Unpacked(PathBuf);
 
@@ -145,7 +145,7 @@ impl Unpacked {
             let to = own.0.join(folder);
             let parent = to.parent().unwrap_or(&own.0);
             fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-            // A program looks for its other files from where it is itself, so programs are copied.
+            // Programs are copied, because they locate other files relative to their own path.
             let how = if is_program { "-rL" } else { "-rs" };
             run(Command::new("cp").arg(how).arg(root.join(folder)).arg(&to))?;
         }

@@ -1,11 +1,12 @@
-//! Where the PostgreSQL server programs of this machine are.
+//! Locates the PostgreSQL server programs of this machine.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Folders of installations that keep one folder per version: (parent, start of the name, where the programs are).
+/// Folders with one installation per version: parent, prefix of the installation's name, path of the programs
+/// in it.
 const VERSIONED: [(&str, &str, &str); 6] = [
     ("/usr/lib/postgresql", "", "bin"),
     ("/usr", "pgsql-", "bin"),
@@ -15,8 +16,8 @@ const VERSIONED: [(&str, &str, &str); 6] = [
     ("/Applications/Postgres.app/Contents/Versions", "", "bin"),
 ];
 
-/// The first folder that holds `initdb` and `postgres`: `PG_BIN_DIR`, then `PATH`, then what `pg_config` names, then
-/// the usual places, the newest version first.
+/// Returns the first folder with `initdb` and `postgres`: `PG_BIN_DIR`, then `PATH`, then the folder of
+/// `pg_config`, then the usual folders, newest version first.
 pub(crate) fn find() -> Option<PathBuf> {
     let given = env::var_os("PG_BIN_DIR").map(PathBuf::from);
     let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
@@ -25,7 +26,7 @@ pub(crate) fn find() -> Option<PathBuf> {
     })
 }
 
-/// The folder in which both programs are. A link to one of them is followed, because distributions link only some.
+/// Returns the folder with both programs. Follows links, because distributions link only one of them.
 fn complete(folder: &Path) -> Option<PathBuf> {
     let holds_both = |folder: &Path| folder.join("initdb").is_file() && folder.join("postgres").is_file();
     if holds_both(folder) {
@@ -54,7 +55,7 @@ fn newest_first((parent, prefix, programs): &(&str, &str, &str)) -> Vec<PathBuf>
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The numbers in a folder's name, so that 16 sorts above 9.6.
+/// Returns the numbers in a folder's name, so that 16 sorts above 9.6.
 fn version(name: &str) -> Vec<u32> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }

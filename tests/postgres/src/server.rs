@@ -1,4 +1,4 @@
-//! The server that the tests of this process share.
+//! The server that all tests of this process share.
 
 use crate::{Cluster, Error};
 use std::env;
@@ -6,43 +6,42 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The environment variable that names a server to use; its role must be allowed to create databases.
+/// Environment variable with the URL of a server to use; its role must be allowed to create databases.
 pub const URL_VARIABLE: &str = "CANDOR_TEST_DATABASE_URL";
 
-/// The environment variable that names the nodes of a cluster (Citus) instead: a URL each, the coordinator's first, with
-/// spaces between them.
+/// Environment variable with the URLs of a cluster's nodes (Citus), separated by spaces, the coordinator first.
 pub const NODES_VARIABLE: &str = "CANDOR_TEST_NODES";
 
-/// Whether tests get databases that are to be spread over the nodes of a cluster.
+/// Returns `true` if tests run on a cluster, on which tables are distributed.
 #[must_use]
 pub fn is_spread() -> bool {
     env::var_os(NODES_VARIABLE).is_some_and(|it| !it.is_empty())
 }
 
-/// A server that tests may create databases on.
+/// A server on which tests may create databases.
 #[derive(Debug)]
 pub struct Server {
     url: String,
-    /// The other nodes, if it is the coordinator of a cluster.
+    /// URLs of the other nodes, if the server is the coordinator of a cluster.
     others: Vec<String>,
     /// Held for its guard: the server stops when this process ends.
     _cluster: Option<Cluster>,
 }
 
 impl Server {
-    /// The URL of the database from which the others are created.
+    /// Returns the URL of the maintenance database.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The same server's URL with another database's name; of a cluster, the coordinator's.
+    /// Returns the URL of a database on this server; for a cluster, on the coordinator.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
         with_database(&self.url, database)
     }
 
-    /// The same with the other nodes behind the server, if it has any.
+    /// Returns the URL of a database with all nodes as hosts.
     pub(crate) fn url_of_all(&self, database: &str) -> String {
         let url = self.url_of(database);
         let hosts = |it: &str| it.get(hosts(it)).unwrap_or_default().to_owned();
@@ -50,7 +49,7 @@ impl Server {
         format!("{}{}{}", &url[..self::hosts(&url).start], all.join(","), &url[self::hosts(&url).end..])
     }
 
-    /// The URLs of all nodes: of this server, which comes first, and of the others, if it has any.
+    /// Returns the URLs of all nodes, this server first.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.url).chain(&self.others).map(String::as_str)
     }
@@ -67,7 +66,8 @@ impl Server {
         }
         let cluster = Cluster::start()?;
         if cluster.is_none() {
-            // Written past the test harness, which shows what a test prints only when it fails.
+            // Written to standard error directly, because the test harness shows captured output only of failed
+            // tests.
             let _ = writeln!(
                 std::io::stderr(),
                 "skipped: the tests on PostgreSQL, for there is none; set {URL_VARIABLE} or PG_BIN_DIR, or run `cargo xtask test`"
@@ -84,7 +84,7 @@ impl Server {
     }
 }
 
-/// A URL with another database's name.
+/// Replaces the database name of a URL.
 pub(crate) fn with_database(url: &str, database: &str) -> String {
     let authority = url.find("://").map_or(0, |at| at + "://".len());
     let end = |from: usize, stops: &[char]| url[from..].find(stops).map_or(url.len(), |at| from + at);
@@ -92,17 +92,18 @@ pub(crate) fn with_database(url: &str, database: &str) -> String {
     format!("{}/{database}{}", &url[..path], &url[query..])
 }
 
-/// Where the hosts of a URL with a database are.
+/// Returns the range of the hosts in a URL that names a database.
 fn hosts(url: &str) -> Range<usize> {
     let authority = url.find("://").map_or(0, |at| at + "://".len());
     let end = url[authority..].find('/').map_or(url.len(), |at| authority + at);
     url[authority..end].rfind('@').map_or(authority, |at| authority + at + 1)..end
 }
 
-/// The server that all tests of this process use; `None`, after saying so once, when the machine has none.
+/// Returns the server that all tests of this process use. Prints a notice once and returns `None` without
+/// PostgreSQL.
 ///
 /// # Errors
-/// When a server is named or installed and cannot be used.
+/// A server is configured or installed, but cannot be used.
 pub fn shared() -> Result<Option<&'static Server>, Error> {
     static STARTING: Mutex<()> = Mutex::new(());
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();

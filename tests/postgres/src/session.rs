@@ -1,10 +1,10 @@
-//! A connection that waits for each answer.
+//! A blocking connection for tests.
 
 use crate::Error;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls};
 
-/// A blocking connection to a database, not to be used within a runtime.
+/// A blocking connection to a database. It must not be used within a runtime.
 #[derive(Debug)]
 pub struct TestSession {
     pub(crate) runtime: Runtime,
@@ -12,10 +12,10 @@ pub struct TestSession {
 }
 
 impl TestSession {
-    /// Connects.
+    /// Connects to a database.
     ///
     /// # Errors
-    /// When the server refuses or is not there.
+    /// The server refuses or does not exist.
     pub fn connect(url: &str) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
         let connect = tokio_postgres::connect(url, NoTls);
@@ -25,7 +25,7 @@ impl TestSession {
         Ok(Self { runtime, client })
     }
 
-    /// Runs statements without their answers.
+    /// Executes statements and discards their results.
     ///
     /// # Errors
     /// The server's refusal.
@@ -33,7 +33,7 @@ impl TestSession {
         self.runtime.block_on(self.client.batch_execute(statement)).map_err(Error::sql(statement))
     }
 
-    /// Asks for one truth.
+    /// Returns the boolean result of a query.
     ///
     /// # Errors
     /// The server's refusal.
@@ -42,7 +42,7 @@ impl TestSession {
         row.try_get(0).map_err(Error::sql(question))
     }
 
-    /// Asks for one number.
+    /// Returns the integer result of a query.
     ///
     /// # Errors
     /// The server's refusal.

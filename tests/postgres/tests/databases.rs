@@ -1,4 +1,4 @@
-//! What a test gets from [`TestDatabase`].
+//! Tests of [`TestDatabase`].
 
 #![cfg(test)]
 
@@ -100,7 +100,7 @@ fn a_name_that_needs_quotes_is_refused() {
     }
 }
 
-/// A name that no earlier run on a lasting server has used.
+/// Returns a template name that no earlier run on a permanent server has used.
 fn unique_template() -> String {
     use std::hash::{BuildHasher, RandomState};
     format!("unique_{:016x}", RandomState::new().hash_one(0))

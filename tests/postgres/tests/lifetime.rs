@@ -1,4 +1,4 @@
-//! A temporary server ends with its owner, however that one ends.
+//! A temporary server ends with its owner, however the owner ends.
 
 #![cfg(test)]
 
@@ -20,7 +20,7 @@ fn program() -> Command {
     command
 }
 
-/// The program of this package, holding a server, or `None` on a machine without PostgreSQL.
+/// Starts this package's program, which holds a server; `None` without PostgreSQL.
 fn owner() -> Option<(Child, PathBuf)> {
     drop(Cluster::start().unwrap()?);
     let mut child = program().spawn().unwrap();
@@ -65,7 +65,7 @@ fn nothing_remains_when_the_owner_is_killed() {
     assert!(!is_running(&server));
 }
 
-/// What can be seen of a server on its way up, in this order: a file in its folder, and a text in it.
+/// Stages of a starting server, in order: a file in its folder, and a text in that file.
 const MOMENTS: [(&str, &str); 6] = [
     ("", ""),
     ("log", ""),

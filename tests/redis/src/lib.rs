@@ -1,5 +1,5 @@
-//! A real server for tests of shared limits: `redis-server` or `valkey-server`, whichever is found. It listens on this
-//! machine alone, keeps nothing, and ends with the process that started it.
+//! A real `redis-server` or `valkey-server` for tests of shared limits. It listens on the loopback address,
+//! stores nothing on disk, and ends with the process that started it.
 
 mod tls;
 
@@ -12,16 +12,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Names a server program that is not in the search path.
+/// Environment variable with the path of a server program.
 const PROGRAM: &str = "CANDOR_TEST_REDIS_SERVER";
-/// Programs that are looked for.
+/// Programs to look for in the search path.
 const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 const GUARD: &str = include_str!("guard.sh");
-/// Longer than a start takes on a busy machine.
+/// Time limit for a start, for a busy machine.
 const START: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(5);
 
-/// A server on one port for as long as this value lives, with pauses where a test wants them.
+/// A server on one port, removed on drop. Tests can stop and restart it.
 #[derive(Debug)]
 pub struct TestRedis {
     port: u16,
@@ -32,15 +32,15 @@ pub struct TestRedis {
 }
 
 impl TestRedis {
-    /// A server without a password; `None`, after saying so, where there is no program for one.
+    /// Starts a server without a password. Prints a notice and returns `None` without a server program.
     ///
     /// # Errors
-    /// When there is a program and it does not start.
+    /// A program exists, but does not start.
     pub fn start() -> io::Result<Option<Self>> {
         Self::start_with(&[])
     }
 
-    /// The same with more arguments.
+    /// Starts a server with additional arguments.
     ///
     /// # Errors
     /// Those of [`TestRedis::start`].
@@ -48,7 +48,7 @@ impl TestRedis {
         Self::prepare(arguments, None)
     }
 
-    /// The same over TLS alone, as `localhost`.
+    /// Starts a server that accepts TLS only, as `localhost`.
     ///
     /// # Errors
     /// Those of [`TestRedis::start`].
@@ -58,7 +58,7 @@ impl TestRedis {
 
     fn prepare(arguments: &[&str], tls: Option<tls::Files>) -> io::Result<Option<Self>> {
         let Some(program) = program() else {
-            // The test harness shows it, where it shows what tests say.
+            // The test harness shows this where it shows the output of tests.
             writeln!(io::stderr(), "skipped: the tests of shared limits, for there is no {}", PROGRAMS.join(" or "))?;
             return Ok(None);
         };
@@ -70,51 +70,51 @@ impl TestRedis {
         Ok(Some(server))
     }
 
-    /// Its URL without a password and without TLS.
+    /// Returns the URL without password and TLS.
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// Where it listens on this machine.
+    /// Returns the port on the loopback address.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where its certificate is, over TLS.
+    /// Returns the path of the certificate, if the server uses TLS.
     #[must_use]
     pub fn certificate(&self) -> Option<PathBuf> {
         self.tls.as_ref().map(tls::Files::certificate)
     }
 
-    /// The number of its process, while it runs.
+    /// Returns the process id while the server runs.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.running.as_ref().map(|it| it.process)
     }
 
-    /// Ends it at once, and what it kept with it.
+    /// Kills the server, which loses its data.
     pub fn kill(&mut self) {
         self.running = None;
     }
 
-    /// Starts it, empty, and waits until it listens.
+    /// Starts the server again, empty, and waits until it listens.
     ///
     /// # Errors
-    /// When it does not.
+    /// The server does not start.
     pub fn resume(&mut self) -> io::Result<()> {
         self.running = Some(Running::start(&self.program, self.port, &self.arguments)?);
         if listens(self.port) { Ok(()) } else { Err(io::Error::other("the server does not listen")) }
     }
 }
 
-/// A process and the shell that ends it.
+/// A server process and the shell that ends it.
 #[derive(Debug)]
 struct Running {
     guard: Child,
     process: u32,
-    /// Once this is closed, the guard ends the process.
+    /// Standard input of the guard, which ends the process once this is closed.
     open: Option<ChildStdin>,
 }
 
@@ -140,7 +140,7 @@ impl Drop for Running {
     }
 }
 
-/// The name of a folder that is not there yet.
+/// Returns the path of a folder that does not exist yet.
 fn folder(what: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

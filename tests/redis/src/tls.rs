@@ -1,4 +1,4 @@
-//! A certificate that vouches for itself, and its key, as files.
+//! A self-signed certificate and its key, as files.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,14 +7,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
-/// Files that go with this value.
+/// Files of a certificate, removed on drop.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    /// For a server that is `localhost`, in a folder that this makes.
+    /// Creates a certificate for `localhost` in a new folder.
     pub(crate) fn make(folder: PathBuf) -> io::Result<Self> {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).map_err(io::Error::other)?;
@@ -29,7 +29,7 @@ impl Files {
         self.folder.join("certificate.pem")
     }
 
-    /// What the server is started with; `port` is the one for TLS.
+    /// Returns the server's arguments for TLS on this port.
     pub(crate) fn arguments(&self, port: u16) -> Vec<String> {
         let path = |it: &Path| it.display().to_string();
         let (certificate, key) = (path(&self.certificate()), path(&self.key()));
@@ -52,7 +52,7 @@ impl Drop for Files {
     }
 }
 
-/// Lines of 64 letters, as such files have them.
+/// Encodes data as PEM, with 64 characters per line.
 fn pem(what: &str, der: &[u8]) -> String {
     let encoded = STANDARD.encode(der);
     let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();

@@ -1,4 +1,4 @@
-//! `candor backup` beside a running service, and `candor restore` of what it made.
+//! `candor backup` beside a running service, and `candor restore` of its backup.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ fn rows(answer: &Value, table: &str) -> u64 {
     tables.iter().find(|entry| entry["name"] == table).unwrap()["rows"].as_u64().unwrap()
 }
 
-/// Names in a folder that are left over from an unfinished copy.
+/// Returns the names of files in a folder that an unfinished copy left behind.
 fn leftovers(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     names.filter(|name| name.contains("unfinished")).collect()
@@ -117,7 +117,7 @@ fn restore_never_replaces_a_database() {
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     assert!(refused.stderr.contains("data/candor.db exists; stop the service"), "{}", refused.stderr);
     assert_eq!(fs::read(path(&place, "data/candor.db")).unwrap(), before);
-    // SQLite would take the log of another database for changes to the restored one.
+    // SQLite would apply a leftover log of another database to the restored one.
     fs::rename(path(&place, "data/candor.db"), path(&place, "old.db")).unwrap();
     fs::write(path(&place, "data/candor.db-wal"), "left over").unwrap();
     let refused = candor(&place, &["restore", "copy.db"]);

@@ -1,4 +1,4 @@
-//! Settings: named when they are wrong, masked when they are shown.
+//! Settings: errors name them, and output masks their secrets.
 
 use std::fs;
 
@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::support::{Place, Service, candor};
 
-/// The one line on standard error, and nothing on standard output.
+/// Runs a command that must fail with this code, with nothing on standard output. Returns its one line of
+/// standard error.
 fn refused(place: &Place, arguments: &[&str], code: i32) -> String {
     let it = candor(place, arguments);
     assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(code), "", 1), "{}", it.stderr);

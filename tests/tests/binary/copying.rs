@@ -1,4 +1,4 @@
-//! `candor copy`: everything goes to the other store and back, and the service goes on there.
+//! `candor copy`: data is copied to the other store and back, and the service continues there.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::{Answer, Client, Place, Receiver, Response, Service, candor,
 const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is asked for on both stores. What an answer has of the time of the last request is left out.
+/// Lists that must be equal on both stores.
 const LISTS: [&str; 16] = [
     "/v1/organization",
     "/v1/departments",
@@ -29,7 +29,7 @@ const LISTS: [&str; 16] = [
     "/v1/search?q=review",
 ];
 
-/// A place whose deliveries are tried once, so that nothing changes by itself.
+/// Creates a place whose deliveries are attempted once, so that nothing changes by itself.
 fn place(place: Place) -> Place {
     place
         .with("CANDOR_MASTER_KEY", KEY_RING)
@@ -47,7 +47,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// Adds what the sample data have nothing of: deliveries that arrived and did not, an invitation, custom fields, retries.
+/// Adds data that the sample lacks: delivered and failed deliveries, an invitation, custom fields, stored
+/// answers.
 fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     receiver.answers(|it| if it.path == "/fails" { Answer::Status(500) } else { Answer::Status(200) });
     let mut paths = vec![];
@@ -73,7 +74,7 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     paths
 }
 
-/// What the service answers to all that is asked for.
+/// Returns the answers to all lists and paths, without members that differ on every request.
 fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
     let paths = LISTS.iter().map(ToString::to_string).chain(paths.iter().cloned());
     let mut all = vec![];
@@ -90,7 +91,7 @@ fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
     all
 }
 
-/// Records an observation with a key for retries, always the same one.
+/// Records an observation, always with the same idempotency key.
 fn observed(client: &mut Client) -> Response {
     let people = client.get("/v1/employees?filter%5Bstatus%5D=active&sort=created_at&limit=1").unwrap().json();
     let about = &people["data"][0]["id"];
@@ -98,7 +99,7 @@ fn observed(client: &mut Client) -> Response {
     client.request("POST", "/v1/observations", &[("Idempotency-Key", "a-key-of-this-test")], Some(&body)).unwrap()
 }
 
-/// A retry gets the answer that was kept on the other store.
+/// Asserts that a retry gets the answer stored by the other store.
 fn is_answered_again(client: &mut Client) {
     let again = observed(client);
     assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
@@ -152,7 +153,7 @@ fn the_service_goes_on_on_the_other_store_and_back_again() {
     service.stop();
 }
 
-/// Follows the feed from a cursor of the first store to its end, and makes an event that comes last.
+/// Follows the feed from a cursor of the first store to its end, after adding one last event.
 fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
     let name = format!("Department no. {}", client.all("/v1/departments").len());
     made(client, "/v1/departments", &json!({"name": name}));

@@ -1,4 +1,4 @@
-//! A power cut during writes: what was acknowledged is there afterwards, whole.
+//! A power cut during writes: acknowledged writes exist completely afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::support::{Client, Place, Service, wait_until};
 
 const ROUNDS: usize = 4;
 const WRITERS: usize = 8;
-/// Writes that are acknowledged in a round before the cut comes, in the middle of others.
+/// Number of writes acknowledged per round before the kill, which comes while others are in flight.
 const WRITES: usize = 120;
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -55,8 +55,8 @@ fn body(employee: &str, text: &str) -> Value {
     json!({"employee_id": employee, "type": "strength", "observation": text})
 }
 
-/// Writers write without pause until the service is killed. Answers the texts by id that were acknowledged, and the
-/// texts whose answers never came.
+/// Writes without pause until the service is killed. Returns the acknowledged texts by id, and the texts whose
+/// answers never came.
 fn write_until_killed(
     service: Service,
     key: &str,
@@ -91,7 +91,7 @@ fn write_until_killed(
     (known.into_inner().unwrap(), unanswered.into_inner().unwrap())
 }
 
-/// Writes with the text as the idempotency key, so that it may be sent again.
+/// Writes an observation. Its text is the idempotency key, so that the request can be retried.
 fn write(client: &mut Client, employee: &str, text: &str) -> std::io::Result<String> {
     let headers = [("Idempotency-Key", text)];
     let answer = client.request("POST", "/v1/observations", &headers, Some(&body(employee, text)))?;
@@ -99,7 +99,7 @@ fn write(client: &mut Client, employee: &str, text: &str) -> std::io::Result<Str
     Ok(answer.json()["id"].as_str().unwrap().to_owned())
 }
 
-/// Sends again what was not answered: whether or not it was done before, it is done once now.
+/// Retries the unanswered writes, after which each of them exists exactly once.
 fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &mut BTreeMap<String, String>) {
     for text in texts {
         let id = write(client, employee, text).unwrap();
@@ -108,14 +108,15 @@ fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &
     }
 }
 
-/// Every acknowledged write has its row, its event and its audit entry, once, and there is nothing besides.
+/// Asserts that every acknowledged write has exactly one row, one event and one audit entry, and that there is
+/// nothing else.
 fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, String>) {
     let rows: Vec<Value> = client.all("/v1/observations?sort=created_at");
     let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
     assert_eq!(stored.len(), rows.len());
     assert_eq!(&stored, acknowledged);
     let ids: BTreeSet<&String> = acknowledged.keys().collect();
-    // On PostgreSQL the feed does not pass a transaction that is open anywhere on the server, also in another database.
+    // On PostgreSQL, any open transaction on the server holds the feed back, even one in another database.
     let mut told: Vec<String> = vec![];
     wait_until(PATIENCE, || {
         let events = client.all("/v1/events?filter[event]=observation.created");

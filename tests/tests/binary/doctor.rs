@@ -1,4 +1,4 @@
-//! `candor doctor`: what is wrong, and what to do, on both stores.
+//! `candor doctor`: problems and remedies, on both stores.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Service, candor};
 
-/// What the doctor says: how it ended, and each check with its state.
+/// Returns exit code, state of each check, and JSON output of the doctor.
 fn examined(place: &Place, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
     let it = candor(place, &[&["doctor", "--json"], options].concat());
     let object = it.object();
@@ -26,7 +26,7 @@ fn states(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(check, state)| ((*check).to_owned(), (*state).to_owned())).collect()
 }
 
-/// All but the room on the disk, which is the test machine's own.
+/// Removes the check of the disk space, which depends on the test machine.
 fn without_disk(mut found: BTreeMap<String, String>) -> BTreeMap<String, String> {
     found.remove("disk");
     found
@@ -114,7 +114,7 @@ fn an_address_may_be_taken_by_a_candor_and_by_nobody_else() {
     service.stop();
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = stranger.local_addr().unwrap().to_string();
-    // Whoever takes connections and says nothing would be waited for; this one hangs up.
+    // Closes each connection at once; the doctor would wait for a silent listener.
     std::thread::spawn(move || stranger.incoming().for_each(drop));
     let (code, found, object) = examined(&place, &["--listen", &taken]);
     assert_eq!((code, found["listener"].as_str()), (Some(1), "broken"), "{object}");

@@ -1,4 +1,4 @@
-//! Health, metrics and logs, as a monitoring system sees them.
+//! Health checks, metrics and logs, from a monitoring system's view.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -153,7 +153,7 @@ fn metrics_have_the_sizes_of_organizations() {
     assert!(measured.is_some() && sizes.is_some_and(|(rows, bytes)| rows > 0 && bytes > rows), "{sizes:?}");
 }
 
-/// What is logged at a level while a person is created, and a probe asks; the words of the lines.
+/// Returns message and route of each line logged at a level while a person is created and a probe asks.
 fn logged_at(level: &str) -> Vec<String> {
     let place = Place::sqlite();
     let key = place.key("*", &["--admin"]).secret;
@@ -214,7 +214,7 @@ fn a_health_check_without_a_client_of_its_own_asks_the_service_beside_it() {
     };
     assert_eq!(options(&["--json"]).json(), json!({"status": "ready"}));
     assert_eq!(options(&["--live"]).succeeded().stdout, "alive\n");
-    // A worker answers on the other listener alone.
+    // A worker answers only on the separate listener.
     assert_eq!(options(&["--admin-listen", "127.0.0.1:9"]).code, Some(1));
     service.stop();
 }

@@ -1,4 +1,4 @@
-//! Bytes that no client of good will sends: the service answers or hangs up, and goes on.
+//! Malformed bytes: the service answers or closes the connection, and stays available.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Place, Service};
 
-/// A deterministic source of noise.
+/// Returns deterministic random bytes.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let byte = |_| {
@@ -45,7 +45,7 @@ fn garbage_is_refused_and_the_service_goes_on() {
         (0..200_u64).map(|seed| noise(seed, 1 + usize::try_from(seed * 37 % 3000).unwrap())).collect();
     for bytes in written.into_iter().chain(random.iter().map(Vec::as_slice)) {
         let mut client = service.anonymous().unwrap();
-        // A service that hangs up early makes the rest of a write fail, which is right as well.
+        // The write may fail, because the service may close the connection early.
         let _ = client.send(bytes);
     }
     still_there(&service);
@@ -85,7 +85,7 @@ fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
         let mut client = service.client(&key);
         let head = client.head("POST", "/v1/departments", Some(body.len()));
         client.send(format!("{head}\r\n{}", &body[..sent]).as_bytes()).unwrap();
-        // Half of them hang up, the others wait in silence.
+        // Half of the clients close their connection, the others wait silently.
         if sent % 2 == 0 {
             open.push(client);
         }
@@ -135,7 +135,7 @@ fn bodies_that_are_too_large_are_refused_before_they_are_read() {
 fn many_idle_connections_do_not_shut_others_out() {
     let place = Place::sqlite();
     let service = Service::serve(&place);
-    // Fewer than one client address may have, and more than there are threads that serve.
+    // Below the limit per client address, and above the number of server threads.
     let idle: Vec<_> = (0..240).map(|_| service.anonymous().unwrap()).collect();
     let begun = Instant::now();
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! `candor import`, and uploads that are torn, on both stores.
+//! `candor import`, and interrupted uploads, on both stores.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Place, Service, candor};
 
-/// Above the limit of 5 MiB, so that it is sent in parts: managers stand behind their reports.
+/// Number of rows, above the limit of 5 MiB, so that the file is sent in parts. Managers come after their
+/// reports.
 const ROWS: usize = 2_000;
 const NOTE_CHARS: usize = 1_000;
 
@@ -93,7 +94,7 @@ fn an_import_says_what_it_lacks() {
     service.stop();
 }
 
-/// People in a tree, as far as `to`; `name` is everybody's first name.
+/// Writes a file of people in a tree, all with the first name `name`.
 fn tree(folder: &Path, file: &str, name: &str, people: std::ops::Range<usize>) {
     let mut text = "email,first_name,last_name,manager_email,department_name\n".to_owned();
     for it in people {
@@ -122,7 +123,7 @@ fn imported_at_once(place: Place) {
         assert_eq!(answer["data"]["errors"], json!([]));
         assert_eq!(count(answer, "created") + count(answer, "updated") + count(answer, "skipped"), rows, "{answer}");
     }
-    // Whichever came last for each person, managers and departments are the same; the names converge.
+    // Repeats one file: managers and departments are the same in both, and the names converge.
     let last = import("two.csv");
     assert_eq!((count(&last, "created"), count(&last, "deactivated"), &last["data"]["errors"]), (0, 0, &json!([])));
     assert_eq!(count(&import("two.csv"), "skipped"), 1_200);
@@ -141,9 +142,9 @@ fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_postgres() {
     }
 }
 
-/// How many uploads are torn.
+/// Number of interrupted uploads.
 const TORN: usize = 200;
-/// Uploads of one key within a minute.
+/// Maximum number of uploads per key and minute.
 const PER_KEY: usize = 5;
 
 #[test]
@@ -176,7 +177,7 @@ fn a_torn_upload_leaves_nothing_and_the_whole_one_completes_it() {
         if number % PER_KEY == PER_KEY - 1 {
             secret = key();
         }
-        // Any bytes will do, as long as they are others each time.
+        // Pseudo-random positions; any distinct ones would do.
         place_of_cut = (place_of_cut * 7919 + 104_729) % file.len();
         upload(&mut service.client(&secret), &file.as_bytes()[..place_of_cut]);
     }

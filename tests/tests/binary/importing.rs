@@ -1,4 +1,4 @@
-//! `candor import` against services that refuse, are busy, silent or not there.
+//! `candor import` against services that refuse, are busy, are silent or do not exist.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
@@ -14,7 +14,7 @@ const DONE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r
     {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
 const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
 
-/// Answers one connection after the other with these, and tells the idempotency keys that came.
+/// Serves one connection after the other with these answers. The thread returns the received idempotency keys.
 fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -47,7 +47,7 @@ fn place() -> Place {
     place
 }
 
-/// Waits for a line on standard error that says this, and keeps what comes after it.
+/// Waits for a line on standard error that contains the text. Later lines stay unread.
 fn says(process: &mut Child, text: &str) {
     let mut lines = BufReader::new(process.stderr.as_mut().unwrap()).lines();
     assert!(lines.any(|it| it.unwrap().contains(text)), "it ended without saying {text:?}");
@@ -112,7 +112,7 @@ fn an_import_says_that_the_service_is_silent_and_leaves_open_what_went_in() {
     drop(listener);
 }
 
-/// One row more than one part has.
+/// Returns a file with one row more than fits into one part.
 fn two_parts() -> String {
     let mut file = "email\n".to_owned();
     (0..=10_000).for_each(|it| writeln!(file, "p{it}@example.com").unwrap());

@@ -1,4 +1,4 @@
-//! The built binary, as an operator and a client meet it: over its command line and over real HTTP.
+//! Tests of the built binary over its command line and over real HTTP.
 
 #[cfg(test)]
 mod backup;

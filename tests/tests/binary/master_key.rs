@@ -1,11 +1,11 @@
-//! A database is opened with the master key that it was sealed with, on both stores.
+//! A database can be used only with the master key that it was sealed with, on both stores.
 
 use std::fs;
 
 use crate::support::{Place, Service, candor};
 
 const RIGHT: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-/// Another key under the same name.
+/// A different key with the same id.
 const WRONG: &str = "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 #[test]
@@ -22,9 +22,9 @@ fn another_master_key_is_refused_on_postgres() {
 }
 
 fn refused(place: Place, commands: &[&[&str]]) {
-    // Stopped again: while it serves an embedded database, another one is refused for that.
+    // Stopped first, because a served embedded database is refused for that reason.
     Service::serve(&place).stop();
-    // `dev` warns of other things before.
+    // At level `error`, because `dev` logs other warnings first.
     let wrong = place.with("CANDOR_MASTER_KEY", WRONG).with("CANDOR_LOG", "error");
     for command in commands {
         let it = candor(&wrong, command);

@@ -1,4 +1,4 @@
-//! What a newcomer does: `candor dev`, and the lines of the README.
+//! A newcomer's first steps: `candor dev`, and the commands of the README.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::support::{Place, Service};
 
 const README: &str = include_str!("../../../README.md");
 
-/// Runs lines in a shell; `None`, after saying so, where there is no curl.
+/// Runs a script in a shell. Prints a notice and returns `None` without `curl`.
 fn shell(script: &str) -> Option<String> {
     if Command::new("curl").arg("--version").output().is_err() {
         eprintln!("skipped: curl is not installed");
@@ -22,14 +22,14 @@ fn shell(script: &str) -> Option<String> {
     Some(text)
 }
 
-/// The lists that were answered, one after the other.
+/// Returns the lists in the output, in order.
 fn lists(text: &str) -> Vec<Value> {
     let start = text.find("{\"data\"").unwrap_or_else(|| panic!("no list in {text}"));
     let all = Deserializer::from_str(&text[start..]).into_iter();
     all.collect::<Result<_, _>>().unwrap_or_else(|it| panic!("{it}: {text}"))
 }
 
-/// The list shows, first, the observation that was recorded about the employee that was created.
+/// Asserts that the list begins with the created observation about the created employee.
 fn shows_what_was_created(text: &str) {
     let list = &lists(text)[0];
     let first = &list["data"][0];

@@ -1,4 +1,4 @@
-//! The database goes away and comes back: the service says so, answers in time, and goes on.
+//! Outage of the database: the service reports it, answers in time, and recovers.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Client, Place, Proxy, Service, candor, signal, wait_until, watched};
 
-/// How soon the state of the database shows.
+/// Time limit for the service to notice the state of the database.
 const SOON: Duration = Duration::from_secs(15);
 
 fn is_ready(service: &Service) -> bool {
@@ -19,7 +19,7 @@ fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
     (answer.status, answer.json())
 }
 
-/// A place on a database that is reached through a line of its own.
+/// Creates a place whose database is reached through a proxy.
 fn place_on_a_line() -> Option<(Place, Proxy, String)> {
     let place = Place::postgres()?;
     let key = place.key("*", &["--admin"]).secret;

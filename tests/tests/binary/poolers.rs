@@ -1,4 +1,4 @@
-//! A pooler between the service and its database: what works, and what is said where it does not.
+//! A connection pooler between service and database: working modes, and errors for the others.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -11,10 +11,10 @@ use crate::support::{Client, Mode, Place, Pooler, Receiver, Service, candor, wai
 
 const SOON: Duration = Duration::from_secs(30);
 const WRITERS: usize = 6;
-/// What each of them writes.
+/// Number of writes per writer.
 const WRITES: usize = 25;
 
-/// A server with a pooler in front.
+/// Starts a server with a pooler in front.
 fn pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
     let Some(server) = Cluster::start().unwrap() else {
         println!("skipped: there is no PostgreSQL to put a pooler in front of");
@@ -34,7 +34,8 @@ fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Writers and readers at once: nothing fails, and whoever follows gets everything once, by the feed and as deliveries.
+/// Runs writers and readers concurrently. Asserts that nothing fails and that the feed and the webhook get each
+/// event once.
 fn serves(place: &Place, key: &str) {
     let (service, receiver) = (Service::serve(place), Receiver::start());
     let mut client = service.client(key);
@@ -80,7 +81,7 @@ fn a_pooler_in_session_mode_may_stand_in_between() {
     let place = trusting(&pooler.url());
     let key = place.key("*", &["--admin"]).secret;
     serves(&place, &key);
-    // Others get the sessions that were used.
+    // A new service gets the pooler's used sessions.
     let service = Service::serve(&place);
     assert_eq!(service.client(&key).get("/v1/employees").unwrap().status, 200);
     service.stop();

@@ -1,4 +1,4 @@
-//! Only the owner of the process may read what it stores.
+//! Only the owner of the process can read its files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -38,7 +38,7 @@ fn an_open_database_is_closed_and_an_open_folder_is_named() {
     service.stop();
 }
 
-/// The findings of `candor doctor` about files with secrets.
+/// Returns the findings of `candor doctor` about files with secrets.
 fn secrets(place: &Place) -> Vec<serde_json::Value> {
     let mut found = candor(place, &["doctor", "--json"]).object();
     let checks = found["checks"].as_array_mut().unwrap();

@@ -1,4 +1,4 @@
-//! The master key is replaced while webhooks have secrets, on both stores.
+//! Replacement of the master key while webhooks have secrets, on both stores.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A standby that reads go to which may lag: what it shows, and what happens when it is not there.
+//! Reads from a lagging standby, and fallback to the primary when the standby is down.
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Pair, Place, Proxy, Service, candor, wait_until};
 
-/// Longer than anything takes here on a busy machine.
+/// Limit on every wait, for a busy machine.
 const SOON: Duration = Duration::from_secs(30);
 const WRITERS: usize = 4;
-/// What each of them writes.
+/// Number of observations per writer.
 const WRITES: usize = 60;
 
 const UP: &str = "candor_store_replica_up";
@@ -21,7 +21,7 @@ const READS: &str = "candor_store_replica_reads_total";
 const FALLBACKS: &str = "candor_store_replica_fallbacks_total";
 const FEED: &str = "/v1/events?filter[event]=observation.created";
 
-/// A database with a standby, and a service that knows both.
+/// A primary with a standby, and a service that is configured with both.
 struct Stage {
     pair: Pair,
     place: Place,
@@ -58,7 +58,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
 }
 
-/// The observations that a page of the feed tells of, and its cursor.
+/// Returns the observations of a feed page, and the next cursor.
 fn page(client: &mut Client, cursor: Option<&str>) -> (Vec<String>, String) {
     let cursor = cursor.map_or(String::new(), |it| format!("&cursor={it}"));
     let answer = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
@@ -108,14 +108,14 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
     assert!(!is_told(&mut client, &meanwhile) && !is_noted(&mut client, &meanwhile));
     assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
     assert!(metric(&service, READS) > reads);
-    // The change before this one is older with every look.
+    // The age of the last replayed change grows with each check.
     assert!(wait_until(SOON, || is_told(&mut client, &before) && lags(&service)).is_some());
     let listed = client.all("/v1/observations");
     assert!(listed.iter().any(|it| it["id"] == meanwhile.as_str()), "lists show what was written");
     assert_eq!(client.get(&format!("/v1/observations/{meanwhile}")).unwrap().status, 200);
     assert_eq!(client.get("/readyz").unwrap().status, 200);
 
-    // Another instance has no replica, and its cursor is ahead of this one's.
+    // This instance has no replica, so its cursor is ahead of the replica.
     let direct = Place::at(&stage.pair.primary.url());
     let ahead = Service::serve(&direct);
     let (told, cursor) = page(&mut ahead.client(&stage.key), None);
@@ -161,7 +161,7 @@ fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
             assert!(all.is_some(), "{} events", followed.len());
             followed
         });
-        // It is held up meanwhile, now and then.
+        // Replay on the standby is paused repeatedly during the writes.
         while !writers.iter().all(thread::ScopedJoinHandle::is_finished) {
             stage.pair.pause();
             stage.pair.resume();
@@ -233,7 +233,7 @@ fn only_a_standby_of_this_database_with_its_schema_is_read() {
     assert!(up.is_some(), "{}", service.log());
     assert!(candor(&place, &["doctor"]).stdout.contains("a standby of the database"));
 
-    // From here on it has a history of its own.
+    // From here on, the promoted standby diverges from the primary.
     pair.promote();
     let body = json!({"name": "Afterwards"});
     let department = text(&made(&mut client, "/v1/departments", &body)["id"]);

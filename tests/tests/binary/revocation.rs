@@ -1,4 +1,4 @@
-//! A revoked key is refused everywhere within a second.
+//! A revoked key is refused by every instance within a second.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Client, Place, Service, candor, wait_until};
 
-/// What is promised, for every instance.
+/// Documented limit on the time until a revocation takes effect on every instance.
 const WITHIN: Duration = Duration::from_secs(1);
 
 fn status(client: &mut Client) -> u16 {

@@ -1,4 +1,4 @@
-//! Instances that count keys together on a server, which may be away.
+//! Instances that count quotas together on a server, and without it while it is down.
 
 use std::fs;
 use std::sync::Mutex;
@@ -12,26 +12,26 @@ use crate::support::{Place, Service, candor, wait_until};
 
 const INSTANCES: usize = 4;
 const CLIENTS: usize = 32;
-/// Reads of a key in 60 seconds unless more was arranged (§8).
+/// Read quota of a key per 60 seconds (§8).
 const LIMIT: usize = 600;
-/// Longer than anything takes here on a busy machine.
+/// Limit on every wait, for a busy machine.
 const SOON: Duration = Duration::from_secs(30);
-/// How soon instances count together again once the server is back.
+/// Time limit for instances to count together again after the server is back.
 const BACK: Duration = Duration::from_secs(2);
-/// What is shorter than a window, by more than an answer takes.
+/// A period shorter than the quota's window of 60 seconds, by more than the duration of an answer.
 const WITHIN_A_WINDOW: Duration = Duration::from_secs(50);
 
 const UP: &str = "candor_rate_limit_store_up";
 const FAILURES: &str = "candor_rate_limit_store_failures_total";
 
-/// A metric of a service; `None` if it has none of the name.
+/// Returns a metric of a service, or `None` if there is none of that name.
 fn metric(service: &Service, name: &str) -> Option<u64> {
     let text = service.admin().unwrap().get("/metrics").unwrap().text();
     let line = text.lines().find(|it| it.strip_prefix(name).is_some_and(|it| it.starts_with(' ')))?;
     line.rsplit(' ').next()?.parse().ok()
 }
 
-/// A key with the usual limits.
+/// Creates a key with the default quotas.
 fn usual_key(place: &Place) -> String {
     let organization = place.key("*", &[]).organization;
     let create = ["key", "create", "--org", &organization, "--name", "usual", "--scopes", "*", "--json"];
@@ -42,7 +42,7 @@ fn start(place: &Place) -> Service {
     Service::start(place, &["serve", "--admin-listen", "127.0.0.1:0"])
 }
 
-/// Instances on one database that count on a server.
+/// Starts several instances on one database that count on a server.
 fn instances(server: &TestRedis) -> Option<(Place, Vec<Service>, String)> {
     let place = Place::postgres()?.with("CANDOR_RATE_LIMITER", &server.url());
     let key = usual_key(&place);
@@ -50,10 +50,10 @@ fn instances(server: &TestRedis) -> Option<(Place, Vec<Service>, String)> {
     Some((place, services, key))
 }
 
-/// What clients were answered.
+/// Answers that the clients got.
 #[derive(Default)]
 struct Answers {
-    /// When reads were admitted.
+    /// Times at which reads were admitted.
     admitted: Mutex<Vec<Instant>>,
     refused: AtomicBool,
     others: Mutex<Vec<u16>>,
@@ -72,7 +72,7 @@ impl Answers {
         self.admitted.lock().unwrap().len()
     }
 
-    /// The most that were admitted within a window.
+    /// Returns the highest number of admitted reads within any window.
     fn most(&self) -> usize {
         let times = self.admitted.lock().unwrap();
         let within = |from: &Instant| times.iter().filter(|it| **it >= *from && **it - *from < WITHIN_A_WINDOW).count();
@@ -80,7 +80,7 @@ impl Answers {
     }
 }
 
-/// Reads with many clients until `end` says of the last answer that it is enough.
+/// Reads with many clients until `end` returns `true` for the status of an answer.
 fn read(services: &[Service], key: &str, answers: &Answers, end: impl Fn(u16) -> bool + Sync) {
     thread::scope(|scope| {
         for client in 0..CLIENTS {
@@ -110,7 +110,8 @@ fn four_instances_with_32_clients_admit_the_limit_of_a_key_together() {
     if failures == 0 {
         assert_eq!(answers.most(), LIMIT);
     } else {
-        // A machine that is too busy for an answer within the budget: then what holds for failures holds.
+        // An answer of the limit server may miss its time budget on a busy machine; then the bound for failures
+        // applies.
         assert!(answers.most() <= INSTANCES * LIMIT, "{}", answers.most());
     }
     services.into_iter().for_each(Service::stop);
@@ -140,7 +141,7 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
         let log = service.log();
         let lines = |words: &str| log.lines().filter(|it| it.contains(words)).count();
         let (failed, answers_again) = (lines("the store of rate limits fails"), lines("rate limits answers again"));
-        // Too busy a machine may miss the budget now and then; each time is one line of each kind.
+        // A busy machine may miss the time budget several times; each time logs one line of each kind.
         assert!(failed >= 1 && failed == answers_again, "{log}");
         service.stop();
     }

@@ -1,4 +1,4 @@
-//! The orderly end, and the start after it.
+//! Graceful stop, and restart after it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ fn a_request_under_way_finishes_after_the_signal() {
         let body = json!({"name": format!("Department {name}")}).to_string();
         let head = client.head("POST", "/v1/departments", Some(body.len()));
         client.send(format!("{head}Expect: 100-continue\r\n\r\n").as_bytes()).unwrap();
-        // The service asks for the body, so the request is under way.
+        // The `100 Continue` shows that the request is in flight.
         assert_eq!(client.receive().unwrap().status, 100);
         signal(service.process_id(), name);
         let refuses = || service.anonymous().and_then(|mut it| it.get("/livez")).is_err();
@@ -95,14 +95,14 @@ fn on_a_signal_the_service_is_not_ready_at_once_and_takes_requests_until_the_del
             assert!(client.get("/v1/me").is_err(), "the connection ends behind the answer that says so");
         }
         assert_eq!(status(service.admin(), "/livez"), Some(200));
-        // A second signal ends the delay.
+        // A second signal ends the drain delay.
         signal(service.process_id(), "TERM");
         assert!(service.ended().success(), "{}", service.log());
     }
 }
 
-/// Asks one thing after the other on a connection that is kept, as long as the service lets anybody in; answers what
-/// happened to requests that were sent and not answered.
+/// Sends sequential requests on a persistent connection until the service refuses connections. Returns the
+/// failures of requests that were sent but not answered.
 fn ask_until_closed(address: SocketAddr, key: &str, told: &AtomicBool, answered: &AtomicUsize) -> Vec<String> {
     let mut broken = vec![];
     let mut kept: Option<Client> = None;

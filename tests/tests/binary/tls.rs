@@ -1,4 +1,4 @@
-//! Requests of the program itself trust the authorities of the system, and no list of its own.
+//! Outgoing TLS of the program trusts the system's authorities and no built-in list.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ const IMPORTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: clo
     {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
 const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// A place where `SSL_CERT_FILE` names a file with this authority alone.
+/// Creates a place where `SSL_CERT_FILE` names a file with only this authority.
 fn trusting(authority: &str) -> Place {
     let place = Place::sqlite();
     let file = place.folder.path().join("authorities.pem");
@@ -40,7 +40,7 @@ fn traces_trust_a_private_authority_of_the_system() {
     let key = place.key("employees:read", &[]);
     let service = Service::serve(&place);
     assert_eq!(service.client(&key.secret).get("/v1/employees").unwrap().status, 200);
-    // A stop sends what waits.
+    // A stop sends the buffered spans.
     service.stop();
     let requests = collector.requests();
     assert!(requests.iter().any(|line| line.starts_with("POST /v1/traces ")), "{requests:?}");

@@ -1,4 +1,4 @@
-//! Spans reach a collector of OpenTelemetry where an endpoint is set, with the ids that the answers have.
+//! Spans reach an OpenTelemetry collector if an endpoint is set, with the ids of the answers.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     let answer = service.client(&key.secret).post("/v1/employees", &body).unwrap();
     assert_eq!(answer.status, 201);
     let id = answer.header("x-request-id").unwrap().to_owned();
-    // A stop sends what waits.
+    // A stop sends the buffered spans.
     service.stop();
     let arrived = collector.at("/v1/traces");
     let wanted = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];

@@ -1,17 +1,17 @@
-//! How arguments of commands are read, where that takes more than a type.
+//! Parsers and help texts of arguments that need more than a type.
 
 use candor_domain::access::Permission;
 use candor_domain::fields::Word;
 use candor_domain::time::{Date, Timestamp};
 
-/// Reads a datetime, or a date, which means its first moment in UTC.
+/// Parses a datetime, or a date, which means its start in UTC.
 pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     let midnight = |day: Date| format!("{day}T00:00:00Z").parse();
     let read = text.parse().or_else(|_| text.parse().and_then(midnight));
     read.map_err(|_| "expected a date such as 2026-12-01, or a datetime such as 2026-12-01T18:00:00Z".to_owned())
 }
 
-/// The help of a list of scopes.
+/// Returns the help text of a list of scopes.
 pub(super) fn scopes_help() -> String {
     let names = Permission::words();
     format!("Permissions of the key: * for all, or some of these, separated by commas: {}", names.join(", "))

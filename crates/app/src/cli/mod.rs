@@ -15,7 +15,7 @@ use clap_complete::Shell;
 
 use crate::config::Setting;
 
-/// Printed below the list of commands: which one to begin with.
+/// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\
 A new installation:
   candor migrate
@@ -26,7 +26,7 @@ A new installation:
 `candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor`
 checks settings, database and machine.";
 
-/// The position, in a command's help, of the options that every command has.
+/// Display order of the common options, behind those of the command.
 const BEHIND: usize = 900;
 
 /// JSON HTTP service for performance feedback.
@@ -45,12 +45,12 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line of this process; what is wrong there ends it, with exit status 2.
+    /// Parses the command line of this process. Wrong usage ends the process with exit status 2.
     pub(crate) fn read() -> (Self, Vec<(Setting, String)>) {
         Self::read_from(std::env::args_os()).unwrap_or_else(|wrong| wrong.exit())
     }
 
-    /// Reads a command line: what to do, and the settings that were given.
+    /// Parses a command line into the command and the given settings.
     fn read_from(words: impl IntoIterator<Item = OsString>) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
         let matches = settings::accepted(described()).try_get_matches_from(words)?;
         let cli = Self::from_arg_matches(&matches).map_err(|it| it.format(&mut described()))?;
@@ -58,7 +58,7 @@ impl Cli {
     }
 }
 
-/// The command line as it is shown: in help, in completions and in the manual.
+/// Returns the definition of the command line for help, completions and the manual.
 pub(crate) fn described() -> clap::Command {
     settings::shown(Cli::command())
 }
@@ -228,7 +228,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The role as it is written on the command line.
+    /// Returns the role as written on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::All => "all",

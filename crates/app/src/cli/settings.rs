@@ -1,24 +1,24 @@
-//! The flags that set settings: every command accepts all of them, and its help shows those that matter to it.
+//! Flags of the settings. Every command accepts all of them, but its help shows only the relevant ones.
 
 use clap::{Arg, ArgMatches, Command};
 
 use crate::config::Setting;
 
-/// The heading of these flags in the help of a command.
+/// Heading of these flags in the help of a command.
 const HEADING: &str = "Settings";
 
-/// The settings that matter to a command that only works with the database.
+/// Settings shown for commands that only use the database.
 const OF_THE_DATABASE: [Setting; 5] =
     [Setting::DatabaseUrl, Setting::DatabasePool, Setting::DataDir, Setting::Log, Setting::LogFormat];
 
-/// The settings that matter to a command that only asks a service whether it is ready.
+/// Settings shown for commands that only call the service's health checks.
 const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 
-/// Which settings are of use to whom; others have none.
+/// Commands whose help shows all settings. Commands in neither list show none.
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
 const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
 
-/// Shows each command's settings in its help.
+/// Adds the relevant settings to each command's help.
 pub(super) fn shown(root: Command) -> Command {
     root.mut_subcommands(|command| match command.get_name() {
         name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, it)| *it))),
@@ -28,19 +28,19 @@ pub(super) fn shown(root: Command) -> Command {
     })
 }
 
-/// Accepts every setting in front of the command as well, and behind one that it is of no use to: whoever calls several
-/// commands may give all of them the same.
+/// Accepts every setting before the command and after commands that ignore it, so that scripts can pass the
+/// same flags to all commands.
 pub(super) fn accepted(root: Command) -> Command {
     root.args(flags(Setting::ALL.iter().map(|(_, it)| *it)).map(|it| it.hide(true)))
 }
 
-/// The settings that were given.
+/// Returns the settings given on the command line.
 pub(super) fn given(matches: &ArgMatches) -> Vec<(Setting, String)> {
     let value = |setting: Setting| matches.try_get_one::<String>(setting.name()).ok().flatten().cloned();
     Setting::ALL.iter().filter_map(|(_, setting)| Some((*setting, value(*setting)?))).collect()
 }
 
-/// A flag for each setting that is no secret, also for the commands below.
+/// Returns a global flag for each setting that is not secret.
 fn flags(settings: impl IntoIterator<Item = Setting>) -> impl Iterator<Item = Arg> {
     settings.into_iter().filter(|it| *it != Setting::MasterKey).map(|setting| {
         let (about, default) = (setting.about(), setting.default_in_words());

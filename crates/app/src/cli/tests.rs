@@ -5,7 +5,7 @@ fn read(words: &[&str]) -> Result<(Cli, Vec<(Setting, String)>), clap::Error> {
     Cli::read_from(words.iter().map(Into::into))
 }
 
-/// Every command that does something, as it is called and described.
+/// Returns every command without subcommands, with its definition.
 fn commands() -> Vec<clap::Command> {
     fn add(command: &clap::Command, all: &mut Vec<clap::Command>) {
         match command.get_subcommands().next() {

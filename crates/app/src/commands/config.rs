@@ -1,4 +1,4 @@
-//! `candor config`: the effective settings and where each came from.
+//! `candor config`: the effective settings and their sources.
 
 use std::io::Write;
 
@@ -8,10 +8,10 @@ use crate::config::Loaded;
 use crate::error::Error;
 use crate::output::{Output, table};
 
-/// Shows the configuration, secrets masked, also where something is wrong with it; what that is comes below.
+/// Prints the configuration with secrets masked, even if it has problems; these are reported as the error.
 ///
 /// # Errors
-/// [`Error::Configuration`] with everything that is wrong; [`Error::Io`] if nobody takes the answer.
+/// [`Error::Configuration`] with all problems; [`Error::Io`] if the output cannot be written.
 pub(crate) fn run(loaded: Loaded, output: Output) -> Result<(), Error> {
     let Loaded { config, problems, warnings } = loaded;
     let object: Map<String, Value> = config

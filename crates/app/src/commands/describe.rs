@@ -1,4 +1,4 @@
-//! `candor completions` and `candor manual`: what the command line says of itself.
+//! `candor completions` and `candor manual`: generated from the definition of the command line.
 
 use std::io::{self, Write};
 
@@ -11,19 +11,19 @@ use crate::cli;
 use crate::error::Error;
 use crate::output::Output;
 
-/// Prints the script that completes commands in a shell.
+/// Prints the completion script of a shell.
 ///
 /// # Errors
-/// [`Error::Io`] if nobody takes it.
+/// [`Error::Io`] if the output cannot be written.
 pub(crate) fn completions(shell: Shell, output: Output) -> Result<(), Error> {
     let script = script(shell);
     output.say(&json!({"shell": shell.to_string(), "script": script}), &script)
 }
 
-/// Prints the manual page, which has every command.
+/// Prints the manual page of all commands.
 ///
 /// # Errors
-/// [`Error::Io`] if nobody takes it.
+/// [`Error::Io`] if the output cannot be written.
 pub(crate) fn manual(output: Output) -> Result<(), Error> {
     let page = page().map_err(Error::io("write", "the manual page"))?;
     output.say(&json!({"manual": page}), &page)
@@ -53,7 +53,7 @@ fn page() -> io::Result<String> {
     String::from_utf8(page).map_err(io::Error::other)
 }
 
-/// Adds a command, and those below it, each as a section of its own.
+/// Appends a command and its subcommands, each as a section.
 fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let below: Vec<&Command> = command.get_subcommands().filter(|it| is_ours(it)).collect();
     if !below.is_empty() {
@@ -67,7 +67,7 @@ fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_description_section(&mut text)?;
     man.render_options_section(&mut text)?;
     add_notes(&man, &mut text)?;
-    // The sections of a command stand below its own.
+    // The sections of a command become subsections.
     for line in String::from_utf8_lossy(&text).lines() {
         match line.strip_prefix(".SH ") {
             Some(heading) => writeln!(page, ".SS {heading}")?,
@@ -77,7 +77,7 @@ fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds what stands behind the help, under a heading that manual pages have.
+/// Appends the text after the help, under the usual heading of manual pages.
 fn add_notes(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     let mut notes = Vec::new();
     man.render_extra_section(&mut notes)?;

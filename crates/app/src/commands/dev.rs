@@ -1,4 +1,4 @@
-//! `candor dev`: everything a newcomer needs, with one command.
+//! `candor dev`: a complete trial setup in one command.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -23,22 +23,22 @@ use crate::lifecycle::Running;
 use crate::output::Output;
 use crate::private_file;
 
-/// The organization that the first start makes.
+/// Name of the organization that the first start creates.
 const ORGANIZATION: &str = "Demo";
-/// Where the key is kept, in the data folder, so that every start prints the same.
+/// File in the data folder that keeps the key, so that every start prints the same one.
 const KEY_FILE: &str = "dev-key.json";
 
-/// What the key file holds.
+/// Contents of the key file.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     organization_id: String,
     key: String,
 }
 
-/// Starts on the embedded database with something to try.
+/// Starts the service on the embedded database with sample data.
 ///
 /// # Errors
-/// [`Error::DevOnServer`] with Postgres, and whatever keeps a service from starting.
+/// [`Error::DevOnServer`] with PostgreSQL, and every error that prevents a service from starting.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
         return Err(Error::DevOnServer(config.database.masked()));
@@ -53,14 +53,14 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
         "docs_url": format!("{url}/docs"),
         "curl": lines,
     });
-    // With JSON log lines the answer is a log line too, so that collectors can read it.
+    // With JSON log lines the answer is JSON too, so that log collectors can parse it.
     let output = Output { json: output.json || config.log_format == LogFormat::Json };
     output.say(&object, &banner(&url, &lines))?;
     running.until_told_to_stop().await
 }
 
-/// The settings for `candor dev`: webhooks may go to this machine, where a newcomer's receiver runs, and the process stops at
-/// once when it is told to.
+/// Returns the settings for `candor dev`: webhooks may go to this machine, where a newcomer's receiver runs,
+/// and the process stops without a drain delay.
 fn for_a_newcomer(config: &Config) -> Config {
     let loopback = [
         IpNet::from(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
@@ -72,7 +72,7 @@ fn for_a_newcomer(config: &Config) -> Config {
     config
 }
 
-/// The key of the first start, or a new one if that is not good any more.
+/// Returns the stored key, or a new one if that is no longer valid.
 async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
     let path = config.data_dir.join(KEY_FILE);
     let kept = private_file::read(&path).map_err(Error::io("read", &path))?;
@@ -135,11 +135,11 @@ fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<()
     private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
 }
 
-/// What every printed command begins with: shell variables that the first lines set.
+/// Headers of every printed `curl` command; the first lines set the shell variables.
 const HEADERS: &str = "-H \"Authorization: Bearer $KEY\" -H 'Content-Type: application/json'";
 
-/// Lines to paste into a shell: where and with which key, a person, something about that person (by the id that came
-/// back, without any tool but `sed`), a list, and a search.
+/// Returns commands to paste into a shell: base URL and key, a person, an observation about that person (its id
+/// is extracted with `sed`), a list, and a search.
 fn shell_lines(url: &str, key: &str) -> [String; 5] {
     [
         format!("BASE={url}/v1 KEY={key}"),

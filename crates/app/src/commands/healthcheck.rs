@@ -1,4 +1,4 @@
-//! `candor healthcheck`: how the service beside it is, for containers that have no HTTP client of their own.
+//! `candor healthcheck`: asks the local service for its health, for containers without an HTTP client.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::output::Output;
 
-/// How long the answer may take; a service on the same machine needs far less.
+/// Time limit for the answer; a service on the same machine needs far less.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Asks the service that runs with these settings whether it is ready, or with `live` only whether it lives. Where metrics
-/// and health have a listener of their own, that is asked, because a worker has no other.
+/// Asks the service with these settings whether it is ready, or with `live` only whether it is alive. A separate
+/// listener for metrics and health is preferred, because a worker has no other.
 ///
 /// # Errors
-/// [`Error::Unhealthy`] if it is not, or if nobody answers.
+/// [`Error::Unhealthy`] if the service is not, or does not answer.
 pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
     let address = config.admin_listen.unwrap_or(config.listen);
     let (path, wanted) = if live { ("/livez", "alive") } else { ("/readyz", "ready") };
@@ -29,7 +29,7 @@ pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Err
     output.say(&json!({"status": wanted}), wanted)
 }
 
-/// What a service on this machine answers, if there is one at that address.
+/// Returns the answer of a service on this machine, or `None` if none answers at that address.
 pub(super) fn ask(address: SocketAddr, path: &str) -> Option<Value> {
     let config = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE));
     let agent: Agent = config.build().into();
@@ -37,12 +37,13 @@ pub(super) fn ask(address: SocketAddr, path: &str) -> Option<Value> {
     serde_json::from_str(&response.body_mut().read_to_string().ok()?).ok()
 }
 
-/// Why a service says that it is not ready.
+/// Returns the reason that a service gives for not being ready.
 pub(super) fn reason(answer: &Value) -> String {
     answer["error"]["message"].as_str().unwrap_or("no reason given").to_owned()
 }
 
-/// The address at which this machine reaches a listener of its own: the loopback address, where it listens on all.
+/// Returns the address by which this machine reaches its own listener: the loopback address if it listens on
+/// all.
 fn reachable(listening: SocketAddr) -> SocketAddr {
     let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

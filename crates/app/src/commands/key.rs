@@ -1,4 +1,4 @@
-//! `candor key`: the keys of an organization.
+//! `candor key`: API keys of organizations.
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::output::{Output, table};
 use crate::wiring;
 
-/// Makes a key and shows it this once.
+/// Creates a key and shows it once.
 ///
 /// # Errors
 /// An unknown scope, organization or person, or a database that does not answer.
@@ -63,7 +63,7 @@ pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, 
     output.say(&json!({"data": keys}), &table(&rows))
 }
 
-/// Ends a key.
+/// Revokes a key.
 ///
 /// # Errors
 /// An unknown key, one that was revoked before, or a database that does not answer.
@@ -95,7 +95,7 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
     ]
 }
 
-/// Reads a list of scopes as it is typed.
+/// Parses a comma-separated list of scopes.
 fn scopes(text: &str) -> Result<Permissions, Error> {
     let words = text.split(',').map(str::trim).filter(|it| !it.is_empty());
     let known = || {

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::{store, wiring};
 
-/// Names what is pending and changes nothing.
+/// Prints the pending migrations without applying them.
 ///
 /// # Errors
-/// [`Error::Database`] if the database does not answer; [`Error::Pending`] if something is.
+/// [`Error::Database`] if the database does not answer; [`Error::Pending`] if a migration is pending.
 pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
     let pending = store::pending(config).await?;
@@ -22,20 +22,19 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> 
     if pending.is_empty() { Ok(()) } else { Err(Error::Pending { database, count: pending.len() }) }
 }
 
-/// Prints what a role is set to whose sessions a pooler hands about.
+/// Prints the role settings for a pooler that shares sessions.
 ///
 /// # Errors
-/// [`Error::Io`] if nobody takes the answer.
+/// [`Error::Io`] if the output cannot be written.
 pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
     let statements = candor_store_postgres::role_settings();
     output.say(&json!({"statements": statements}), &statements.join("\n"))
 }
 
-/// Applies the pending migrations, and spreads the tables over the nodes of a cluster, into so many parts, where that is
-/// asked for.
+/// Applies the pending migrations, and distributes the tables into `shards` shards if requested.
 ///
 /// # Errors
-/// [`Error::Database`] if the database does not answer, or a migration fails; [`Error::WrongMasterKey`].
+/// [`Error::Database`] if the database does not answer or a migration fails; [`Error::WrongMasterKey`].
 pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
     wiring::compare_master_key(config).await?;

@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::output::{Output, table};
 use crate::wiring;
 
-/// Makes an organization.
+/// Creates an organization.
 ///
 /// # Errors
-/// An invalid name, or a database that is not there or does not answer.
+/// An invalid name, or a database that does not exist or does not answer.
 pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let created = operator::create_organization(&services, name).await;
@@ -25,7 +25,7 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
 /// Lists all organizations.
 ///
 /// # Errors
-/// A database that is not there or does not answer.
+/// A database that does not exist or does not answer.
 pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_organizations(&services).await;
@@ -35,10 +35,10 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
     output.say(&json!({"data": organizations}), &table(&rows))
 }
 
-/// Gives an organization another name.
+/// Renames an organization.
 ///
 /// # Errors
-/// An unknown organization, an invalid name, or a database that is not there or does not answer.
+/// An unknown organization, an invalid name, or a database that does not exist or does not answer.
 pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let renamed = operator::rename_organization(&services, id, name).await;

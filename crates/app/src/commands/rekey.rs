@@ -1,4 +1,4 @@
-//! `candor rekey`: moves what is kept sealed to the first key of the master key's ring.
+//! `candor rekey`: re-encrypts stored secrets with the first key of the ring.
 
 use candor_service::usecases::webhooks;
 use serde_json::json;
@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::wiring;
 
-/// Seals the secrets of all webhooks with the first key of the ring. Who accepts loss gives up what no key opens.
+/// Encrypts the secrets of all webhooks with the first key of the ring. With `accept_loss`, secrets that no key
+/// decrypts are dropped.
 ///
 /// # Errors
 /// [`Error::WrongMasterKey`], [`Error::NoKeyFor`] the secrets of a webhook; a database that does not answer.

@@ -1,4 +1,4 @@
-//! A little data for the first start of `candor dev`, made through the use cases like everybody's.
+//! Sample data for the first start of `candor dev`, created through the use cases.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// A person: first name, last name, job title, role, the place of their manager in this list, department.
+/// A person: first name, last name, job title, role, index of the manager in this list, index of the
+/// department.
 type Person = (&'static str, &'static str, &'static str, &'static str, Option<usize>, usize);
 
 const DEPARTMENTS: [&str; 3] = ["Product", "Customer care", "Finance"];
@@ -36,7 +37,7 @@ const PEOPLE: [Person; 12] = [
     ("Hanna", "Korhonen", "Support specialist", "employee", Some(2), 1),
 ];
 
-/// What was seen: about whom, by whom, type, text, impact, recommended action, how many attributes.
+/// An observation: indexes of subject and author, type, text, impact, recommended action, number of attributes.
 type Seen = (usize, usize, &'static str, &'static str, Option<&'static str>, Option<&'static str>, usize);
 
 const OBSERVATIONS: [Seen; 10] = [
@@ -60,7 +61,7 @@ const OBSERVATIONS: [Seen; 10] = [
     (11, 2, "strength", "Answers in the customer's own words.", None, None, 1),
 ];
 
-/// A goal: whose, title, scope, and what is done with it.
+/// An objective: index of the owner, title, scope, and actions to perform on it.
 type Goal = (usize, &'static str, Option<&'static str>, &'static [Verb]);
 
 const GOALS: [Goal; 5] = [
@@ -71,7 +72,7 @@ const GOALS: [Goal; 5] = [
     (0, "Customers would recommend us", Some("org"), &[]),
 ];
 
-/// A summary: about whom, by whom, title, text, and what is done with it.
+/// A summary: indexes of subject and author, title, text, and actions to perform on it.
 type Review = (usize, usize, &'static str, &'static str, &'static [(ActionKind, &'static str)]);
 
 const SUMMARIES: [Review; 5] = [
@@ -105,10 +106,10 @@ const MESSAGES: [(usize, &str); 3] = [
     (1, "That is a lot better. Let us look again in two weeks."),
 ];
 
-/// Puts the sample in, as the holder of the key.
+/// Creates the sample data as the holder of the key.
 ///
 /// # Errors
-/// [`Error::Refused`] or [`Error::Defect`], with what was tried.
+/// [`Error::Refused`] or [`Error::Defect`], with the failed operation.
 pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> {
     let context = request_context(services, key).await?;
     let people = people(services, &context).await?;
@@ -156,7 +157,7 @@ async fn people(services: &Services, context: &RequestContext) -> Result<Vec<Str
     Ok(people)
 }
 
-/// The observations that were recorded, each with the place of the person it is about.
+/// Creates the observations and returns their ids, each with the index of its subject.
 async fn observed(
     services: &Services,
     context: &RequestContext,
@@ -181,7 +182,7 @@ async fn observed(
     Ok(recorded)
 }
 
-/// The objectives that were set, each with the place of its owner. Their period is the year of today.
+/// Creates the objectives for the current year and returns them with the indexes of their owners.
 async fn goals(
     services: &Services,
     context: &RequestContext,

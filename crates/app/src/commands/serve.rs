@@ -1,4 +1,4 @@
-//! `candor serve`: the service, until it is told to stop.
+//! `candor serve`: runs the service until a stop signal.
 
 use serde_json::json;
 
@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::lifecycle::Running;
 use crate::output::Output;
 
-/// Serves until a signal says to stop.
+/// Serves until a stop signal.
 ///
 /// # Errors
-/// Whatever keeps it from starting: a taken address, an old schema, a database that does not answer.
+/// An error that prevents the start: a taken address, an old schema, a database that does not answer.
 pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(), Error> {
     let running = Running::start(config, role).await?;
     let url = running.url.clone();
@@ -20,7 +20,7 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
         Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
         None => "Candor runs background work".to_owned(),
     };
-    // A collector of JSON lines often reads both streams, and the log says the same.
+    // Collectors of JSON lines often read both streams, and the log contains the same.
     if output.json || config.log_format == LogFormat::Text {
         output.say(&json!({"url": url, "metrics_url": metrics}), &people)?;
     }

@@ -1,10 +1,10 @@
-//! The example of a configuration file against the settings that there are.
+//! Tests the example configuration file against the settings.
 
 use std::path::PathBuf;
 
 use super::{Config, Loaded, Origin, Setting};
 
-/// The file that people copy and packages install.
+/// The example file that packages install.
 const EXAMPLE: &str = include_str!("../../../../docs/deploy/candor.toml");
 
 fn load(name: &str, text: &str) -> Loaded {
@@ -15,7 +15,7 @@ fn load(name: &str, text: &str) -> Loaded {
     loaded
 }
 
-/// The example with every setting in force: a line such as `#listen = "…"` is one that is not.
+/// Returns the example with every setting enabled, by uncommenting lines such as `#listen = "…"`.
 fn in_force() -> String {
     let is_setting = |rest: &str| {
         let name = rest.split_once(" = ").map(|(name, _)| name);
@@ -37,7 +37,7 @@ fn the_example_as_it_is_leaves_every_default_in_force() {
 fn the_example_has_every_setting_with_its_default_or_a_good_value() {
     let loaded = load("in-force", &in_force());
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
-    // Nobody is to seal anything with a key that is in a document.
+    // The example must not contain a usable key, since everyone could read it in the documentation.
     assert!(matches!(problems.as_slice(), [one] if one.contains("master_key")), "{problems:?}");
     for shown in &loaded.config.shown {
         assert!(matches!(shown.origin, Origin::File(_)), "docs/deploy/candor.toml lacks {}", shown.setting.name());

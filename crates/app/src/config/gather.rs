@@ -1,4 +1,4 @@
-//! Collects values from the file, the environment and the flags, each stronger than the one before.
+//! Collects values from the file, the environment and the flags. Later sources override earlier ones.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,18 +9,18 @@ use toml::{Table, Value};
 use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, is_foreign, nearest};
 use crate::error::Error;
 
-/// The text that was given for each setting, before it is parsed.
+/// Unparsed values of the settings, with their sources.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     values: BTreeMap<Setting, (String, Origin)>,
-    /// What was given and is wrong, such as an unknown setting in the file.
+    /// Errors in the sources, such as an unknown setting in the file.
     pub(crate) problems: Vec<Error>,
-    /// What is ignored, but may have been meant as a setting.
+    /// Warnings about ignored names that may have been meant as settings.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Given {
-    /// Collects what is given and every problem with it, so that all can be corrected at once.
+    /// Collects all values and all problems, so that the operator can correct them at once.
     pub(crate) fn gather(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -41,7 +41,7 @@ impl Given {
         given
     }
 
-    /// The text for a setting and where it came from.
+    /// Returns the text and the source of a setting.
     pub(crate) fn of(&self, setting: Setting) -> (Option<&str>, Origin) {
         match self.values.get(&setting) {
             Some((text, origin)) => (Some(text), origin.clone()),
@@ -53,7 +53,7 @@ impl Given {
         self.values.insert(setting, (text, origin));
     }
 
-    /// Other programs may set variables that begin with `CANDOR_` as well, so an unknown one is a warning and no error.
+    /// Unknown variables are warnings, not errors, because other programs may also use the prefix `CANDOR_`.
     fn read_variable(&mut self, variable: &str, value: &OsStr) {
         if is_foreign(variable, value) {
             return;
@@ -65,7 +65,7 @@ impl Given {
             return;
         };
         match value.to_str() {
-            // An empty one counts as not given, because that is how other tools hand on what is not set.
+            // Empty counts as unset, because that is how Compose files and shells pass unset variables on.
             Some("") => {}
             Some(text) => self.put(setting, text.to_owned(), Origin::Environment),
             None => self.problems.push(Error::malformed(setting, &Origin::Environment, None, "it is not UTF-8")),
@@ -100,7 +100,7 @@ impl Given {
     }
 }
 
-/// The variables of the environment that begin with `CANDOR_`, in the order of their names.
+/// Returns the environment variables that begin with `CANDOR_`, sorted by name.
 fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(String, OsString)> {
     let ours = all.into_iter().filter_map(|(name, value)| {
         let name = name.into_string().ok().filter(|it| it.starts_with(PREFIX))?;
@@ -124,7 +124,7 @@ fn parse_file(path: &Path) -> Result<Table, Error> {
     })
 }
 
-/// A table's name is the first part of its settings' names: `url` under `[database]` is `database_url`.
+/// Flattens nested tables: `url` under `[database]` becomes `database_url`.
 fn flatten(prefix: &str, table: Table, out: &mut Vec<(String, Value)>) {
     for (name, value) in table {
         let name = if prefix.is_empty() { name } else { format!("{prefix}_{name}") };
@@ -132,7 +132,7 @@ fn flatten(prefix: &str, table: Table, out: &mut Vec<(String, Value)>) {
     }
 }
 
-/// Lists are written with commas in the environment, and may be real ones in a file.
+/// Converts a TOML value to text. Arrays become comma-separated lists, as in the environment.
 fn text_of(value: Value) -> Option<String> {
     match value {
         Value::String(it) => Some(it),

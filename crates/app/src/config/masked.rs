@@ -1,12 +1,12 @@
-//! Values of settings as they may be seen: secrets are masked.
+//! Values of settings with secrets masked.
 
 use super::setting::Setting;
 use super::url;
 
-/// Shown in place of a secret.
+/// Replacement of a secret.
 const MASK: &str = "***";
 
-/// The text of a value as it may be seen.
+/// Returns a setting's value with secrets masked.
 pub(super) fn printable(setting: Setting, text: &str) -> String {
     match setting {
         Setting::MasterKey => MASK.to_owned(),

@@ -1,4 +1,4 @@
-//! The configuration: defaults, overridden by a file, that by the environment, and that by flags.
+//! The configuration. Flags override the environment, which overrides the file, which overrides the defaults.
 
 #[cfg(test)]
 mod example;
@@ -27,91 +27,91 @@ use parse::Parsed;
 pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
 pub(crate) use setting::{Origin, Setting};
 
-/// The default number of connections is two for each core and so many more. Commits that wait for the disk at the same time
-/// share one flush, so a few more than cores help; many more only contend for locks.
+/// The default pool has two connections per core plus this number. Concurrent commits share one flush, so a few
+/// more than cores help; many more contend for locks.
 const MORE_CONNECTIONS: usize = 8;
 
-/// The settings of this process, each parsed into its type.
+/// Parsed settings of the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
-    /// Address of the API.
+    /// Listen address of the API.
     pub(crate) listen: SocketAddr,
-    /// Address of the metrics, when they have one of their own.
+    /// Separate listen address of metrics and health checks.
     pub(crate) admin_listen: Option<SocketAddr>,
-    /// Where the data is.
+    /// Database that holds all data.
     pub(crate) database: DatabaseUrl,
-    /// A standby of the database, for reads that may lag behind.
+    /// Standby of the database, for reads that may lag behind.
     pub(crate) database_replica: Option<Secret>,
-    /// The most connections to the database.
+    /// Maximum number of connections to the database.
     pub(crate) database_pool: usize,
     /// Folder of the embedded database and of the generated master key.
     pub(crate) data_dir: PathBuf,
-    /// The keys that stored secrets are encrypted with: the first encrypts, all of them decrypt.
+    /// Key ring for secrets in the database: the first key encrypts, all keys decrypt.
     pub(crate) master_key: Option<Secret>,
-    /// The URL that links begin with, when it is not the listener's address.
+    /// Base URL of links; `None` uses the listener's address.
     pub(crate) public_url: Option<String>,
-    /// Networks whose receivers of webhooks may be private and without TLS.
+    /// Networks whose webhook receivers may have private addresses and plain HTTP.
     pub(crate) webhooks_trusted_targets: Vec<IpNet>,
-    /// When a failed delivery is attempted again.
+    /// Delays before the retries of a failed delivery.
     pub(crate) webhooks_retry_schedule: Schedule,
-    /// How long a receiver may take.
+    /// Time limit for one attempt of a delivery.
     pub(crate) webhooks_timeout: Duration,
-    /// The most subscriptions of a data set.
+    /// Maximum number of subscriptions per data set.
     pub(crate) webhooks_max_subscriptions: u32,
-    /// How long a notification is kept that nobody has read.
+    /// Time after which unread notifications are removed.
     pub(crate) notifications_retention: Duration,
-    /// By which mail server invitations go out, if one is set.
+    /// Mail server and sender of invitations; `None` sends no mails.
     pub(crate) smtp: Option<Smtp>,
-    /// How often the process looks for work that has become due.
+    /// Interval of the background sweep.
     pub(crate) sweep_interval: Duration,
-    /// How long requests are still taken once the process is told to stop.
+    /// Time between the stop signal and the refusal of new requests.
     pub(crate) drain_delay: Duration,
-    /// Where quotas are counted.
+    /// Place where quotas are counted.
     pub(crate) rate_limiter: RateLimiter,
     /// Origins of web pages that may call the API.
     pub(crate) cors_origins: Vec<String>,
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` header is trusted.
     pub(crate) trusted_proxies: Vec<Network>,
-    /// Connections that one client address may have.
+    /// Maximum number of connections per client address.
     pub(crate) connections_per_client: usize,
-    /// What is logged.
+    /// Filter of the log.
     pub(crate) log: String,
-    /// How log lines look.
+    /// Format of log lines.
     pub(crate) log_format: LogFormat,
-    /// The settings as `candor config` shows them.
+    /// All settings with their sources, for `candor config`.
     pub(crate) shown: Vec<Shown>,
-    /// The configuration file, if a value in it is a secret or holds one.
+    /// The configuration file, if it contains a secret.
     pub(crate) file_with_secrets: Option<PathBuf>,
 }
 
-/// One line of `candor config`: a value that may be seen, and where it came from.
+/// One line of `candor config`: a masked value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// Which setting.
+    /// The setting that the line describes.
     pub(crate) setting: Setting,
-    /// The effective value, secrets masked; `None` if it is not set.
+    /// Effective value with secrets masked; `None` if it is not set.
     pub(crate) value: Option<String>,
-    /// Where it came from.
+    /// Source of the value.
     pub(crate) origin: Origin,
 }
 
-/// A configuration and everything that is wrong with it. Where a value is malformed, the configuration has the default
-/// instead, and `candor config` shows what was given.
+/// A configuration with its problems. Malformed values are replaced by the default; `candor config` still shows
+/// them.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The settings that could be read.
+    /// The valid settings, and defaults for the invalid ones.
     pub(crate) config: Config,
-    /// Everything that keeps the process from starting.
+    /// Errors that prevent the process from starting.
     pub(crate) problems: Vec<Error>,
-    /// What was ignored, such as a variable that is no setting.
+    /// Warnings, such as about an unknown variable.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Config {
-    /// Reads the configuration, with everything that is wrong with it.
+    /// Reads the configuration and collects all problems.
     ///
     /// # Errors
-    /// [`Error`] only for a default that is not understood, which is a defect.
+    /// [`Error`] only for an invalid default, which is a defect.
     pub(crate) fn load(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -158,7 +158,7 @@ impl Config {
     }
 }
 
-/// Understands one value after the other, and notes how each is shown and what is wrong with it.
+/// Parses one setting after the other and collects the shown values and problems.
 struct Reader {
     given: Given,
     shown: Vec<Shown>,
@@ -173,7 +173,7 @@ impl Reader {
         Ok(self.understand(setting, text, origin, parse))
     }
 
-    /// For settings whose default follows from others.
+    /// Parses a setting whose default depends on other settings.
     fn or<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>, default: &str) -> Result<T, Error> {
         let (text, origin) = self.given.of(setting);
         let text = text.unwrap_or(default).to_owned();
@@ -184,12 +184,12 @@ impl Reader {
         }
     }
 
-    /// For settings whose default is in the table.
+    /// Parses a setting whose default is in the table.
     fn needed<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<T, Error> {
         self.or(setting, parse, "")
     }
 
-    /// A mail server and a sender, which are of no use without each other.
+    /// Parses mail server and sender, each of which requires the other.
     fn smtp(&mut self) -> Result<Option<Smtp>, Error> {
         let server = self.optional(Setting::SmtpUrl, parse::smtp_url)?;
         let from = self.optional(Setting::SmtpFrom, parse::smtp_from)?;
@@ -200,7 +200,7 @@ impl Reader {
         Ok(server.zip(from).map(|(server, from)| Smtp { server, from }))
     }
 
-    /// A replica, which only a database on a server has.
+    /// Parses the replica, which requires a database on a server.
     fn replica(&mut self, database: &DatabaseUrl) -> Result<Option<Secret>, Error> {
         let replica = self.optional(Setting::DatabaseReplicaUrl, parse::replica_url)?;
         if replica.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
@@ -236,10 +236,10 @@ impl Reader {
     }
 }
 
-/// Reads the URL of a database that is given beside the settings.
+/// Parses a database URL that is an argument, not a setting.
 ///
 /// # Errors
-/// [`Error::Argument`], without a password.
+/// [`Error::Argument`], with the password masked.
 pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, Error> {
     parse::database_url(text).map_err(|wanted| Error::Argument { argument, value: url::masked(text), wanted })
 }

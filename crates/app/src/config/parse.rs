@@ -1,4 +1,4 @@
-//! The forms that values have: addresses, durations, database URLs, networks, lists.
+//! Parsers of values: addresses, durations, database URLs, networks, lists.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
 use ipnet::IpNet;
 
-/// Why a value is not accepted: a text that says what would be.
+/// A parsed value, or a text that states the expected form.
 pub(crate) type Parsed<T> = Result<T, String>;
 
-/// Where the data is.
+/// Kind and location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DatabaseUrl {
-    /// A file of the embedded database.
+    /// Path of the embedded database.
     Sqlite(PathBuf),
-    /// A server; the URL may hold a password.
+    /// URL of a server, which may contain a password.
     Postgres(Secret),
 }
 
 impl DatabaseUrl {
-    /// The URL as it may be shown.
+    /// Returns the URL with its password masked.
     #[must_use]
     pub(crate) fn masked(&self) -> String {
         match self {
@@ -34,30 +34,30 @@ impl DatabaseUrl {
     }
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Human-readable lines.
     Text,
-    /// One JSON object a line, for collectors.
+    /// One JSON object per line, for log collectors.
     Json,
 }
 
-/// Where the windows of the quotas are kept.
+/// Place where the quota windows are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RateLimiter {
-    /// By each instance on its own.
+    /// Each instance counts for itself.
     Local,
-    /// On a server, for all instances together.
+    /// All instances count together on a server.
     Redis(RedisServer),
 }
 
-/// By which mail server invitations go out.
+/// Mail server and sender of invitations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Smtp {
-    /// The server.
+    /// Address and credentials of the mail server.
     pub(crate) server: SmtpServer,
-    /// Whom mails are from.
+    /// Sender address of all mails.
     pub(crate) from: SenderAddress,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn database_url(text: &str) -> Parsed<DatabaseUrl> {
     Err("expected sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE".to_owned())
 }
 
-/// A standby of the database, whose URL has a password too.
+/// Parses the URL of a standby, which may contain a password.
 pub(crate) fn replica_url(text: &str) -> Parsed<Secret> {
     match database_url(text) {
         Ok(DatabaseUrl::Postgres(url)) => Ok(url),
@@ -96,7 +96,7 @@ pub(crate) fn count(text: &str) -> Parsed<usize> {
     at_most(text, 1000)
 }
 
-/// How many connections one client address may have. The HTTP server takes 10,000 in each of its threads.
+/// Parses the limit on connections per client address. Each thread of the HTTP server accepts at most 10,000.
 pub(crate) fn connections(text: &str) -> Parsed<usize> {
     at_most(text, 10_000)
 }
@@ -106,7 +106,7 @@ fn at_most(text: &str, most: usize) -> Parsed<usize> {
     number.ok_or_else(|| format!("expected a number from 1 to {most}"))
 }
 
-/// How many subscriptions a data set may have. Each of them makes every change of the data set slower.
+/// Parses the limit on subscriptions per data set. Each subscription slows down every change of its data set.
 pub(crate) fn subscriptions(text: &str) -> Parsed<u32> {
     const MOST: u32 = 1000;
     let number = text.parse().ok().filter(|it| (1..=MOST).contains(it));
@@ -159,7 +159,7 @@ pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
     text.split(',').map(|it| it.trim().parse().map_err(|_| wanted())).collect()
 }
 
-/// The networks of receivers; an address is a network of its own.
+/// Parses networks of receivers. A single address counts as a network.
 pub(crate) fn targets(text: &str) -> Parsed<Vec<IpNet>> {
     let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
     let target = |it: &str| it.parse().or_else(|_| it.parse::<std::net::IpAddr>().map(IpNet::from));
@@ -170,20 +170,20 @@ pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
     Schedule::parse(text).map_err(|it| it.to_string())
 }
 
-/// How often due work is looked for: objectives start by themselves within a minute (decision C3).
+/// Parses the sweep interval, at most a minute because objectives start automatically within a minute (decision
+/// C3).
 pub(crate) fn sweep_interval(text: &str) -> Parsed<Duration> {
     at_most_a_minute(text)
 }
 
-/// How long a notification is kept: at least so long that it can be seen.
+/// Parses the retention of notifications, at least a day.
 pub(crate) fn retention(text: &str) -> Parsed<Duration> {
     const LEAST: Duration = Duration::from_secs(24 * 60 * 60);
     let wanted = || "expected a duration of at least 1d such as 365d".to_owned();
     duration(text).ok().filter(|it| *it >= LEAST).ok_or_else(wanted)
 }
 
-/// How long requests are taken after the signal to stop. Whoever balances the load must notice it meanwhile, which takes
-/// seconds; where it takes many minutes, something else is wrong.
+/// Parses the drain delay, at most ten minutes. Load balancers need seconds to notice it.
 pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
     const MOST: Duration = Duration::from_secs(10 * 60);
     if matches!(text, "0" | "0s") {
@@ -193,7 +193,7 @@ pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
     duration(text).ok().filter(|it| *it <= MOST).ok_or_else(wanted)
 }
 
-/// Where the windows of the quotas are kept.
+/// Parses the place of the quota windows.
 pub(crate) fn rate_limiter(text: &str) -> Parsed<RateLimiter> {
     if text == "local" {
         return Ok(RateLimiter::Local);
@@ -204,7 +204,7 @@ pub(crate) fn rate_limiter(text: &str) -> Parsed<RateLimiter> {
     RedisServer::parse(text).map(RateLimiter::Redis).map_err(|it| format!("it {it}"))
 }
 
-/// How long one attempt of a delivery may take: each that hangs takes a place so long that others could have.
+/// Parses the time limit for an attempt. A hanging attempt occupies a slot that other deliveries need.
 pub(crate) fn timeout(text: &str) -> Parsed<Duration> {
     at_most_a_minute(text)
 }

@@ -1,18 +1,18 @@
-//! The things an operator can set: their names, defaults and meaning, in one table.
+//! Table of all settings: names, defaults and descriptions.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What the environment variables of all settings begin with.
+/// Prefix of the settings' environment variables.
 pub(crate) const PREFIX: &str = "CANDOR_";
-/// The variable that names the configuration file. It is no setting, so it is in no file.
+/// Variable that names the configuration file. It is not a setting and not allowed in the file.
 pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
-/// Variables that begin like settings and are none: they are for clients and tests.
+/// Prefixes of variables for clients and tests, which are not settings.
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
 const FOREIGN_NAMES: [&str; 1] = ["CANDOR_API_KEY"];
 
-/// What can be set.
+/// A setting of the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Setting {
     Listen,
@@ -41,7 +41,7 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    /// All, with their names in a file, in the order in which they are shown.
+    /// All settings with their names in the file, in display order.
     pub(crate) const ALL: &'static [(&'static str, Self)] = &[
         ("listen", Self::Listen),
         ("admin_listen", Self::AdminListen),
@@ -68,29 +68,30 @@ impl Setting {
         ("log_format", Self::LogFormat),
     ];
 
-    /// The name in a file, which is also that of the flag and of the variable but for their spelling.
+    /// Returns the name in the file. Flag and variable are derived from it.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
 
-    /// The setting with this name.
+    /// Finds a setting by name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
     }
 
-    /// The environment variable.
+    /// Returns the name of the environment variable.
     #[must_use]
     pub(crate) fn variable(self) -> String {
         format!("{PREFIX}{}", self.name().to_ascii_uppercase())
     }
 
-    /// The flag, for those that have one: a secret on a command line could be read by everybody on the machine.
+    /// Returns the name of the flag. Secrets have none, since command lines are visible to all users of the
+    /// machine.
     pub(crate) fn flag(self) -> String {
         format!("--{}", self.name().replace('_', "-"))
     }
 
-    /// The value when nothing is given; `None` is unset, or follows from the other settings.
+    /// Returns the default; `None` if there is none or it depends on other settings.
     pub(crate) const fn default(self) -> Option<&'static str> {
         match self {
             Self::Listen => Some("127.0.0.1:8080"),
@@ -120,9 +121,9 @@ impl Setting {
     }
 }
 
-/// How a setting is explained on the command line.
+/// Descriptions for the command line.
 impl Setting {
-    /// What it means.
+    /// Returns the description of the setting.
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Listen => "Listen address of the API",
@@ -161,7 +162,7 @@ impl Setting {
         }
     }
 
-    /// What stands for its value.
+    /// Returns the placeholder of the value in help texts.
     pub(crate) const fn value_name(self) -> &'static str {
         match self {
             Self::Listen | Self::AdminListen => "ADDRESS:PORT",
@@ -178,7 +179,7 @@ impl Setting {
         }
     }
 
-    /// The default, or what it follows from.
+    /// Returns the default, or a description of how it is derived.
     pub(crate) const fn default_in_words(self) -> &'static str {
         match self {
             Self::DatabaseUrl => "candor.db in the data folder",
@@ -206,7 +207,7 @@ impl Setting {
     }
 }
 
-/// Whether a variable is one of those that begin like settings and are none.
+/// Returns `true` for variables with the prefix that are not settings.
 pub(crate) fn is_foreign(variable: &str, value: &OsStr) -> bool {
     variable == FILE_VARIABLE
         || FOREIGN_NAMES.contains(&variable)
@@ -214,8 +215,8 @@ pub(crate) fn is_foreign(variable: &str, value: &OsStr) -> bool {
         || is_of_a_container(variable, value)
 }
 
-/// Whether Kubernetes or Docker set a variable to say where a Service is whose name is `candor`, or begins so:
-/// `CANDOR_SERVICE_HOST`, `CANDOR_SERVICE_PORT_HTTP`, `CANDOR_PORT=tcp://…`, `CANDOR_PORT_8080_TCP_ADDR`.
+/// Returns `true` if Kubernetes or Docker set this variable for a service named `candor` or `candor-…`, such as
+/// `CANDOR_SERVICE_HOST`, `CANDOR_SERVICE_PORT_HTTP`, `CANDOR_PORT=tcp://…` or `CANDOR_PORT_8080_TCP_ADDR`.
 fn is_of_a_container(variable: &str, value: &OsStr) -> bool {
     if variable.ends_with("_SERVICE_HOST") || variable.ends_with("_SERVICE_PORT") || variable.contains("_SERVICE_PORT_")
     {
@@ -233,21 +234,21 @@ fn is_of_a_container(variable: &str, value: &OsStr) -> bool {
         && parts.next().is_none()
 }
 
-/// Where a value came from, the weakest first.
+/// Source of a value, in ascending precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Nobody gave one.
+    /// The default of [`Setting::default`].
     Default,
-    /// The configuration file.
+    /// The configuration file at this path.
     File(PathBuf),
-    /// The environment.
+    /// The variable of [`Setting::variable`].
     Environment,
-    /// The command line.
+    /// The flag of [`Setting::flag`].
     Flag,
 }
 
 impl Origin {
-    /// The setting as whoever set it there wrote it.
+    /// Returns the setting's name as spelled in this source.
     pub(crate) fn spell(&self, setting: Setting) -> String {
         match self {
             Self::Default => setting.name().to_owned(),
@@ -269,8 +270,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The setting whose name is nearest to a mistyped one, if it is near enough to be meant: one letter in four may be wrong,
-/// and three at most.
+/// Returns the setting with the most similar name, if at most a quarter of the characters, and at most three,
+/// differ.
 pub(crate) fn nearest(given: &str) -> Option<Setting> {
     const MOST: usize = 3;
     let near = (given.chars().count() / 4).clamp(1, MOST);

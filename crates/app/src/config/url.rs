@@ -1,8 +1,9 @@
-//! URLs as they may be shown: without whatever may be part of a password, also where it was written carelessly.
+//! URLs with passwords masked, including passwords that were not percent-encoded.
 
-/// What stands in place of what is hidden.
+/// Replacement of the masked part.
 const MASK: &str = "***";
-/// Parameters that hold no secret. Others are hidden, since a password may contain `&`, and a name may be percent-encoded.
+/// Parameters without secrets. All other parameters are masked, because a password may contain `&`, and names
+/// may be percent-encoded.
 const SHOWN: [&str; 18] = [
     "application_name",
     "channel_binding",
@@ -23,11 +24,11 @@ const SHOWN: [&str; 18] = [
     "user",
     "options",
 ];
-/// What cannot be part of a name in front of a password, unless it belongs to the password or to a parameter.
+/// Characters that a user name cannot contain unless the URL was misparsed.
 const ODD: [char; 5] = ['/', '?', '#', '&', '='];
 
-/// A URL whose password, if it has one, is replaced: in front of the host, or among the parameters. What cannot be told
-/// apart from a password is hidden with it.
+/// Replaces the password of a URL, before the host or in the parameters. Parts that cannot be distinguished
+/// from a password are masked as well.
 pub(super) fn masked(url: &str) -> String {
     let scheme = url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|it| it.is_ascii_alphanumeric()));
     let Some((scheme, rest)) = scheme else { return MASK.to_owned() };
@@ -36,7 +37,7 @@ pub(super) fn masked(url: &str) -> String {
     }
     let shown = match rest.rsplit_once('@') {
         None => place(rest),
-        // A password that is not percent-encoded may contain anything: it goes up to the last `@`.
+        // A password that is not percent-encoded may contain `@`, so it extends to the last one.
         Some((userinfo, behind)) => {
             let (user, password) = userinfo.split_once(':').map_or((userinfo, false), |(user, _)| (user, true));
             if user.contains(ODD) {
@@ -48,7 +49,7 @@ pub(super) fn masked(url: &str) -> String {
     format!("{scheme}://{}", shown.as_deref().unwrap_or(MASK))
 }
 
-/// Hosts, database and parameters; `None` if there is something else where hosts should be.
+/// Returns hosts, database and parameters, or `None` if the host part is malformed.
 fn place(text: &str) -> Option<String> {
     let (path, query) = text.split_once('?').map_or((text, None), |(path, query)| (path, Some(query)));
     let hosts = path.split('/').next().unwrap_or_default();

@@ -23,28 +23,28 @@ use super::TARGET;
 use crate::error::Error;
 use crate::outgoing_tls;
 
-/// What the service calls itself unless `OTEL_SERVICE_NAME` says otherwise.
+/// Service name of the spans unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = "candor";
-/// The longest that one post of spans takes.
+/// Time limit for one export request.
 const POST_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest that the end of the process waits for the last spans to be sent.
+/// Time limit for sending the last spans when the process stops.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
-/// How many bytes of a collector's answer are read; more would only be an error page.
+/// Maximum number of bytes read from a collector's answer; anything longer is an error page.
 const MAX_ANSWER_BYTES: u64 = 65_536;
 
-/// Sends spans in batches, on a thread of its own.
+/// Exporter that sends spans in batches on its own thread.
 pub(crate) struct Export(SdkTracerProvider);
 
 impl Export {
-    /// An exporter with the settings of the standard variables: `OTEL_EXPORTER_OTLP_*`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`,
-    /// `OTEL_RESOURCE_ATTRIBUTES`.
+    /// Creates an exporter configured by the standard variables: `OTEL_EXPORTER_OTLP_*`, `OTEL_TRACES_SAMPLER`,
+    /// `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`.
     pub(super) fn new() -> Result<Self, Error> {
         let defect = |reason: String| Error::Defect { what: "export traces", reason };
         let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT));
         let agent = agent.tls_config(outgoing_tls::trusting_the_system()).build();
         let exporter = SpanExporter::builder().with_http().with_http_client(Client(agent.into())).build();
         let exporter = exporter.map_err(|it| defect(it.to_string()))?;
-        // The environment's attributes are merged later, and replace these.
+        // `OTEL_RESOURCE_ATTRIBUTES` is merged later and overrides these attributes.
         let named = std::env::var_os("OTEL_SERVICE_NAME").is_some();
         let mut resource = Resource::builder();
         if !named {
@@ -56,7 +56,7 @@ impl Export {
         Ok(Self(provider.build()))
     }
 
-    /// The layer that passes spans on to the exporter; it sees nothing else of the log.
+    /// Returns the layer that passes spans to the exporter. It ignores log events.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + Send + Sync + for<'a> LookupSpan<'a>,
@@ -66,25 +66,25 @@ impl Export {
         layer.with_location(false).with_threads(false).with_target(false).with_filter(wanted)
     }
 
-    /// Sends the spans that are still waiting. They are lost if the collector does not answer.
+    /// Sends the buffered spans. They are lost if the collector does not answer.
     pub(crate) fn stop(&self) {
         drop(self.0.shutdown_with_timeout(STOP_TIMEOUT));
     }
 }
 
-/// Gives a span the parent that the headers of a request name by the rules of W3C Trace Context, if they name one.
+/// Sets the parent of a span from the W3C Trace Context headers of a request, if it has any.
 pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
     let names = ["traceparent", "tracestate"];
     let given: HashMap<String, String> =
         names.into_iter().filter_map(|it| Some((it.to_owned(), header(it)?))).collect();
     let context = TraceContextPropagator::new().extract(&given);
-    // What is malformed names nothing; then the span begins a trace of its own.
+    // Malformed headers are ignored: the span then starts a new trace.
     if context.span().span_context().is_valid() {
         drop(span.set_parent(context));
     }
 }
 
-/// Posts batches. It blocks, on the exporter's own thread.
+/// HTTP client of the exporter. It blocks, on the exporter's own thread.
 #[derive(Debug)]
 struct Client(Agent);
 

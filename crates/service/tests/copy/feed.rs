@@ -106,7 +106,7 @@ async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
     let tenant = make.tenant();
     let far = 5_000_000_000_000;
     {
-        // The same as after retention has removed all events.
+        // An empty feed with a high position, as after retention has removed all events.
         drop(file.target());
         let organization = Write::put(&Row::new(make.organization(tenant.organization)));
         file.store().commit(tenant, make.change(vec![organization])).await.unwrap();

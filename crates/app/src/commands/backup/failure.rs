@@ -1,27 +1,27 @@
-//! Reasons why there is no backup, or why one is not restored.
+//! Errors of backups and restores.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why `candor backup` or `candor restore` failed.
+/// Failure of `candor backup` or `candor restore`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackupFailure {
-    /// The configured database is on a server, and a backup was asked for.
+    /// A backup was requested, but the configured database is on a server.
     #[error(
         "`candor backup` copies the embedded database, and {0} is on a server; use `pg_dump --format=custom`, or \
          what that server is backed up with"
     )]
     BackupOnServer(String),
-    /// The configured database is on a server, and a restore was asked for.
+    /// A restore was requested, but the configured database is on a server.
     #[error(
         "`candor restore` restores the embedded database, and {0} is on a server; use `pg_restore`, and then \
          `candor migrate` before the service starts"
     )]
     RestoreOnServer(String),
-    /// The file that a backup was to be written to exists.
+    /// The target file of a backup exists.
     #[error("{} exists, and a backup never replaces a file; name another file, or remove this one", .0.display())]
     FileExists(PathBuf),
-    /// The database that was to be restored exists, or a part of it does.
+    /// The target database of a restore, or a log beside it, exists.
     #[error(
         "cannot restore {}: {} exists; stop the service, move that file away, and run this again",
         .database.display(), .found.display()
@@ -29,10 +29,10 @@ pub(crate) enum BackupFailure {
     DatabaseExists {
         /// Path of the database.
         database: PathBuf,
-        /// The database itself, or a log of its changes.
+        /// The existing file: the database itself, or a log of its changes.
         found: PathBuf,
     },
-    /// The database could not be copied, or its copy has not passed the check.
+    /// The database could not be copied, or the copy failed the check.
     #[error(
         "cannot back up {} to {}: {reason}; nothing was kept: check the room on the disk and `candor doctor`",
         .database.display(), .file.display()
@@ -42,10 +42,10 @@ pub(crate) enum BackupFailure {
         database: PathBuf,
         /// Path of the backup.
         file: PathBuf,
-        /// Answer of the database or the system.
+        /// Error of the database or the operating system.
         reason: String,
     },
-    /// The file has not passed the check.
+    /// The backup file failed the check.
     #[error("cannot restore from {}: {reason}; use another backup, with the version of Candor that made it", .file.display())]
     Unusable {
         /// Path of the backup.
@@ -53,7 +53,7 @@ pub(crate) enum BackupFailure {
         /// The reason, as a clause.
         reason: String,
     },
-    /// The file is only a part of a database: there is a log of changes beside it.
+    /// The file is incomplete: a log beside it holds further changes.
     #[error(
         "cannot restore from {}: {} has changes that are not in it; make a backup of that database with `candor backup`",
         .file.display(), .log.display()
@@ -64,25 +64,25 @@ pub(crate) enum BackupFailure {
         /// Path of the log.
         log: PathBuf,
     },
-    /// A file could not be used.
+    /// A file operation failed.
     #[error("cannot {what} {}: {source}; check that the folder exists and that this user may use it", .path.display())]
     File {
-        /// The verb.
+        /// The operation, as a verb.
         what: &'static str,
         /// Path of the file.
         path: PathBuf,
-        /// Answer of the system.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 impl BackupFailure {
-    /// The error of a copy that was not made.
+    /// Creates the error for a failed copy.
     pub(super) fn copy(database: &Path, file: &Path, reason: &dyn std::fmt::Display) -> Self {
         Self::Copy { database: database.to_owned(), file: file.to_owned(), reason: reason.to_string() }
     }
 
-    /// Adds verb and path to an error of the system.
+    /// Converts an I/O error into one that names operation and path.
     pub(super) fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { what, path, source }

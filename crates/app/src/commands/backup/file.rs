@@ -1,4 +1,4 @@
-//! A file that is filled beside its target, and gets the target's name once it is complete and checked.
+//! A file that is written under a temporary name and renamed once it is complete and checked.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use super::failure::BackupFailure;
 use crate::private_file;
 
-/// A file of this process alone. Dropping it removes the file, unless it was published.
+/// A temporary file of this process, removed on drop unless it was published.
 pub(super) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Chooses the name; nothing is created yet.
+    /// Chooses the temporary name without creating the file.
     pub(super) fn beside(target: &Path) -> Self {
         Self(super::with_suffix(target, &format!(".{}.unfinished", std::process::id())))
     }
@@ -20,7 +20,7 @@ impl Unfinished {
         &self.0
     }
 
-    /// Copies the bytes of another file, onto the disk.
+    /// Copies another file and flushes the copy.
     ///
     /// # Errors
     /// [`BackupFailure::File`].
@@ -31,12 +31,13 @@ impl Unfinished {
         copied.map_err(BackupFailure::file("write", &self.0))
     }
 
-    /// Gives the file its name. A file that has the name meanwhile stays as it is.
+    /// Renames the file to its final name. A file that already has this name is not replaced.
     ///
     /// # Errors
     /// [`BackupFailure::FileExists`], [`BackupFailure::File`].
     pub(super) fn publish(self, target: &Path) -> Result<(), BackupFailure> {
-        // Reserves the name: a rename alone replaces what is there, and some file systems have no hard links.
+        // Reserves the name: a rename alone would replace an existing file, and some file systems have no hard
+        // links.
         match private_file::create_new(target) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -51,12 +52,12 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove. What cannot be removed says by its name that it is of no use.
+        // After a rename there is nothing to remove. The name of a leftover shows that it is unfinished.
         drop(fs::remove_file(&self.0));
     }
 }
 
-/// Expects that there is no such file, before the work of filling one.
+/// Refuses an existing target before the work of copying.
 ///
 /// # Errors
 /// [`BackupFailure::FileExists`].

@@ -1,4 +1,4 @@
-//! `candor backup` and `candor restore`: the embedded database as one file that was checked.
+//! `candor backup` and `candor restore`: the embedded database as one checked file.
 
 mod failure;
 mod file;
@@ -21,7 +21,7 @@ pub(crate) use failure::BackupFailure;
 /// Suffixes of files beside a database that hold changes which are not in it yet.
 const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
 
-/// Copies the embedded database into a new file, also while a service uses it, and checks the copy.
+/// Copies the embedded database into a new file and checks the copy. A service may be running.
 ///
 /// # Errors
 /// [`BackupFailure`]; [`Error::NoDatabase`].
@@ -46,7 +46,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     output.say(&report.of_backup(&file), &report.of_backup_for_people(&file))
 }
 
-/// Puts a checked copy in place of an embedded database that is not there.
+/// Installs a checked backup as the embedded database, which must not exist.
 ///
 /// # Errors
 /// [`BackupFailure`]; [`Error::AlreadyServed`].
@@ -76,7 +76,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
     output.say(&report.of_restore(&database, &file), &report.of_restore_for_people(&database, &file))
 }
 
-/// Expects neither a database nor a log of changes beside it: SQLite would take a leftover for changes to the copy.
+/// Requires that neither a database nor a log beside it exists: SQLite would apply a leftover log to the copy.
 fn expect_no_database(database: &Path) -> Result<(), BackupFailure> {
     let itself = private_file::is_there(database).then(|| database.to_owned());
     match itself.or_else(|| pending_changes(database)) {
@@ -85,7 +85,7 @@ fn expect_no_database(database: &Path) -> Result<(), BackupFailure> {
     }
 }
 
-/// Expects a file without a log of changes beside it, which a copy of the file alone would lose.
+/// Requires that no log is beside the file: copying the file alone would lose the log's changes.
 fn expect_complete(file: &Path) -> Result<(), BackupFailure> {
     match pending_changes(file) {
         Some(log) => Err(BackupFailure::Incomplete { file: file.to_owned(), log }),
@@ -93,7 +93,8 @@ fn expect_complete(file: &Path) -> Result<(), BackupFailure> {
     }
 }
 
-/// A log with changes that are not in the file yet, if there is one. A reader leaves an empty log, which has none.
+/// Returns the non-empty log beside a database file, if any. Readers may leave an empty log, which holds no
+/// changes.
 fn pending_changes(file: &Path) -> Option<PathBuf> {
     let mut logs = PENDING_CHANGES.iter().map(|suffix| with_suffix(file, suffix));
     logs.find(|log| std::fs::metadata(log).is_ok_and(|found| found.len() > 0))

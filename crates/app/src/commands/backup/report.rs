@@ -1,4 +1,4 @@
-//! The answers of both commands: contents of the copy, and what else belongs to it.
+//! Answers of both commands: contents of the copy, and files that belong to it.
 
 use std::path::Path;
 
@@ -18,14 +18,14 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The JSON answer of `candor backup`.
+    /// Returns the JSON answer of `candor backup`.
     pub(super) fn of_backup(&self, file: &Path) -> Value {
         let mut object = self.object();
         object["file"] = json!(file);
         object
     }
 
-    /// The JSON answer of `candor restore`.
+    /// Returns the JSON answer of `candor restore`.
     pub(super) fn of_restore(&self, database: &Path, file: &Path) -> Value {
         let mut object = self.of_backup(file);
         object["database"] = json!(database);
@@ -69,7 +69,7 @@ impl Report<'_> {
         text
     }
 
-    /// The step between a restore and the start of the service.
+    /// Returns the step between a restore and the start of the service.
     fn next_step(&self) -> String {
         let keys = self.sealed_by();
         let place = wiring::master_key_file(self.config);
@@ -116,7 +116,7 @@ impl Report<'_> {
         table(&std::iter::once(heading).chain(lines).collect::<Vec<_>>())
     }
 
-    /// Ids and fingerprints of the keys that sealed something in the copy.
+    /// Returns ids and fingerprints of the keys that sealed something in the copy.
     fn sealed_by(&self) -> String {
         let name = |key: &candor_port_storage::upkeep::MasterKey| {
             KeyName { id: key.key_id.clone(), fingerprint: key.fingerprint.clone() }.to_string()

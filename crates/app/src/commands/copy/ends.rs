@@ -1,4 +1,4 @@
-//! The databases at both ends: opened, and nobody else's while they are.
+//! Source and target of a copy, opened exclusively.
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,22 @@ use crate::error::Error;
 use crate::serving_lock::ServingLock;
 use crate::store;
 
-/// Connections of steps that ask for a number: migrations use one.
+/// Pool size of a database that is opened for the copy. Migrations use a single connection.
 const CONNECTIONS: usize = 4;
-/// What the server's views call the connections.
+/// Application name of the connections, as shown in the server's views.
 const NAME: &str = "candor copy";
 
-/// What keeps services from embedded databases while they are copied.
+/// Locks that keep services from using the embedded databases during the copy.
 #[derive(Debug)]
 pub(super) struct Locks {
     _both: [Option<ServingLock>; 2],
 }
 
 impl Locks {
-    /// Takes them.
+    /// Takes the locks of source and target.
     ///
     /// # Errors
-    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`Error::NoDatabase`] if there is nothing to copy.
+    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`Error::NoDatabase`] if the source does not exist.
     pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, Error> {
         if identity(from) == identity(to) {
             return Err(CopyFailure::Same(from.masked()).into());
@@ -47,10 +47,10 @@ impl Locks {
     }
 }
 
-/// Opens what is copied, for reading.
+/// Opens the source for reading.
 ///
 /// # Errors
-/// [`CopyFailure`]: it cannot be read, its schema is old, it is not complete itself, a service uses it.
+/// [`CopyFailure`] if it cannot be read, has an old schema, is incomplete itself, or is used by a service.
 pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, Error> {
     let (source, pending): (Box<dyn CopyTarget>, _) = match database {
         DatabaseUrl::Sqlite(path) => {
@@ -75,10 +75,11 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
     }
 }
 
-/// Opens what is filled, makes it if it is a file that is not there, and migrates it while it is empty.
+/// Opens the target. Creates the file of an embedded database if it does not exist, and migrates an empty
+/// target.
 ///
 /// # Errors
-/// [`CopyFailure`]: it cannot be used, or somebody else uses it.
+/// [`CopyFailure`] if it cannot be used, or a service or another copy uses it.
 pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, Error> {
     match database {
         DatabaseUrl::Sqlite(path) => {
@@ -93,7 +94,7 @@ pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
     }
 }
 
-/// What tells a database from others, without its password.
+/// Returns the identity of a database: its URL without the password.
 pub(super) fn identity(database: &DatabaseUrl) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => format!("sqlite://{}", absolute(path).display()),

@@ -1,71 +1,71 @@
-//! What keeps a copy from being made or completed: what, why, and what to do, in one line.
+//! Errors of `candor copy`, each with cause and remedy in one line.
 
-/// Why there is no complete copy.
+/// Failure of a copy.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyFailure {
-    /// It is copied from and to the same place.
+    /// Source and target are the same database.
     #[error("--from and --to are both {0}; name another target database")]
     Same(String),
-    /// A service runs, or another copy.
+    /// A service or another copy uses the database.
     #[error("{database} is in use: {reason}; stop whatever uses it, and run this again")]
     InUse {
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
-        /// By whom.
+        /// The user of the database, as a clause.
         reason: String,
     },
-    /// The schema of what is to be copied is old.
+    /// The schema of the source is older than the program.
     #[error(
         "the schema of {database} is older than this program: it lacks {}; run `candor migrate` there first",
         .pending.join(", ")
     )]
     SourceOld {
-        /// Which database.
+        /// The source, with secrets masked.
         database: String,
-        /// The migrations that are missing.
+        /// Names of the missing migrations.
         pending: Vec<String>,
     },
-    /// What is to be copied is not complete itself, or a service was to open a database that is not.
+    /// The source is an incomplete copy itself, or a service opened an incomplete copy.
     #[error(
         "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a \
          new one"
     )]
     Unfinished(String),
-    /// There is something in the target.
+    /// The target is not empty.
     #[error("{database} is not empty: it has rows in {table}; a copy needs an empty database, so name another one")]
     NotEmpty {
-        /// Which database.
+        /// The target, with secrets masked.
         database: String,
         /// A table with rows.
         table: &'static str,
     },
-    /// A copy of something else is in the target.
+    /// The target contains an incomplete copy of another source.
     #[error("a copy from {other} into {database} is not complete; continue that copy, or use a new target")]
     Other {
-        /// Which database.
+        /// The target, with secrets masked.
         database: String,
-        /// What it was begun from.
+        /// The source of the incomplete copy.
         other: String,
     },
-    /// Both sides are not the same.
+    /// Source and target differ after the copy.
     #[error(
         "{from} and {to} are not the same in: {tables}; something has changed one of them meanwhile: keep services stopped, \
          and copy once more into a new database"
     )]
     Differs {
-        /// The source.
+        /// The source, with secrets masked.
         from: String,
-        /// The target.
+        /// The target, with secrets masked.
         to: String,
-        /// What differs.
+        /// Names of the tables that differ.
         tables: String,
     },
-    /// A database failed.
+    /// A database failed during the copy.
     #[error("the copy stopped at {database}: {reason}; correct that, and run the same command again to continue")]
     Stopped {
-        /// Which database.
+        /// The database, with secrets masked.
         database: String,
-        /// What it said.
+        /// Error message of the database.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! `candor copy`: everything from one database to another.
+//! `candor copy`: copies all data from one database to another.
 
 mod ends;
 mod failure;
@@ -15,13 +15,13 @@ use progress::Progress;
 
 pub(crate) use failure::CopyFailure;
 
-/// So many digits of a check sum are shown to people; whoever wants all takes `--json`.
+/// Number of checksum digits in text output; `--json` has all of them.
 const DIGITS: usize = 16;
 
-/// Copies everything, and compares both sides at the end. A database that is not given is the configured one.
+/// Copies all data and compares both sides at the end. An omitted database is the configured one.
 ///
 /// # Errors
-/// [`CopyFailure`]; arguments that are not understood.
+/// [`CopyFailure`]; invalid arguments.
 pub(crate) async fn run(
     config: &Config,
     from: Option<String>,

@@ -1,4 +1,4 @@
-//! How far a copy is, as a bar on a terminal.
+//! Progress bar of a copy.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::Output;
 
-/// How often the bar shows that something is going on.
+/// Interval of the bar's animation.
 const TICK: Duration = Duration::from_millis(120);
-/// Every row counts twice: it is copied and compared.
+/// Template of the bar. Every row counts twice: it is copied and compared.
 const BAR: &str = "{bar:24} {percent:>3} %  {elapsed}  {wide_msg}";
 
-/// The bar.
+/// Progress bar on a terminal; hidden with `--json`.
 pub(super) struct Progress(ProgressBar);
 
 impl Progress {
@@ -24,7 +24,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub(super) fn end(&self) {
         self.0.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! The database, its schema, master key and clock, and where the embedded one's file lives.
+//! Checks of the database, its schema, master key and clock, and of the embedded database's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +10,16 @@ use super::finding::Finding;
 use crate::config::{Config, DatabaseUrl};
 use crate::{store, wiring};
 
-/// With less room a change may fail soon: a write-ahead log grows by megabytes.
+/// Free bytes below which changes may soon fail: a write-ahead log grows by megabytes.
 const ROOM_NEEDED: u64 = 64 * 1024 * 1024;
-/// With less room somebody should look.
+/// Free bytes below which the operator is warned.
 const ROOM_WANTED: u64 = 1024 * 1024 * 1024;
-/// From here on nothing is removed that has expired.
+/// Clock difference above which expired rows are no longer removed.
 const CLOCK_BROKEN_MILLIS: u64 = 3_600_000;
-/// What clocks of machines that keep time may differ by, and what a question takes.
+/// Clock difference that is normal between synchronized machines, including the time of the query.
 const CLOCK_MILLIS: u64 = 5_000;
 
-/// Looks at everything that has to do with the data.
+/// Runs all checks of the data.
 pub(super) async fn look(config: &Config, findings: &mut Vec<Finding>) {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -75,7 +75,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     findings.extend(replica(config).await);
 }
 
-/// Whether the standby can be read that reads go to which may lag.
+/// Checks that the replica for lagging reads can be read.
 async fn replica(config: &Config) -> Option<Finding> {
     let reason = match store::examine_replica(config).await {
         Ok(None) => return None,
@@ -116,7 +116,8 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Whether a write is possible, and what the clocks say. The schema is up to date, so that opening changes nothing.
+/// Checks that a write is possible and compares the clocks. Opening the store changes nothing, because the
+/// schema is current.
 async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
     let clock = SystemClock;
     let store = match store::open(config).await {
@@ -148,7 +149,7 @@ fn judged(millis: i64) -> Finding {
     }
 }
 
-/// Whether the folders can be written to, and by their owner alone.
+/// Checks that the folders are writable, and closed to other users.
 fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     let beside = nearest(database);
     if let Some(folder) = database.parent().filter(|it| it.exists() && !it.is_dir()) {
@@ -173,7 +174,7 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     open.into_iter().map(warning).collect()
 }
 
-/// How much room is left where the file is.
+/// Checks the free space on the database's file system.
 fn room(database: &Path) -> Finding {
     let folder = nearest(database);
     let room = match statvfs(&folder) {
@@ -189,7 +190,7 @@ fn room(database: &Path) -> Finding {
     }
 }
 
-/// The folder of a file, or the nearest one above it that is there.
+/// Returns the folder of a file, or its nearest existing ancestor.
 fn nearest(file: &Path) -> PathBuf {
     file.ancestors().skip(1).find(|it| it.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_owned)
 }

@@ -1,19 +1,19 @@
-//! What one check found.
+//! Result of a check.
 
 use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// How it stands with something.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// As it should be.
+    /// The check found no problem.
     Good,
-    /// It works, and somebody should look at it.
+    /// The service works, but the operator should look at this.
     Warning,
     /// The service does not start, or loses work.
     Broken,
-    /// It could not be looked at.
+    /// The check could not be run.
     Skipped,
 }
 
@@ -28,13 +28,13 @@ impl State {
     }
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) check: &'static str,
     pub(super) state: State,
     pub(super) says: String,
-    /// What to do, where there is something to do.
+    /// Remedy, unless the check passed.
     pub(super) remedy: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Finding {
         Self { check, state: State::Skipped, says: why.into(), remedy: None }
     }
 
-    /// What a command would have failed with; its message has what to do behind the first semicolon.
+    /// Creates a finding from an error. The text after the first semicolon of its message is the remedy.
     pub(super) fn failed(check: &'static str, error: &Error) -> Self {
         let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         match line.split_once("; ") {
@@ -68,7 +68,7 @@ impl Finding {
         json!({"check": self.check, "state": self.state.word(), "message": self.says, "remedy": self.remedy})
     }
 
-    /// The finding, and below it what to do.
+    /// Returns the table rows of the finding: the result, then the remedy.
     pub(super) fn lines(&self) -> Vec<Vec<String>> {
         let first = vec![self.state.word().to_owned(), self.check.to_owned(), self.says.clone()];
         let remedy = self.remedy.iter().map(|it| vec![String::new(), String::new(), format!("→ {it}")]);

@@ -1,4 +1,4 @@
-//! Whether the server answers that counts quotas for all instances. Nothing is counted.
+//! Check of the server that counts quotas for all instances. Nothing is counted.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::config::{Config, RateLimiter};
 use crate::wiring;
 
 const CHECK: &str = "rate limiter";
-/// Longer than a connection takes to come about.
+/// Time limit for the server to answer, longer than a connection takes.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Asks the server, if one is set.
+/// Checks the server, if one is configured.
 pub(super) async fn look(config: &Config) -> Option<Finding> {
     let RateLimiter::Redis(server) = &config.rate_limiter else { return None };
     let place = format!("{}:{}", server.host, server.port);

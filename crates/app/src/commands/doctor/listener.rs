@@ -1,4 +1,4 @@
-//! Whether an address can be listened on, and who does already.
+//! Check of a listen address, and of the process that already uses it.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
@@ -9,7 +9,7 @@ use super::super::healthcheck;
 use super::finding::Finding;
 use crate::config::Setting;
 
-/// Looks at one address.
+/// Checks one listen address.
 pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
     let check = if setting == Setting::AdminListen { "admin listener" } else { "listener" };
     let variable = setting.variable();
@@ -38,7 +38,8 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
     }
 }
 
-/// Whether a candor answers there, and if so, why it is not ready, if it is not.
+/// Asks the process at the address. Returns `None` unless it is a Candor service, and the reason if that is not
+/// ready.
 fn neighbour(address: SocketAddr) -> Option<Option<String>> {
     healthcheck::ask(address, "/livez").filter(|it| it["status"] == "alive")?;
     let readiness = healthcheck::ask(address, "/readyz").unwrap_or_default();

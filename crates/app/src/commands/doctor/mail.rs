@@ -1,4 +1,4 @@
-//! Whether the mail server lets this machine in. No mail is sent.
+//! Check of the mail server. No mail is sent.
 
 use candor_domain::people::invitation::MailFailure;
 
@@ -8,7 +8,7 @@ use crate::wiring;
 
 const CHECK: &str = "mail server";
 
-/// Connects to the server, if one is set, and goes as far as it can without a mail.
+/// Connects and logs in to the mail server, if one is configured.
 pub(super) async fn look(config: &Config) -> Option<Finding> {
     let smtp = config.smtp.as_ref()?;
     let server = format!("{}:{}", smtp.server.host, smtp.server.port);
@@ -29,7 +29,7 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
     })
 }
 
-/// What is wrong, and what to do.
+/// Returns problem and remedy of a failure.
 const fn told(failure: MailFailure) -> (&'static str, &'static str) {
     match failure {
         MailFailure::Tls => (

@@ -1,4 +1,4 @@
-//! `candor doctor`: looks for what is wrong with an installation, and says what to do. It changes nothing.
+//! `candor doctor`: checks an installation and names remedies. It changes nothing.
 
 mod data;
 mod finding;
@@ -14,10 +14,10 @@ use crate::output::{Output, table};
 use crate::wiring::{self, OpenFile};
 use finding::{Finding, State};
 
-/// Looks at everything that a service needs.
+/// Runs all checks.
 ///
 /// # Errors
-/// [`Error::Unwell`] if something is broken; [`Error::Io`] if nobody takes the answer.
+/// [`Error::Unwell`] if a check is broken; [`Error::Io`] if the output cannot be written.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
@@ -31,7 +31,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     report(&findings, output)
 }
 
-/// A warning for every file with secrets that other users may read.
+/// Returns a warning for every file with secrets that other users can read.
 fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
     let warning = |file: OpenFile| {
         Finding::warning("secrets", format!("other users can read {}", file.path.display()), file.remedy)
@@ -39,10 +39,10 @@ fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
     wiring::open_files(config).into_iter().map(warning)
 }
 
-/// What there is to say when not even the settings are understood.
+/// Reports invalid settings, without which no other check can run.
 ///
 /// # Errors
-/// As of [`run`].
+/// Those of [`run`].
 pub(crate) fn without_settings(problems: &[Error], output: Output) -> Result<(), Error> {
     let mut findings: Vec<Finding> = problems.iter().map(|it| Finding::failed("settings", it)).collect();
     findings.push(Finding::skipped("everything else", "the settings must be correct first"));

@@ -1,4 +1,4 @@
-//! `candor import`: the CSV upsert from a terminal, for files of any size.
+//! `candor import`: uploads a CSV file of any size to a running service.
 
 mod outcome;
 mod plan;
@@ -23,14 +23,14 @@ pub(crate) use outcome::ImportOutcome;
 use progress::Progress;
 use send::{Connection, Target};
 
-/// Where the key is given: never on the command line, where everybody on the machine sees it.
+/// Environment variable with the API key, because command lines are visible to all users of the machine.
 pub(crate) const KEY_VARIABLE: &str = "CANDOR_API_KEY";
-/// In place of a file: standard input.
+/// File argument that means standard input.
 const STANDARD_INPUT: &str = "-";
-/// How often it is looked whether the service has been silent for too long.
+/// Interval at which the service's silence is checked.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Imports a file, and says at every end what was done.
+/// Imports a file and reports the result, also after a failure.
 ///
 /// # Errors
 /// A file that cannot be read, a service that does not answer or refuses; [`Error::RowsFailed`] if rows failed;
@@ -46,7 +46,7 @@ async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<(), Err
     let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let stopped = |signal, status| Error::Interrupted { signal, status, outcome: progress.outcome() };
-    // The client blocks, which the runtime's own threads must not. A signal leaves it behind: the process ends.
+    // The HTTP client blocks, so it runs outside the async runtime. A signal abandons it, and the process ends.
     let of_thread = Arc::clone(progress);
     let mut work = spawn_blocking(move || carry_out(&import, &of_thread));
     let mut watch = interval(WATCH);

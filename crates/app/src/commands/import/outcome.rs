@@ -1,17 +1,17 @@
-//! How much of a file is in when an import ends early.
+//! Extent of an import that ended early.
 
 use std::fmt;
 
-/// How much of a file was imported before the import ended early.
+/// Extent to which a file was imported before the import ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImportOutcome {
-    /// It was only tried.
+    /// A dry run, which imports nothing.
     DryRun,
-    /// Nothing.
+    /// No row was imported.
     Nothing,
-    /// Perhaps something: a part was sent and not answered.
+    /// Unknown: a part was sent, but not answered.
     Unknown,
-    /// Some rows.
+    /// Some rows were imported.
     Some,
 }
 

@@ -1,13 +1,13 @@
-//! What an import would change, as a table.
+//! Table of the changes that an import would make.
 
 use serde_json::Value;
 
 use super::tally::SHOWN;
 use crate::output::table;
 
-/// The rows of a plan that would change something: what, and from what to what.
+/// Returns the table of rows that would change, with old and new values.
 pub(super) fn changes(plan: &[Value]) -> String {
-    // Rows that are refused stand among the errors.
+    // Rejected rows are listed among the errors.
     let changes = |row: &&Value| !matches!(row["action"].as_str(), Some("skip" | "reject"));
     let of_interest: Vec<&Value> = plan.iter().filter(changes).collect();
     if of_interest.is_empty() {
@@ -15,7 +15,7 @@ pub(super) fn changes(plan: &[Value]) -> String {
     }
     let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
     rows.extend(of_interest.iter().take(SHOWN).map(|row| {
-        // Somebody new has the address of the row.
+        // The address of a new person is already in the row's own column.
         let is_news = |(column, it): &(&String, &Value)| *column != "email" || !it["from"].is_null();
         let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
         let changes: Vec<String> = columns.map(|(column, it)| change(column, &it["from"], &it["to"])).collect();
@@ -36,7 +36,7 @@ fn change(column: &str, from: &Value, to: &Value) -> String {
     }
 }
 
-/// A value in one line.
+/// Formats a value in one line.
 pub(super) fn cell(value: &Value) -> String {
     let Value::String(text) = value else { return value.to_string() };
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! How far an import is: told while it goes on, and at its end.
+//! Progress of an import, during it and at its end.
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use super::tally::{Sent, Tally};
 use crate::error::Error;
 use crate::output::{Output, printable};
 
-/// How long the service may be silent before that is said.
+/// Time without an answer after which the operator is told.
 const SILENCE: Duration = Duration::from_millis(2_500);
-/// How often the bar shows that something is going on.
+/// Interval of the bar's animation.
 const TICK: Duration = Duration::from_millis(120);
-/// What is told in it must not make the line wrap, so it is cut at the terminal's edge.
+/// Template of the bar. A message is cut at the terminal's edge, because a wrapped line would break the bar.
 const BAR: &str = "{bar:24} {human_pos}/{human_len} rows  {elapsed}  {wide_msg}";
 
-/// What is shared between the thread that sends, and the one that watches it.
+/// Progress that the sending thread and the watching task share.
 pub(super) struct Progress {
     dry_run: bool,
     is_drawn: bool,
@@ -30,9 +30,9 @@ pub(super) struct Progress {
 struct State {
     tally: Tally,
     bar: ProgressBar,
-    /// When the request began that is not answered yet.
+    /// Start of the request that is not answered yet.
     asked: Option<Instant>,
-    /// What was said last about a service that does not answer as it should; once is enough.
+    /// The last note about a slow or failing service, to print it only once.
     said: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Progress {
         Self { dry_run, is_drawn: !output.json, state: Mutex::new(state) }
     }
 
-    /// Begins with these parts, and shows a bar on a terminal.
+    /// Starts with these parts, and shows a bar on a terminal.
     pub(super) fn begin(&self, parts: &[Part], duplicates: usize) {
         let mut state = self.state();
         state.tally = Tally::of(parts.iter().map(|it| it.numbers.len()), duplicates);
@@ -55,21 +55,21 @@ impl Progress {
         }
     }
 
-    /// A part is on its way.
+    /// Records that a part is being sent.
     pub(super) fn sending(&self, part: usize) {
         let mut state = self.state();
         state.tally.mark(part, Sent::Unanswered);
         state.asked = Some(Instant::now());
     }
 
-    /// An attempt to send a part ended without a good answer. Whether the service has got it may be open.
+    /// Records a failed attempt to send a part. It is open whether the service has received it.
     pub(super) fn not_done(&self, part: usize, was_open: bool, is_open: bool) {
         let mut state = self.state();
         state.asked = None;
         state.tally.mark(part, if was_open || is_open { Sent::Unanswered } else { Sent::No });
     }
 
-    /// A part is done.
+    /// Records the answer to a part.
     pub(super) fn answered(&self, number: usize, part: &Part, answer: Value) {
         let mut state = self.state();
         (state.asked, state.said) = (None, None);
@@ -78,17 +78,17 @@ impl Progress {
         state.bar.inc(part.numbers.len() as u64);
     }
 
-    /// Shows what goes on now, on a terminal only.
+    /// Sets the message of the bar, on a terminal only.
     pub(super) fn show(&self, text: String) {
         self.state().bar.set_message(text);
     }
 
-    /// Says something that stays to be read, once.
+    /// Prints a permanent note, once.
     pub(super) fn note(&self, text: &str) {
         self.state().note(text);
     }
 
-    /// Says that there is no answer, when it takes long.
+    /// Prints a note if the service has been silent for too long.
     pub(super) fn watch(&self) {
         let mut state = self.state();
         if state.asked.is_some_and(|it| it.elapsed() >= SILENCE) {
@@ -96,12 +96,12 @@ impl Progress {
         }
     }
 
-    /// How many rows failed.
+    /// Returns the number of failed rows.
     pub(super) fn failed(&self) -> usize {
         self.state().tally.errors.len()
     }
 
-    /// What is there after an end that came too early.
+    /// Returns the outcome of an import that ended early.
     pub(super) fn outcome(&self) -> ImportOutcome {
         let state = self.state();
         match (self.dry_run, state.tally.rows_in(), state.tally.is_open()) {
@@ -112,10 +112,10 @@ impl Progress {
         }
     }
 
-    /// Gives the answer of the command. To people there is nothing to say where nothing was begun.
+    /// Prints the command's answer. Text output is empty if no part was prepared.
     ///
     /// # Errors
-    /// [`Error::Io`] if nobody takes it.
+    /// [`Error::Io`] if the output cannot be written.
     pub(super) fn say_what_was_done(&self, output: Output, error: Option<&Error>) -> Result<(), Error> {
         let state = self.state();
         state.bar.finish_and_clear();

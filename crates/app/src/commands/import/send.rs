@@ -1,4 +1,4 @@
-//! Sends one part after the other, and again when the service asks for patience.
+//! Sends the parts in order, and retries when the service is busy or unreachable.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -16,24 +16,24 @@ use crate::cli::Import;
 use crate::error::Error;
 use crate::outgoing_tls;
 
-/// How long one part may take.
+/// Time limit for one request.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long it may take to reach the service.
+/// Time limit for connecting to the service.
 const CONNECT: Duration = Duration::from_secs(20);
-/// How often a part is sent before it is given up.
+/// Maximum number of attempts per part.
 const ATTEMPTS: u32 = 8;
-/// How often the service may say that the quota is used up: uploads are counted per minute, so this is many minutes.
+/// Maximum number of waits for the quota. Uploads are counted per minute, so this is up to an hour.
 const WAITS: u32 = 60;
-/// The longest wait that the service may ask for.
+/// Longest `Retry-After` that is honoured.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
-/// The first pause between attempts; it doubles.
+/// Pause before the first retry; it doubles with each attempt.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause between attempts.
+/// Longest pause between attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The largest answer: an error for every row, and a plan.
+/// Maximum size of an answer, which has an error for every row, or a plan.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Where a file goes.
+/// URL and key of the upload.
 pub(super) struct Target {
     url: String,
     key: String,
@@ -62,29 +62,29 @@ impl Target {
     }
 }
 
-/// The way to the service.
+/// A client of the service.
 pub(super) struct Connection {
     target: Target,
     agent: Agent,
-    /// Makes the idempotency keys of this run: a part that is sent again has its effect once.
+    /// Random prefix of this run's idempotency keys, by which a repeated part takes effect only once.
     run: String,
 }
 
-/// What came of one attempt.
+/// Result of one attempt.
 enum Came {
     Answer(Value),
     Wait(Duration),
     Again(Failure),
-    /// There is no point in trying again.
+    /// Permanent failure with its reason; a retry is useless.
     Refused(String),
 }
 
-/// Why an attempt failed that may be repeated.
+/// A failure that a later attempt may overcome.
 struct Failure {
     reason: String,
-    /// What the service asked for.
+    /// The delay that the service asked for.
     wait: Option<Duration>,
-    /// Whether the service may have got the part all the same.
+    /// `true` if the service may have received the part.
     is_open: bool,
 }
 
@@ -99,7 +99,7 @@ impl Connection {
         Ok(Self { target, agent: config.build().into(), run: URL_SAFE_NO_PAD.encode(random) })
     }
 
-    /// Where the parts go.
+    /// Returns the URL that parts are sent to, without the query.
     pub(super) fn address(&self) -> &str {
         self.target.url.split('?').next().unwrap_or_default()
     }
@@ -107,7 +107,7 @@ impl Connection {
     /// Sends a part until it is answered.
     ///
     /// # Errors
-    /// Why it is given up.
+    /// The reason of a permanent failure, or of the last attempt.
     pub(super) fn send(&self, part: &Part, number: usize, progress: &Progress) -> Result<Value, String> {
         let (mut attempts, mut waits, mut was_open) = (0, 0, false);
         loop {
@@ -180,7 +180,7 @@ impl Connection {
     }
 }
 
-/// Whether a request that failed may have come to the service.
+/// Returns `true` if a failed request may have reached the service.
 fn has_connected(error: &ureq::Error) -> bool {
     use ureq::{Error, Timeout};
     if let Error::Io(error) = error {
@@ -192,7 +192,7 @@ fn has_connected(error: &ureq::Error) -> bool {
     )
 }
 
-/// What to do about a certificate that was not accepted.
+/// Returns the error message for a rejected certificate, with the remedy.
 fn untrusted(reason: &str) -> String {
     format!(
         "its certificate is not accepted: {reason}; add the authority that issued it to those of this machine, or name \
@@ -200,7 +200,7 @@ fn untrusted(reason: &str) -> String {
     )
 }
 
-/// Why a request failed, in few words.
+/// Returns a short reason of a failed request.
 fn said(error: &ureq::Error) -> String {
     if let ureq::Error::Io(error) = error { error.to_string() } else { error.to_string() }
 }
@@ -215,7 +215,7 @@ fn pause_for(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// Waits, and tells every second how many are left.
+/// Waits, and calls `tell` every second with the seconds that are left.
 fn count_down(time: Duration, tell: impl Fn(u64)) {
     for (left, step) in seconds_of(time) {
         tell(left);
@@ -223,14 +223,15 @@ fn count_down(time: Duration, tell: impl Fn(u64)) {
     }
 }
 
-/// A wait as seconds, each with how many are left at its begin; the last one may be shorter.
+/// Splits a wait into steps of one second, each with the seconds left at its start. The last step may be
+/// shorter.
 fn seconds_of(time: Duration) -> impl Iterator<Item = (u64, Duration)> {
     let whole = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     let step = move |left: u64| time.saturating_sub(Duration::from_secs(whole - left)).min(Duration::from_secs(1));
     (1..=whole).rev().map(move |left| (left, step(left)))
 }
 
-/// Keeps several imports from trying again at the same moments.
+/// Returns a random delay, so that concurrent imports do not retry simultaneously.
 fn jitter() -> Duration {
     let mut byte = [0];
     let _ = SystemRandom::new().fill(&mut byte);

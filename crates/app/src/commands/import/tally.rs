@@ -1,4 +1,4 @@
-//! What came of all parts together, and of each.
+//! Results of an import, per part and in total.
 
 use candor_domain::csv::Part;
 use serde_json::{Value, json};
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use super::plan::{cell, changes};
 use crate::output::{printable, table};
 
-/// Rows shown to people in one table; the rest is counted. With `--json` all are there.
+/// Maximum number of rows in a table of text output; further rows are only counted. `--json` has all rows.
 pub(super) const SHOWN: usize = 200;
 
-/// How far one part came.
+/// State of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// The service has not got it, or took nothing of it.
+    /// Not received by the service, or rejected entirely.
     No,
-    /// The service may have got it; there is no answer.
+    /// Sent without an answer, so the service may have received it.
     Unanswered,
-    /// Its rows are in, but for those that failed.
+    /// Answered: all rows except the failed ones are imported.
     Answered,
 }
 
@@ -46,7 +46,7 @@ struct OnePart {
     counts: Counts,
 }
 
-/// The counters of all parts, and the rows that failed.
+/// Counters of all parts, and the failed rows.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     parts: Vec<OnePart>,
@@ -58,20 +58,21 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Begins with parts of so many rows, and with rows that are not sent, because a later row has their address.
+    /// Starts a tally with the row counts of the parts. `duplicates` counts rows that are not sent, because a
+    /// later row has the same address.
     pub(super) fn of(rows: impl Iterator<Item = usize>, duplicates: usize) -> Self {
         let part = |rows| OnePart { rows, sent: Sent::No, counts: Counts::default() };
         Self { parts: rows.map(part).collect(), duplicates, begun: true, ..Self::default() }
     }
 
-    /// Notes how far a part came.
+    /// Sets the state of a part.
     pub(super) fn mark(&mut self, part: usize, sent: Sent) {
         if let Some(it) = self.parts.get_mut(part) {
             it.sent = sent;
         }
     }
 
-    /// Adds the answer to a part; its rows get the numbers that they have in the whole file.
+    /// Adds the answer to a part. Row numbers are converted to those of the whole file.
     pub(super) fn add(&mut self, number: usize, part: &Part, mut answer: Value) {
         let data = &answer["data"];
         let count = |name: &str| data[name].as_u64().unwrap_or_default();
@@ -102,17 +103,17 @@ impl Tally {
         }
     }
 
-    /// Whether there was anything to be sent.
+    /// Returns `true` once the file has been split into parts.
     pub(super) const fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether it is open what became of a part.
+    /// Returns `true` if a part was sent but not answered.
     pub(super) fn is_open(&self) -> bool {
         self.parts.iter().any(|it| it.sent == Sent::Unanswered)
     }
 
-    /// How many rows are in as the file has them.
+    /// Returns the number of imported rows.
     pub(super) fn rows_in(&self) -> u64 {
         let answered = self.parts.iter().filter(|it| it.sent == Sent::Answered);
         answered.map(|it| (it.rows as u64).saturating_sub(it.counts.failed)).sum()
@@ -141,7 +142,7 @@ impl Tally {
         self.begun && self.parts.iter().all(|it| it.sent == Sent::Answered)
     }
 
-    /// The answer to programs: like that of the service, and how far the import came.
+    /// Returns the JSON output: the service's answer, and the state of the parts.
     pub(super) fn object(&self, dry_run: bool, error: Option<&str>) -> Value {
         let Counts { created, updated, deactivated, skipped, .. } = self.counts();
         let mut object = json!({
@@ -168,7 +169,7 @@ impl Tally {
         object
     }
 
-    /// The answer to people.
+    /// Returns the text output.
     pub(super) fn text(&self, dry_run: bool) -> String {
         let Counts { created, updated, deactivated, skipped, failed } = self.counts();
         let heading = if dry_run { "Nothing was written. An import would give: " } else { "" };
@@ -189,7 +190,7 @@ impl Tally {
         text
     }
 
-    /// How far each part came, where there is more to say than that all went well.
+    /// Returns the table of parts; empty if there is only one part and it is complete.
     fn parts_text(&self, dry_run: bool) -> String {
         if self.is_complete() && self.parts.len() < 2 {
             return String::new();
@@ -228,11 +229,11 @@ impl Tally {
     }
 }
 
-/// Returns a line of the table for each problem of a row; the row's number and address stand in the first.
+/// Returns one table row per problem of a failed row. Only the first shows number and address.
 fn problem_lines(error: &Value) -> Vec<Vec<String>> {
     let row = [cell(&error["row_number"]), cell(&error["email"])];
     let problems = error["problems"].as_array().filter(|problems| !problems.is_empty());
-    // A service from before `problems` says everything in `message`.
+    // Older services have no `problems`, only `message`.
     let Some(problems) = problems else {
         return vec![[&row[..], &[String::new(), cell(&error["code"]), cell(&error["message"])]].concat()];
     };
