@@ -26,9 +26,9 @@ pub struct Destination<'a> {
 /// Result of one delivery and its effect on the health of the subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// The attempted delivery.
+    /// The delivery that was attempted or given up.
     pub job: Job,
-    /// Result to record.
+    /// Result to record in the store.
     pub result: AttemptResult,
     /// Change of the subscription's health; `None` if the delivery says nothing about it.
     pub delta: Option<HealthDelta>,

@@ -36,7 +36,7 @@ pub struct Dispatcher<M> {
 /// A claim to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimOrder {
-    /// Deliveries to claim.
+    /// Selection of deliveries to claim.
     pub claim: Claim,
     /// Lease for the claimed deliveries.
     pub lease: Lease,
@@ -171,7 +171,7 @@ impl<M> Dispatcher<M> {
         self.queues.reserve(count).then(|| now.plus(self.settings.lease()))
     }
 
-    /// Ends a reservation.
+    /// Ends a reservation of capacity.
     pub fn release(&mut self, count: usize) {
         self.queues.release(count);
         // The record loop waits for reservations only after the stop, and most commits have nothing to

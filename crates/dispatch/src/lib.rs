@@ -71,7 +71,9 @@ impl Settings {
 /// A delivery that waits for its attempt. `M` is data of the driver, such as the message to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting<M> {
-    /// The queued delivery.
+    /// The leased delivery.
+    ///
+    /// Its lease is passed beside it, to [`Dispatcher::take_in`].
     pub job: Job,
     /// Data of the driver.
     pub message: M,

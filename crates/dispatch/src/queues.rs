@@ -25,14 +25,14 @@ use ring::Ring;
 /// Number of queues whose pace is remembered while they are empty.
 const REMEMBERED: usize = 4096;
 
-/// Capacity limits.
+/// Capacity limits of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Concurrent attempts.
+    /// Maximum number of concurrent attempts.
     pub attempts: usize,
-    /// Waiting deliveries.
+    /// Maximum number of waiting deliveries.
     pub waiting: usize,
-    /// Results per batch.
+    /// Maximum number of results per batch.
     pub batch: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct QueueLimits {
 pub struct Begun<T> {
     /// Slot of the attempt, to be passed to the end of the attempt.
     pub place: QueuePlace,
-    /// The delivery.
+    /// The delivery to attempt.
     pub item: T,
     /// End of its lease.
     pub ends: Ends,
@@ -270,7 +270,7 @@ impl<T> SubscriptionQueues<T> {
         self.unrecorded += count;
     }
 
-    /// Removes recorded results.
+    /// Subtracts results that are now recorded.
     pub(crate) const fn recorded(&mut self, count: usize) {
         self.unrecorded = self.unrecorded.saturating_sub(count);
     }

@@ -105,7 +105,7 @@ impl Batch {
     }
 }
 
-/// Results to record.
+/// Results that wait to be recorded.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
     /// Maximum number of results per call.

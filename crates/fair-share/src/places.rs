@@ -59,7 +59,7 @@ pub struct SlowReadPermit {
 }
 
 impl Places {
-    /// Creates free slots.
+    /// Creates the slots, all of them free.
     #[must_use]
     pub fn new(limits: &SlowReads) -> Self {
         let share = if limits.places < 2 { limits.places } else { limits.places / 2 };

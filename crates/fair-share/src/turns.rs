@@ -49,7 +49,7 @@ impl<T> TenantQueue<T> {
         self.turns.is_empty()
     }
 
-    /// Drops every item.
+    /// Drops the items of all tenants.
     pub fn clear(&mut self) {
         self.waiting.clear();
         self.turns.clear();

@@ -28,7 +28,7 @@ pub(crate) struct Door {
     pub(crate) tls: TlsParameters,
 }
 
-/// A logged-in connection.
+/// A logged-in connection that can send emails.
 pub(crate) struct Connection(AsyncSmtpConnection);
 
 impl Door {

@@ -24,7 +24,7 @@ pub enum Security {
     Tls,
     /// STARTTLS; a server without it is not used.
     StartTls,
-    /// No encryption.
+    /// No encryption, for a trusted relay.
     None,
 }
 
@@ -33,7 +33,7 @@ pub enum Security {
 pub struct SmtpServer {
     /// Host name or IP address.
     pub host: String,
-    /// TCP port.
+    /// TCP port of the server.
     pub port: u16,
     /// Encryption of the connection.
     pub security: Security,

@@ -41,7 +41,7 @@ pub struct SmtpTransport {
     door: Door,
     from: SenderAddress,
     places: Semaphore,
-    /// Idle connections.
+    /// Connections that are ready for the next email.
     idle: Mutex<Vec<Connection>>,
 }
 

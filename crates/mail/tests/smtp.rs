@@ -18,12 +18,12 @@ fn settings(url: &str) -> SmtpSettings {
     }
 }
 
-/// Connects without encryption.
+/// Creates a transport without encryption.
 fn plain(server: &TestSmtp) -> SmtpTransport {
     SmtpTransport::new(settings(&format!("smtp://127.0.0.1:{}?tls=none", server.port()))).unwrap()
 }
 
-/// Connects with TLS and a password to a server with a trusted certificate.
+/// Creates a transport with TLS and a password that trusts the server's certificate.
 fn trusting(server: &TestSmtp, scheme: &str) -> SmtpTransport {
     let url = format!("{scheme}://ada:secret@localhost:{}", server.port());
     let authorities = vec![server.certificate().der.clone()];

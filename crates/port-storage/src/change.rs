@@ -29,7 +29,7 @@ pub struct ChangeSet {
     pub writes: Vec<Write>,
     /// Conditions that the decision relied on and that it does not write itself.
     pub requires: Vec<Require>,
-    /// Events to publish.
+    /// Events to publish with the change.
     pub events: Vec<Event>,
     /// The audit entry. It is not optional: every change has an author.
     pub audit: AuditEntry,
@@ -92,9 +92,9 @@ pub enum Write {
     /// Writes a person whose reporting line starts or changes. The store updates the closure of the reporting
     /// tree in the same transaction. See [`Write::employee`].
     PutReporting {
-        /// The person.
+        /// The person's row.
         row: AnyRow,
-        /// The new manager.
+        /// The new manager; `None` moves the person to the top.
         manager: Option<EmployeeId>,
         /// The tree version that the change relies on.
         lines: Lines,
@@ -235,7 +235,7 @@ pub enum CommitError {
     /// conflicts with its own first attempt.
     #[error("the idempotency key was used before")]
     Replayed,
-    /// The store failed.
+    /// The store failed to answer.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

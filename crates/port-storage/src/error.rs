@@ -40,7 +40,7 @@ pub struct TooSlow {
 /// Cause of an aborted slow list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SlowCause {
-    /// The deadline passed.
+    /// The deadline of the read passed.
     #[error("it took too long")]
     OutOfTime,
     /// No slot of the tenant's share became free.

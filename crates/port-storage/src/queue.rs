@@ -64,7 +64,7 @@ pub struct Walk {
 /// Result of a claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// The leased deliveries.
+    /// The deliveries, which are now leased.
     pub jobs: Vec<Job>,
     /// Start of the next step of a walk; `None` at its end.
     pub next: Option<QueueKey>,
@@ -161,13 +161,13 @@ pub trait Webhooks {
     ) -> Read<Vec<Resend>>;
 }
 
-/// The delivery queue.
+/// The queue of webhook deliveries.
 #[async_trait]
 pub trait Queue {
     /// Returns the best number of results per call of [`Queue::record`]. Lower if the store blocks other
     /// writers meanwhile.
     fn batch(&self) -> usize;
-    /// Leases due deliveries.
+    /// Leases the deliveries that the claim selects.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed>;
     /// Records results in one transaction. A result is dropped if the worker's lease or the attempt number
     /// has changed. Adds the health deltas to their subscriptions.

@@ -17,7 +17,7 @@ use crate::error::Read;
 /// A table of a tenant with rows that are not indexed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backlog {
-    /// The tenant.
+    /// Tenant of the rows.
     pub tenant: Tenant,
     /// Name of the table.
     pub table: String,
@@ -45,7 +45,7 @@ pub struct PendingRow {
 /// Index of one table of a tenant, from one snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexState {
-    /// Current segments.
+    /// Segments that are not replaced.
     pub segments: Vec<Segment>,
     /// Rows that are in no segment, or have changed since.
     pub pending: Vec<PendingRow>,
@@ -56,7 +56,7 @@ pub struct IndexState {
 pub struct WantedBlocks {
     /// Id of the segment.
     pub segment: [u8; 16],
-    /// Range of terms.
+    /// Range of terms to read.
     pub range: KeyRange,
 }
 

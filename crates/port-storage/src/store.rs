@@ -27,7 +27,7 @@ use crate::upkeep::Upkeep;
 pub struct StoredAnswer {
     /// Fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// HTTP status.
+    /// HTTP status of the response.
     pub status: u16,
     /// Sealed headers and body.
     pub sealed: Vec<u8>,
@@ -133,7 +133,7 @@ pub trait History {
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64>;
 }
 
-/// A store.
+/// A store: all operations that the service needs.
 #[async_trait]
 pub trait Storage:
     Rows + SearchIndex + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static

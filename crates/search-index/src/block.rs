@@ -15,7 +15,7 @@ const END: u8 = 0;
 pub struct Block {
     /// First key of the block: a term and the number of its entry.
     pub first: Vec<u8>,
-    /// Encoded entries.
+    /// Entries in their encoded form.
     pub body: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl KeyRange {
     }
 }
 
-/// Writer of blocks.
+/// Writer that packs sorted terms into blocks.
 #[derive(Debug, Default)]
 pub(crate) struct BlockWriter {
     blocks: Vec<Block>,

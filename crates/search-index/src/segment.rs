@@ -61,7 +61,7 @@ fn chunk(keys: &[DocumentKey]) -> Vec<u8> {
 pub struct Document {
     /// Sort key of the document.
     pub key: DocumentKey,
-    /// Terms without duplicates.
+    /// Terms of the document, without duplicates.
     pub terms: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct Document {
 pub struct Segment {
     /// Id of the segment.
     pub id: [u8; 16],
-    /// Number of documents.
+    /// Number of documents in the segment.
     pub documents: u32,
     /// Creation time of the newest document.
     pub newest: Timestamp,
@@ -85,7 +85,7 @@ pub struct Segment {
 pub struct SegmentContents {
     /// Header of the segment.
     pub segment: Segment,
-    /// Sorted terms.
+    /// Terms in sorted blocks.
     pub blocks: Vec<Block>,
     /// Keys of the documents by number, [`CHUNK`] in each.
     pub chunks: Vec<Vec<u8>>,

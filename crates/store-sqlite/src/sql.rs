@@ -119,7 +119,7 @@ impl Sql {
         Self { text: text.into(), values, is_composed: true, keep: false }
     }
 
-    /// Appends a value.
+    /// Appends the value of the next placeholder.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
         self
@@ -137,7 +137,7 @@ impl Sql {
         Self { text: format!("EXPLAIN {}", self.text).into(), ..self }
     }
 
-    /// Appends several values.
+    /// Appends the values of the next placeholders.
     pub(crate) fn bind_all<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));
         self

@@ -62,7 +62,7 @@ impl Case {
     }
 }
 
-/// Returns every case.
+/// Returns the cases of all areas.
 #[must_use]
 pub fn suite() -> Vec<Case> {
     crate::cases::all()

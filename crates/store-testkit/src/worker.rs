@@ -121,7 +121,7 @@ pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: O
 }
 
 impl World {
-    /// Adds this subscription.
+    /// Saves a subscription and returns it.
     pub(crate) async fn subscribed(&self, subscription: Subscription) -> Subscription {
         self.save(vec![Write::put(&Row::new(subscription.clone()))]).await;
         subscription

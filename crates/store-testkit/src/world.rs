@@ -90,7 +90,7 @@ impl World {
         self.joined(Employee { manager_id: Some(manager), ..self.make.employee() }).await
     }
 
-    /// Adds this employee.
+    /// Saves this employee as a new one.
     pub(crate) async fn joined(&self, employee: Employee) -> Employee {
         self.save(vec![joins(employee.clone())]).await;
         employee

@@ -49,7 +49,7 @@ struct Asked {
     column: Column,
     /// Equality with one value, as in each run of a list.
     is_equal: bool,
-    /// Range between bounds.
+    /// Range with one or two bounds.
     is_range: bool,
 }
 

@@ -8,7 +8,7 @@ pub struct Corrupt {
     pub table: &'static str,
     /// Name of the column.
     pub column: &'static str,
-    /// Reason, for logs.
+    /// Description of the invalid value, for logs.
     pub reason: String,
 }
 

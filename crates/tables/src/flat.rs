@@ -47,7 +47,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Creates a column.
+    /// Creates a column of this type.
     #[must_use]
     pub const fn new(name: &'static str, kind: Type) -> Self {
         Self { name, kind }
@@ -59,21 +59,21 @@ impl Column {
 pub enum Cell {
     /// Null in a column of this type.
     Null(Type),
-    /// See [`Type::Id`].
+    /// An id; see [`Type::Id`].
     Id([u8; 16]),
-    /// See [`Type::Text`].
+    /// A text; see [`Type::Text`].
     Text(String),
-    /// See [`Type::Int`].
+    /// A number; see [`Type::Int`].
     Int(i64),
-    /// See [`Type::Flag`].
+    /// A boolean; see [`Type::Flag`].
     Flag(bool),
-    /// See [`Type::Time`].
+    /// A timestamp; see [`Type::Time`].
     Time(Timestamp),
-    /// See [`Type::Date`].
+    /// A date; see [`Type::Date`].
     Date(Date),
-    /// See [`Type::Ids`].
+    /// A list of ids; see [`Type::Ids`].
     Ids(Vec<[u8; 16]>),
-    /// See [`Type::Bytes`].
+    /// A byte string; see [`Type::Bytes`].
     Bytes(Vec<u8>),
 }
 
@@ -134,7 +134,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Appends a cell.
+    /// Appends a cell for the next column.
     pub fn put(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
@@ -156,7 +156,7 @@ impl Cells {
             None => self.put(Cell::Null(Type::Text)),
         }
     }
-    /// Appends an id.
+    /// Appends an id to the row.
     pub fn id<K: Kind>(&mut self, it: Id<K>) {
         self.put(Cell::Id(it.to_bytes()));
     }
@@ -164,7 +164,7 @@ impl Cells {
     pub fn opt_id<K: Kind>(&mut self, it: Option<Id<K>>) {
         self.put(it.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())));
     }
-    /// Appends a text.
+    /// Appends a text to the row.
     pub fn text(&mut self, it: impl Into<String>) {
         self.put(Cell::Text(it.into()));
     }
@@ -188,7 +188,7 @@ impl Cells {
     pub fn opt_int(&mut self, it: Option<i64>) {
         self.put(it.map_or(Cell::Null(Type::Int), Cell::Int));
     }
-    /// Appends a timestamp.
+    /// Appends a timestamp to the row.
     pub fn time(&mut self, it: Timestamp) {
         self.put(Cell::Time(it));
     }
@@ -258,7 +258,7 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// Table of the type.
     const TABLE: &'static Table;
 
-    /// Returns the id.
+    /// Returns the id of the value.
     fn key(&self) -> Id<Self::Kind>;
 
     /// Appends the cells of the columns, then those of the derived columns.

@@ -95,7 +95,7 @@ impl<'l> ListPlanner<'l> {
         self.plan = choose(self.listing, &self.named);
     }
 
-    /// Returns the plan.
+    /// Returns the plan for the counts so far.
     #[must_use]
     pub fn plan(self) -> ListPlan {
         self.plan

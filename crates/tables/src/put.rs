@@ -9,7 +9,7 @@ use crate::version::Version;
 /// A row to write: the whole aggregate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<T> {
-    /// New value.
+    /// New value of the row.
     pub value: T,
     /// Version that the change is based on; `None` if the row must not exist.
     pub seen: Option<Version>,

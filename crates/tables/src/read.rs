@@ -56,7 +56,7 @@ impl RowKind {
         Self { table: T::READERS, read: readers::<T> }
     }
 
-    /// Returns the table.
+    /// Returns the table of the rows.
     #[must_use]
     pub const fn table(self) -> &'static Table {
         self.table
@@ -120,7 +120,7 @@ impl<T: Stored> By<T> {
         Self { column: Column::new(name, kind), rows: PhantomData }
     }
 
-    /// Returns the column.
+    /// Returns the column without the type of its rows.
     #[must_use]
     pub const fn get(&self) -> Column {
         self.column

@@ -44,9 +44,9 @@ pub struct SchemaTable {
 pub enum Placement {
     /// On the node of the row's tenant.
     Tenant,
-    /// On every node.
+    /// A copy on every node.
     Reference,
-    /// On the coordinator.
+    /// On the coordinator only.
     Local,
 }
 
@@ -165,7 +165,7 @@ const fn index(name: &'static str, key: &'static [&'static str]) -> SchemaTable 
 }
 
 impl SchemaTable {
-    /// Adds columns.
+    /// Adds columns to those of the resource.
     const fn with(self, others: &'static [(&'static str, Type)]) -> Self {
         Self { others, ..self }
     }

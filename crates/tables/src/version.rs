@@ -18,8 +18,8 @@ impl Version {
 /// A resource with the version at which it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versioned<T> {
-    /// The resource.
+    /// The resource as it was read.
     pub value: T,
-    /// Version of `value`.
+    /// Version of `value` in the store.
     pub version: Version,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Initial concurrency.
+/// Concurrency for a receiver without any response so far.
 const START: usize = 8;
 /// Maximum concurrency, for quick receivers. The same number of idle connections is kept per receiver.
 const MOST: usize = 32;

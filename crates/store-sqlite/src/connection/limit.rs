@@ -17,7 +17,7 @@ pub(crate) const STEPS: i32 = 4096;
 pub(crate) enum Limit {
     /// Number of progress calls.
     Looks(u32),
-    /// Deadline.
+    /// Deadline on the monotonic clock.
     Until(Instant),
 }
 

@@ -34,7 +34,7 @@ impl LookUps {
         Ok(found.unwrap_or_else(|_| Err(stopped())))
     }
 
-    /// Closes all connections.
+    /// Closes all idle connections; later lookups go to the readers.
     pub(crate) fn close(&self) {
         self.lock().clear();
     }

@@ -12,7 +12,7 @@ use candor_port_storage::StorageError;
 
 use crate::sql::Db;
 
-/// A queued read.
+/// A queued read, which sends its own result.
 type WaitingRead = Box<dyn FnOnce(&mut Db) + Send>;
 
 /// Queued reads of a group of threads. Tenants take turns; the reads of one tenant keep their order.

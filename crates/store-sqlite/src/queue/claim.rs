@@ -35,7 +35,7 @@ impl SubscriptionQueues {
 /// A delivery, or the error that prevents reading it.
 type Found = Result<Job, StorageError>;
 
-/// Leases deliveries.
+/// Selects deliveries by the claim and leases them to a worker.
 pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
     let (found, next) = match claim {
         Claim::Oldest { most } => (oldest(db, now, *most)?, None),

@@ -56,7 +56,7 @@ impl MailQueue for SqliteStore {
     }
 }
 
-/// Leases due emails.
+/// Leases the emails that have been due for the longest time.
 pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
     let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
     let key =

@@ -10,7 +10,7 @@ struct Schema {
     columns: BTreeMap<(String, String), (&'static str, bool)>,
     /// Pairs of table and constraint.
     constraints: BTreeSet<(String, String)>,
-    /// Indexes by name.
+    /// Indexes by their names.
     indexes: BTreeMap<String, Index>,
 }
 

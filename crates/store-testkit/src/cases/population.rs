@@ -16,7 +16,7 @@ pub(super) const NAMES: [&str; 12] =
 /// Number of distinct timestamps, so small that many entries share one.
 const INSTANTS: i64 = 6;
 
-/// The stored resources.
+/// Resources of the organization as they are stored.
 pub(super) struct Population {
     pub(super) people: Vec<Employee>,
     pub(super) departments: Vec<Department>,

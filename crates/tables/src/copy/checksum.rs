@@ -7,7 +7,7 @@ use crate::flat::Cell;
 /// Number of rows and the sum of their digests, which does not depend on the order of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checksum {
-    /// Number of rows.
+    /// Number of added rows.
     pub rows: u64,
     sum: [u64; 4],
 }

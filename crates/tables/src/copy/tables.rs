@@ -10,7 +10,7 @@ use crate::schema::{Copying, SchemaTable, TABLES};
 pub struct CopyTable {
     /// Name of the table.
     pub name: &'static str,
-    /// All copied columns.
+    /// Copied columns in the order of the cells.
     pub columns: Vec<Column>,
     /// Indexes into `columns` of the key, which identifies and orders the rows.
     pub key: Vec<usize>,

@@ -47,7 +47,7 @@ pub struct Table {
 pub enum BackgroundWorker {
     /// Delivers webhooks and caches subscriptions.
     Delivery,
-    /// Sends emails.
+    /// Sends emails of invitations.
     Mail,
 }
 
@@ -169,7 +169,7 @@ pub struct MemberTable {
 pub struct Related {
     /// Name in errors about corrupt values.
     pub name: &'static str,
-    /// The side table.
+    /// Side table with the relation.
     pub members: MemberTable,
     /// Column of the side table with the row's id.
     pub by: &'static str,

@@ -16,7 +16,7 @@ use crate::flat::{Cell, Column, Stored, Type};
 use crate::listing::{Condition, Listing, TypedListing, sort_column};
 use crate::read::ID;
 
-/// Newest first.
+/// Order of the checked hits: newest first.
 const NEWEST: Sort = Sort::down(SortBy::CreatedAt);
 
 /// Returns the condition for people below a manager, if there is one.
