@@ -1,4 +1,4 @@
-//! The `candor` binary under the name that these tests find it by.
+//! The `candor` binary, built by this package so that its tests can find it.
 
 use std::process::ExitCode;
 

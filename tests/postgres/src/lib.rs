@@ -1,4 +1,4 @@
-//! A throw-away PostgreSQL for tests, and one database per test.
+//! A temporary PostgreSQL server for tests, and one database per test.
 //!
 //! ```no_run
 //! use candor_test_postgres::TestDatabase;
@@ -12,8 +12,8 @@
 //! # }
 //! ```
 //!
-//! Tests use the server that `CANDOR_TEST_DATABASE_URL` names; `cargo xtask test` sets it. Without it they start one
-//! from the server programs of the machine, once per process, and when there are none they say so and are skipped.
+//! Tests use the server at `CANDOR_TEST_DATABASE_URL`, which `cargo xtask test` sets. Without it, each process starts
+//! a server from the programs of the machine. Without programs, the tests print a notice and are skipped.
 
 mod cluster;
 mod database;

@@ -1,7 +1,8 @@
-//! A temporary cluster of three nodes (Citus), for tests of tables that are spread over them.
+//! A temporary cluster of three nodes (Citus), for tests of distributed tables.
 //!
-//! Its engine comes from an archive with the extension as it is built for Debian's PostgreSQL 15, with paths relative to the
-//! root. Nothing is installed: the archive is unpacked over links to the machine's PostgreSQL, in a folder of its own.
+//! The engine comes from an archive of the extension built for Debian's PostgreSQL 15, with paths relative to
+//! the root. Nothing is installed: the archive is unpacked over links to the machine's PostgreSQL, in a
+//! temporary folder.
 
 use crate::cluster::{FORGETFUL, everyone_may_use, unique_name};
 use crate::database::on_a_plain_thread;

@@ -11,7 +11,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A self-signed certificate.
+/// A self-signed certificate with its TLS configuration.
 #[derive(Clone)]
 pub struct Certificate {
     /// The certificate in DER, as TLS libraries take it.

@@ -37,7 +37,7 @@ fn the_example_as_it_is_leaves_every_default_in_force() {
 fn the_example_has_every_setting_with_its_default_or_a_good_value() {
     let loaded = load("in-force", &in_force());
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
-    // The example must not contain a usable key, since everyone could read it in the documentation.
+    // The example must not contain a usable key, since the documentation is public.
     assert!(matches!(problems.as_slice(), [one] if one.contains("master_key")), "{problems:?}");
     for shown in &loaded.config.shown {
         assert!(matches!(shown.origin, Origin::File(_)), "docs/deploy/candor.toml lacks {}", shown.setting.name());

@@ -37,7 +37,7 @@ impl DatabaseUrl {
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
-    /// Human-readable lines.
+    /// Human-readable lines of text.
     Text,
     /// One JSON object per line, for log collectors.
     Json,

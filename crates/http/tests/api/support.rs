@@ -51,7 +51,7 @@ pub(crate) struct World {
     _database: Option<TestDatabase>,
 }
 
-/// An HTTP response.
+/// Status, headers and body of an answer.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) status: u16,

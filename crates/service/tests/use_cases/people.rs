@@ -94,7 +94,7 @@ async fn an_invitation_ends_with_time_and_with_a_deactivation() {
     assert_eq!(accept(&world, &token).await, "not found");
 }
 
-/// Returns the status of the newest invitation, and its ETag parts.
+/// Returns the status of the newest invitation, and its `ETag` parts.
 async fn standing(world: &World, id: EmployeeId) -> (String, (Option<Version>, u64)) {
     let shown = invitations::get(&world.services, &world.admin(), id).await.unwrap();
     (member(&shown, "status"), (shown.version, shown.etag_extra))

@@ -63,7 +63,7 @@ async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
     observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
-    // Fails the first list call, whichever tenant it is for.
+    // Fails the first list call, whichever table it is for.
     world.store.fail(FaultyCall::List, 1, Fault::Before);
     assert_eq!(search_index::index_pending(&world.services, || true).await.unwrap(), 1);
     assert_eq!(

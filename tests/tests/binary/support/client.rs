@@ -11,7 +11,7 @@ use super::wire::{self, Headers};
 /// Limit on the wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// An HTTP response.
+/// Status, headers and body of an answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -88,7 +88,7 @@ impl Client {
         head
     }
 
-    /// Reads one response.
+    /// Reads one answer from the connection.
     pub(crate) fn receive(&mut self) -> io::Result<Response> {
         let status = wire::line(&mut self.reader)?;
         let code = status.split(' ').nth(1).and_then(|it| it.parse().ok());

@@ -77,7 +77,7 @@ impl Proxy {
         *self.state.silent.lock().unwrap() = true;
     }
 
-    /// Accepts connections again.
+    /// Accepts connections again after a cut.
     pub(crate) fn mend(&self) {
         self.state.cut.store(false, Ordering::SeqCst);
     }

@@ -18,7 +18,7 @@ fn id(path: &str) -> &str {
     path.rsplit('/').next().unwrap()
 }
 
-/// Returns `true` if an earlier ETag still matches.
+/// Returns `true` if an earlier `ETag` still matches.
 async fn is_unchanged(world: &World, path: &str, tag: &str) -> bool {
     world.ask("GET", path).header("if-none-match", tag).send().await.status == 304
 }

@@ -14,7 +14,7 @@ const ABSENT: &str = "/v1/summaries/sum_00000000000000000000000001";
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum May {
     Nothing,
-    /// Reads, and feedback.
+    /// Reads the summary and gives feedback.
     Answer,
     /// Everything except feedback on behalf of the employee.
     Write,

@@ -38,7 +38,7 @@ use crate::support::{World, body, json as json_of, member, params, process};
 pub(super) enum Manner {
     /// Answers with this status.
     Status(u16),
-    /// Exceeds the timeout.
+    /// Does not answer within the timeout.
     Silent,
     /// Answers with 200 once the test releases it.
     Hangs,
