@@ -20,7 +20,7 @@ const REST: Duration = Duration::from_millis(20);
 /// only this process may lack a key.
 const NO_SECRET: Duration = Duration::from_secs(60);
 
-/// Decides what one process does about queued deliveries.
+/// State machine for the queued deliveries of one process.
 #[derive(Debug)]
 pub struct Dispatcher<M> {
     worker: WorkerId,

@@ -71,9 +71,7 @@ impl Settings {
 /// A delivery that waits for its attempt. `M` is data of the driver, such as the message to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting<M> {
-    /// The leased delivery.
-    ///
-    /// Its lease is passed beside it, to [`Dispatcher::take_in`].
+    /// The delivery, which this worker holds under a lease.
     pub job: Job,
     /// Data of the driver.
     pub message: M,

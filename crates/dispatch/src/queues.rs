@@ -302,7 +302,7 @@ impl<T> SubscriptionQueues<T> {
         full
     }
 
-    /// Returns how many more deliveries each of these queues can take.
+    /// Returns how many more deliveries the fullest of these queues can take.
     pub(crate) fn least_free(&self, queues: &[QueueKey]) -> Option<usize> {
         let free = |queue| {
             let (waiting, depth, _) =

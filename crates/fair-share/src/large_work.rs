@@ -139,7 +139,7 @@ mod tests {
             let order = Arc::clone(&order);
             pieces.push(run(owner, Box::new(move || order.lock().unwrap().push((owner, number)))));
         }
-        // Each piece is queued by the first poll of its task.
+        // The first poll of each task queues its piece.
         tokio::task::yield_now().await;
         drop(release);
         for piece in pieces {

@@ -25,7 +25,7 @@ use crate::queue::Lease;
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing is saved until this is committed"]
 pub struct ChangeSet {
-    /// Rows to write, in this order.
+    /// Rows to write, in order.
     pub writes: Vec<Write>,
     /// Conditions that the decision relied on and that it does not write itself.
     pub requires: Vec<Require>,
@@ -33,7 +33,7 @@ pub struct ChangeSet {
     pub events: Vec<Event>,
     /// The audit entry. It is not optional: every change has an author.
     pub audit: AuditEntry,
-    /// Further entries, for batches.
+    /// Further audit entries, for batches.
     pub more_audit: Vec<AuditEntry>,
     /// In-app notifications to create.
     pub notices: Vec<Notification>,

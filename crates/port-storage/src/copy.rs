@@ -59,7 +59,7 @@ impl RowSender {
         }
     }
 
-    /// Adds a row.
+    /// Adds a row from an async task.
     ///
     /// # Errors
     /// [`NobodyReads`].
@@ -119,7 +119,7 @@ pub trait CopySource: Send + Sync {
 pub trait CopyTarget: CopySource {
     /// Returns the progress of an incomplete copy, or `None` if there is none.
     async fn progress(&self) -> Read<Option<CopyProgress>>;
-    /// Begins a copy. From now on the database must not be served, and row constraints are not checked.
+    /// Begins a copy. From now on the database must not be served, and references are not checked row by row.
     /// Removes the recorded master keys, which have sealed nothing in an empty database.
     async fn begin(&self, first: (String, String)) -> Read<()>;
     /// Writes rows and progress in one transaction.

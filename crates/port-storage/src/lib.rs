@@ -1,8 +1,8 @@
-//! The operations that the service requires of a store, in the service's own words.
+//! The storage port: the operations that the service requires of a store.
 //!
-//! A store keeps whole decisions ([`ChangeSet`]) and answers typed reads. It decides nothing: what may happen was
-//! settled in the domain, and what a decision relied upon travels with it as [`Require`]. How resources are laid out in
-//! tables is declared in `candor-tables`.
+//! A store saves whole decisions ([`ChangeSet`]) and answers typed reads. It decides nothing: the domain has
+//! decided, and the conditions that a decision relied on travel with it as [`Require`]. `candor-tables`
+//! declares the mapping of resources to tables.
 
 pub mod change;
 pub mod copy;

@@ -1,8 +1,8 @@
 //! The queue of invitation emails, stored in the rows of the invitations.
 //!
-//! The row of an emailed invitation contains the sealed token and the due time of the email, so that the
-//! email is queued if and only if the invitation is saved. As with deliveries, claimed emails are leased:
-//! other workers skip them until the lease ends, which also frees those of a dead worker.
+//! The row of an emailed invitation contains the sealed token and the due time of the email. So an email is
+//! queued if and only if its invitation is saved. As with deliveries, claimed emails are leased: other
+//! workers skip them until the lease ends, which also frees those of a dead worker.
 
 use async_trait::async_trait;
 
@@ -38,10 +38,10 @@ pub trait MailQueue {
     /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
     /// invitation has changed; returns the keys of those. Ends the leases of the recorded ones.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
-    /// Counts one more mail to a recipient on a day, over all tenants, unless `most` are counted already. Returns `true`
-    /// if it was counted. Removes the counts of days before the day before.
+    /// Counts an email to a recipient on a day, across all tenants. Returns `false` without counting if
+    /// `most` are counted already. Removes the counts from before the previous day.
     async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool>;
-    /// Returns the number of mails that were counted for a recipient on a day.
+    /// Returns the number of emails that were counted for a recipient on a day.
     async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32>;
     /// Returns the length and age of the queue.
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState>;

@@ -179,7 +179,7 @@ pub trait Queue {
     ) -> Read<Recorded>;
     /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;
-    /// Prepares the log for the attempts of the coming days and removes entries from before `before`. Removes
-    /// at most `most` entries if it has to delete them one by one. Returns the number of deleted entries.
+    /// Prepares the log for the attempts of the coming days and removes entries from before `before`. Deletes
+    /// at most `most` entries if it has to delete them one by one, and returns their number.
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64>;
 }

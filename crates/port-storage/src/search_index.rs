@@ -60,7 +60,7 @@ pub struct WantedBlocks {
     pub range: KeyRange,
 }
 
-/// A change of the index of one table of a tenant.
+/// A change to the index of one table of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexChange {
     /// The new segment, if any.

@@ -25,7 +25,7 @@ pub struct MasterKey {
     pub recorded_at: Timestamp,
 }
 
-/// Result of deleting some rows of a table: their number, or that another row refers to them by now.
+/// Result of deleting rows of a table: their number, or an error if another row references them.
 pub type Emptied = Result<u64, CommitError>;
 
 /// Operations on the store itself. Only [`Upkeep::empty`] and [`Upkeep::measure`] concern a tenant.

@@ -10,7 +10,7 @@ const ENTRY_BYTES: usize = 1_200;
 /// Separator between a term and the number of its entry; no term contains it.
 const END: u8 = 0;
 
-/// Some terms of a segment.
+/// A block of consecutive terms of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// First key of the block: a term and the number of its entry.

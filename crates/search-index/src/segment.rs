@@ -258,7 +258,7 @@ mod tests {
     fn a_place_is_found_by_the_fences() {
         let all: Vec<_> = (0..5_000).map(|it| document(it, 1, &["a"])).collect();
         let it = SegmentContents::of([1; 16], all).unwrap().segment;
-        // Number 0 is of 4,999, number 1,024 of 3,975.
+        // Document 0 was created at 4,999, document 1,024 at 3,975.
         for (at, first) in [(9_999, 0), (4_999, 0), (3_976, 0), (3_975, 1_024), (3_000, 1_024), (0, 4_096)] {
             assert_eq!(it.first_behind(&key(at, 1)), first, "{at}");
         }

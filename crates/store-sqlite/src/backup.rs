@@ -14,7 +14,7 @@ use crate::migrate;
 use crate::reads::upkeep;
 use crate::sql::{Db, Sql, failed};
 
-/// Contents of a copy that passed the check.
+/// Contents of a backup that passed the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupContents {
     /// Size of the file in bytes.
@@ -23,7 +23,7 @@ pub struct BackupContents {
     pub tables: Vec<(String, u64)>,
     /// Master keys that sealed data in the database.
     pub master_keys: Vec<MasterKey>,
-    /// Migrations of this program that the copy lacks; the next start applies them.
+    /// Migrations of this program that the backup lacks; the next start applies them.
     pub pending: Vec<String>,
     /// Versions of migrations that this program does not have, because a later version of Candor made the
     /// database.
@@ -40,7 +40,7 @@ pub struct BackupContents {
 pub fn write_backup(database: &Path, file: &Path) -> Read<()> {
     let mut db = read_only(as_text(database)?)?;
     files::create_private(file)?;
-    // `VACUUM INTO` takes an empty file, and so keeps the permissions that this one was created with.
+    // `VACUUM INTO` accepts an empty file and keeps its permissions.
     db.execute(&Sql::new("VACUUM INTO ?").bind(as_text(file)?)).map_err(|error| failed(&error))?;
     sync(file)
 }
@@ -84,7 +84,7 @@ fn expect_integrity(db: &mut Db) -> Read<()> {
     }
 }
 
-/// Counts the rows of every table that is neither SQLite's nor diesel's own.
+/// Counts the rows of every table, except those of SQLite and diesel.
 fn counted(db: &mut Db) -> Read<Vec<(String, u64)>> {
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' \
                  AND name <> '__diesel_schema_migrations' ORDER BY name";

@@ -1,4 +1,4 @@
-//! The rules that every store keeps, on a database in a file.
+//! The conformance suite on a database in a file.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The rules that every store keeps, on a database in memory.
+//! The conformance suite on a database in memory.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! Every table of the schema, in one list: where a cluster keeps it, whether `candor copy` copies it, and whether the reset
-//! of the test data empties it. Tests of both stores compare the list with the migrated databases.
+//! List of all tables of the schema: their placement in a cluster, their treatment by `candor copy`, and
+//! whether the reset of the test data empties them. Tests of both stores compare the list with the migrated
+//! databases.
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::assignment::Assignment;
@@ -33,7 +34,7 @@ pub struct SchemaTable {
     pub key: &'static [&'static str],
     /// Columns of a resource, if the table holds one.
     pub(crate) resource: Option<&'static Table>,
-    /// Columns beside those of the key and of the resource.
+    /// Columns in addition to those of the key and of the resource.
     pub(crate) others: &'static [(&'static str, Type)],
     /// Order in which rows are copied; the default is the tenant and then the key.
     pub(crate) copy_order: Option<&'static [&'static str]>,

@@ -92,7 +92,7 @@ pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) ->
     Sql::new(text).bind_all(given.chain(nothing)).bind(tenant).bind(tenant)
 }
 
-/// Moves a person, with everyone below them, under another manager or to the top.
+/// Moves a person with their subtree under another manager, or to the top.
 pub(crate) fn change(
     db: &mut Db,
     tenant: Tenant,

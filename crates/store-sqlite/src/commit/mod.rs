@@ -145,7 +145,7 @@ fn reporting(
     upkeep: &mut Upkeep,
 ) -> Result<(), CommitError> {
     if let Some(seen) = lines.seen {
-        // All moves of a change set were decided on the same tree, which counts up once for all of them.
+        // All moves of a change set name the same version, which is incremented once.
         let before = match upkeep.tree {
             Some(it) => it,
             None => *upkeep.tree.insert(lines::count_up(db, tenant)?),

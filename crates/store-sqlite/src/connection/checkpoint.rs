@@ -1,4 +1,4 @@
-//! Moves the write-ahead log into the database on a thread of its own, so that no change waits for it.
+//! Checkpoints of the write-ahead log on a separate thread, so that no change waits for them.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, PoisonError};

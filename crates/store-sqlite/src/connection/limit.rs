@@ -37,7 +37,7 @@ impl Drop for Before {
 /// Returns `true` if the statement on this thread is to be interrupted. Every call counts against
 /// [`Limit::Looks`].
 pub(crate) fn is_over() -> bool {
-    // A thread that is ending has no limit any more.
+    // The thread-local is already destroyed on a thread that is ending.
     let look = || match LIMIT.get()? {
         Limit::Looks(left) => {
             LIMIT.set(Some(Limit::Looks(left.saturating_sub(1))));

@@ -1,4 +1,4 @@
-//! A row of SQLite, read column by column.
+//! Decoding of a row of SQLite, column by column.
 
 use diesel::row::{Field, Row};
 use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};

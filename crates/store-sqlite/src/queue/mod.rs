@@ -1,5 +1,4 @@
-//! The queue of deliveries and their log. What changes them goes through the one writer, so a claim is never in the way
-//! of another.
+//! The delivery queue and the delivery log. All changes go through the one writer, so claims never conflict.
 
 mod claim;
 mod enqueue;
@@ -29,7 +28,7 @@ use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
 
-/// The key of a queued delivery.
+/// Condition on the primary key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
 /// Results per batch. All other writers wait while a batch is recorded.

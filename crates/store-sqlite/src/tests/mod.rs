@@ -20,7 +20,7 @@ use crate::connection::open::{DatabaseLocation, Source};
 use crate::migrate;
 use crate::sql::Db;
 
-/// A migrated database in memory, without the threads of a store.
+/// Creates a migrated database in memory, without the threads of a store.
 fn database() -> Db {
     let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
     migrate::apply(&mut db).unwrap();

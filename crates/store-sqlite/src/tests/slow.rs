@@ -1,4 +1,4 @@
-//! Slow reads: threads of their own, a deadline, and a share for each tenant.
+//! Slow reads: separate threads, a deadline, and a share for each tenant.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A store for each case of the suite.
+//! Creation of a store for each case of the suite.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use candor_store_testkit::Fresh;
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::sqlite::SqliteConnection;
 
-/// An empty store, in memory or in a file.
+/// Creates an empty store, in memory or in a file.
 #[expect(clippy::expect_used, clippy::unused_async, reason = "a test without a store has failed; the suite awaits it")]
 pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fresh> {
     let folder = tempfile::tempdir().expect("a folder");

@@ -212,7 +212,7 @@ async fn the_failures_of_a_subscription_can_be_reset(world: World) {
     assert_eq!(stored(&world, &other).await.value, after(&other, delta));
     let next = failed(&world);
     assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
-    // What is recorded makes nothing happen.
+    // Recording does not reactivate the paused subscription, so only the other one gets a delivery.
     world.happened(&[EventType::EmployeeCreated]).await;
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);
 }

@@ -207,7 +207,8 @@ async fn no_write_reaches_what_another_tenant_has(world: World) {
     assert_eq!((now.value, now.version), (full.manager, seen));
 }
 
-/// Attributes are not foreign keys: the caller requires with `Require::open` that they belong to the tenant.
+/// References to attributes are not foreign keys: the caller requires with `Require::open` that they belong
+/// to the tenant.
 async fn a_reference_to_another_tenants_row_is_missing(world: World) {
     let full = Full::new(&world).await;
     for other in [world.elsewhere(), world.test_environment()] {

@@ -22,7 +22,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
         self.plan().time = Some(time);
     }
 
-    /// Makes the store report this many additional pending rows of the index of words.
+    /// Makes the store report this many additional pending rows of the full-text index.
     pub fn set_waiting(&self, rows: u16) {
         self.plan().waiting = Some(rows);
     }

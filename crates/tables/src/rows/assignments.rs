@@ -1,4 +1,4 @@
-//! Assignments.
+//! Mapping of assignments, and their lists.
 
 use candor_domain::assignment::{Assignment, Filter, Status, Submission, SubmissionStatus};
 use candor_domain::fields::Word;

@@ -1,4 +1,4 @@
-//! Attributes.
+//! Mapping of attributes, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{AttributeKind, Id};

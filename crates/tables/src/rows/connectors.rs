@@ -1,4 +1,4 @@
-//! Connectors.
+//! Mapping of connectors, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorKind, Id};

@@ -1,4 +1,4 @@
-//! Conversations and their messages.
+//! Mapping of conversations and their messages, and their lists.
 
 use candor_domain::conversation::{About, Conversation, Filter, Message, message};
 use candor_domain::fields::Word;

@@ -1,4 +1,4 @@
-//! Departments.
+//! Mapping of departments, and their lists.
 
 use candor_domain::id::{DepartmentKind, Id};
 use candor_domain::library::Department;

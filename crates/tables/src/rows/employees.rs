@@ -1,4 +1,4 @@
-//! People.
+//! Mapping of people, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind, Id};

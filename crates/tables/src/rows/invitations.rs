@@ -1,4 +1,4 @@
-//! Invitations.
+//! Mapping of invitations, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, Id, InvitationKind};

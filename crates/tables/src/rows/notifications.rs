@@ -1,4 +1,4 @@
-//! Notifications.
+//! Mapping of notifications, and their lists.
 
 use candor_domain::audit::Target;
 use candor_domain::id::{Id, NotificationKind};

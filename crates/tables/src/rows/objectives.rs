@@ -1,4 +1,4 @@
-//! Objectives.
+//! Mapping of objectives, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{Id, ObjectiveKind};

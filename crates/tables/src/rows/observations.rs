@@ -1,4 +1,4 @@
-//! Observations.
+//! Mapping of observations, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, Id, ObservationKind};

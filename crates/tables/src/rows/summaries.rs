@@ -1,4 +1,4 @@
-//! Summaries.
+//! Mapping of summaries, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, Id, SummaryKind};

@@ -1,4 +1,4 @@
-//! Webhook subscriptions.
+//! Mapping of webhook subscriptions, and their lists.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
