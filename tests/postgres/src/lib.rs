@@ -12,8 +12,8 @@
 //! # }
 //! ```
 //!
-//! Tests use the server at `CANDOR_TEST_DATABASE_URL`, which `cargo xtask test` sets. Without it, each process starts
-//! a server from the programs of the machine. Without programs, the tests print a notice and are skipped.
+//! Tests use the server at `CANDOR_TEST_DATABASE_URL`, which `cargo xtask test` sets. Without it, each process
+//! starts a server from the programs of the machine. Without programs, the tests print a notice and are skipped.
 
 mod cluster;
 mod database;
