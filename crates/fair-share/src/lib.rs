@@ -1,6 +1,7 @@
 //! Fair shares of threads, connections and processor time between tenants.
 //!
-//! Both stores and the service use these limiters, so that one tenant's slow or large work delays only its own requests.
+//! Both stores and the service use these limiters, so that one tenant's slow or large work delays
+//! only its own requests.
 
 pub mod large_work;
 mod places;

@@ -1,7 +1,7 @@
 //! The conformance suite that every store must pass, and fixtures for tests on top of a store.
 //!
-//! A store runs the suite from the file `tests/conformance.rs`, a test target without the default harness. Every case is
-//! then a named test for `cargo test` and `cargo nextest`:
+//! A store runs the suite from the file `tests/conformance.rs`, a test target without the default harness. Every
+//! case is then a named test for `cargo test` and `cargo nextest`:
 //!
 //! ```toml
 //! [[test]]
@@ -30,11 +30,13 @@
 //! }
 //! ```
 //!
-//! Each case gets its own store and a runtime with several threads. Beyond the documentation of the port, the cases require:
+//! Each case gets its own store and a runtime with several threads. Beyond the documentation of the port, the cases
+//! require:
 //!
 //! - A used idempotency key returns `Replayed`, even if the change set has other problems.
 //! - A new row with an existing id returns `Taken(Id)`, and the update of a missing row returns `Stale`.
-//! - All reporting lines of a change set name the version of the reporting tree before it, in order from the top down.
+//! - All reporting lines of a change set name the version of the reporting tree before it, in order from
+//!   the top down.
 //! - A claim of the oldest deliveries returns them in the order in which they became due.
 //! - A record is saved as a whole or not at all, with every health delta, even two of one subscription.
 //!
