@@ -30,8 +30,8 @@
 //! }
 //! ```
 //!
-//! Each case gets its own store and a runtime with several threads. Beyond the documentation of the port, the cases
-//! require:
+//! Each case gets its own store and a runtime with several threads. Beyond the documentation of the port, the
+//! cases require:
 //!
 //! - A used idempotency key returns `Replayed`, even if the change set has other problems.
 //! - A new row with an existing id returns `Taken(Id)`, and the update of a missing row returns `Stale`.
