@@ -2346,7 +2346,7 @@ class Summary(TypedDict):
 class SummaryCreate(TypedDict):
 
     employee_id: str
-    """Id of the person it is about, `emp_…`. 422 if the organization has no such resource."""
+    """Id of the person that the summary is about, `emp_…`. 422 if the organization has no such resource."""
 
     title: str
     """Title that is not blank. 1 to 200 characters."""

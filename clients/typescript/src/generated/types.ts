@@ -1800,7 +1800,7 @@ export interface Summary {
 }
 
 export interface SummaryCreate {
-  /** Id of the person it is about, `emp_…`. 422 if the organization has no such resource. */
+  /** Id of the person that the summary is about, `emp_…`. 422 if the organization has no such resource. */
   employee_id: string;
   /** Title that is not blank. 1 to 200 characters. */
   title: string;
