@@ -187,8 +187,8 @@ pub struct DeliveryFilter {
 impl DeliveryFilter {
     /// Parses the parameters of `GET /webhooks/{id}/deliveries`; a cursor belongs to one subscription.
     ///
-    /// Returns every invalid parameter.
-    /// Every parameter that is wrong.
+    /// # Errors
+    /// Every invalid parameter.
     pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
         let request = Self::read(webhook, &mut params);
         params.finish(request)
