@@ -1,6 +1,6 @@
 //! What went wrong with a statement, sorted by what is to be done about it.
 
-use std::mem::discriminant;
+mod kinds;
 
 use candor_port_storage::StorageError;
 use candor_port_storage::{CommitError, Unique};
@@ -8,7 +8,8 @@ use candor_tables::Corrupt;
 use candor_tables::rows::UNIQUES;
 use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
-use tokio_postgres::error::SqlState;
+
+use kinds::{Kind, kind_of};
 
 /// Our own checks fail by casting such a word to a number: the server then quotes it back.
 pub(crate) const CHECK_PREFIX: &str = "candor:";
@@ -54,83 +55,6 @@ impl From<StorageError> for Failure {
     }
 }
 
-/// What callers tell apart about a failure of the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Lost,
-    Busy,
-    TimedOut,
-    Collided,
-    Unique,
-    Missing,
-    Check,
-    Forbidden,
-    Redefined,
-    Other,
-}
-
-/// One sign by which the server shows the kind of a failure.
-#[derive(Debug)]
-enum Sign {
-    /// The kind that diesel reads from SQLSTATE, which it does not hand out itself.
-    Diesel(DatabaseErrorKind),
-    /// SQLSTATE, where the driver is used without diesel.
-    Code(SqlState),
-    /// Words at the beginning of the message. Connections set the language to English where that is allowed.
-    Begins(&'static str),
-    /// Words anywhere in the message. Details are never looked at: they may quote what is stored.
-    Contains(&'static str),
-}
-
-/// Signs of each kind. The first one that fits decides.
-const KINDS: &[(Sign, Kind)] = &[
-    (Sign::Diesel(DatabaseErrorKind::UniqueViolation), Kind::Unique),
-    (Sign::Diesel(DatabaseErrorKind::ForeignKeyViolation), Kind::Missing),
-    (Sign::Diesel(DatabaseErrorKind::SerializationFailure), Kind::Collided),
-    (Sign::Diesel(DatabaseErrorKind::ReadOnlyTransaction), Kind::Busy),
-    (Sign::Diesel(DatabaseErrorKind::UnableToSendCommand), Kind::Lost),
-    (Sign::Diesel(DatabaseErrorKind::ClosedConnection), Kind::Lost),
-    (Sign::Code(SqlState::ADMIN_SHUTDOWN), Kind::Lost),
-    (Sign::Code(SqlState::CRASH_SHUTDOWN), Kind::Lost),
-    (Sign::Code(SqlState::CANNOT_CONNECT_NOW), Kind::Lost),
-    (Sign::Code(SqlState::TOO_MANY_CONNECTIONS), Kind::Busy),
-    (Sign::Code(SqlState::INSUFFICIENT_PRIVILEGE), Kind::Forbidden),
-    (Sign::Contains(CHECK_PREFIX), Kind::Check),
-    (Sign::Begins("terminating connection"), Kind::Lost),
-    (Sign::Begins("the database system is"), Kind::Lost),
-    (Sign::Begins("canceling statement due to statement timeout"), Kind::TimedOut),
-    (Sign::Begins("canceling statement due to"), Kind::Busy),
-    (Sign::Begins("sorry, too many clients"), Kind::Busy),
-    (Sign::Begins("too many connections for"), Kind::Busy),
-    (Sign::Begins("remaining connection slots"), Kind::Busy),
-    // Of another node of a cluster that is not there, or not yet again.
-    (Sign::Begins("connection to the remote node"), Kind::Busy),
-    (Sign::Begins("could not establish any connections to the node"), Kind::Busy),
-    (Sign::Begins("failure on connection marked as essential"), Kind::Busy),
-    (Sign::Begins("server closed the connection unexpectedly"), Kind::Busy),
-    (Sign::Begins("deadlock detected"), Kind::Collided),
-    // Of a transaction on several nodes.
-    (Sign::Begins("canceling the transaction since it was involved in a distributed deadlock"), Kind::Collided),
-    (Sign::Contains("permission denied"), Kind::Forbidden),
-    (Sign::Contains("must be owner"), Kind::Forbidden),
-    (Sign::Contains("operation is not allowed on this node"), Kind::Forbidden),
-    (Sign::Contains("already exists"), Kind::Redefined),
-    (Sign::Contains("already a partition"), Kind::Redefined),
-    (Sign::Contains("does not exist"), Kind::Redefined),
-    (Sign::Contains("would be violated"), Kind::Redefined),
-];
-
-/// Tells failures of the server apart, by whatever is known of one.
-fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState>, message: &str) -> Kind {
-    let fits = |sign: &Sign| match sign {
-        Sign::Diesel(kind) => diesel.is_some_and(|other| discriminant(other) == discriminant(kind)),
-        Sign::Code(state) => code == Some(state),
-        Sign::Begins(words) => message.starts_with(words),
-        Sign::Contains(words) => message.contains(words),
-    };
-    KINDS.iter().find(|(sign, _)| fits(sign)).map_or(Kind::Other, |(_, kind)| *kind)
-}
-
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
@@ -154,15 +78,14 @@ impl From<Error> for Failure {
 impl Failure {
     fn from_database(kind: &DatabaseErrorKind, info: &dyn DatabaseErrorInformation) -> Self {
         let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        match kind_of(Some(kind), None, info.message()) {
-            Kind::Unique => {
-                // A cluster hands on only what one of its nodes says.
-                let quoted = || info.message().rsplit('"').nth(1);
-                let constraint = info.constraint_name().or_else(quoted).unwrap_or_default().to_owned();
-                Self::Unique { constraint, text }
-            }
-            kind => Self::of_kind(kind, info.message(), text),
+        let kind = kind_of(Some(kind), None, info.message());
+        if kind == Kind::Unique {
+            // A cluster hands on only what one of its nodes says.
+            let quoted = || info.message().rsplit('"').nth(1);
+            let constraint = info.constraint_name().or_else(quoted).unwrap_or_default().to_owned();
+            return Self::Unique { constraint, text };
         }
+        Self::of_kind(kind, info.message(), text)
     }
 
     /// Failure of a kind; `text` is for the log.
