@@ -4,7 +4,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::search::{WantedWord, WantedWords};
 
 use crate::block::{Block, KeyRange, common_within, numbers_within};
-use crate::{CHANGED, subject_term};
+use crate::terms::{CHANGED, subject_term};
 
 /// Length from which a prefix matches few words, so that those are read together with the word itself.
 const LONG: usize = 4;

@@ -10,7 +10,7 @@ use candor_domain::id::EmployeeId;
 
 use crate::block::{Block, KeyRange, numbers_of_terms};
 use crate::query::{Term, in_range};
-use crate::{EVERY_READER, SUBJECT, reader_term, subject_term};
+use crate::terms::{EVERY_READER, SUBJECT, reader_term, subject_term};
 
 /// Maximum number of subjects that are looked up individually. For more, all subjects of a segment are read,
 /// about 30 bytes each.
@@ -75,7 +75,7 @@ fn subjects() -> KeyRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CHANGED;
+    use crate::terms::CHANGED;
     use crate::segment::{Document, DocumentKey, SegmentContents};
     use candor_domain::time::Timestamp;
 
