@@ -9,9 +9,9 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::segment::{Document, DocumentKey, SegmentContents, keys};
 use crate::block::{Block, KeyRange};
 use crate::query::{IndexQuery, Term, with_all};
+use crate::segment::{Document, DocumentKey, SegmentContents, keys};
 use crate::terms::{CHANGED, EVERY_READER, reader_term, subject_term};
 use crate::visible::VisibleTerms;
 

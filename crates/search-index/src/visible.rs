@@ -75,8 +75,8 @@ fn subjects() -> KeyRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::CHANGED;
     use crate::segment::{Document, DocumentKey, SegmentContents};
+    use crate::terms::CHANGED;
     use candor_domain::time::Timestamp;
 
     fn person(number: u128) -> EmployeeId {

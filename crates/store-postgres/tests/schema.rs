@@ -80,20 +80,22 @@ fn declared(kind: Type) -> &'static str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_column_is_copied_but_for_what_is_made_anew() {
+async fn declared_columns_have_name_type_and_nullability() {
     let Some(database) = support::database() else { return };
     let client = support::client(database.url()).await;
     let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
                   AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
     let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|it| it.get(0)).collect();
     assert_eq!(there, TABLES.iter().map(|table| table.name.to_owned()).collect());
-    let columns = "SELECT column_name::text, data_type::text FROM information_schema.columns WHERE table_schema = 'public' \
+    let columns = "SELECT column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns WHERE table_schema = 'public' \
                    AND table_name = $1 AND is_generated = 'NEVER'";
     for table in copy::tables() {
         let there = client.query(columns, &[&table.name]).await.unwrap();
-        let there: BTreeSet<(String, String)> = there.iter().map(|it| (it.get(0), it.get(1))).collect();
-        let known = table.columns.iter().map(|it| (it.name, declared(it.kind)));
-        assert_eq!(there, known.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect(), "{}", table.name);
+        let there: BTreeSet<(String, String, bool)> =
+            there.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
+        let known = table.columns.iter();
+        let known = known.map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
+        assert_eq!(there, known.collect(), "{}", table.name);
     }
 }
 

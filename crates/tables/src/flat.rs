@@ -1,9 +1,8 @@
-//! Mapping of aggregates to flat columns, shared by all stores.
+//! Aggregates as flat columns: written and read back in one place for every store.
 //!
-//! A store only implements binding of a [`Cell`] and fetching of a value ([`Fetch`]). The columns of a
-//! resource, their order, and the detection of corrupt values are defined here and in [`crate::rows`].
+//! A store brings two things of its own: how a [`Cell`] is bound, and how a value is fetched ([`Fetch`]). Which columns
+//! a resource has, in which order, and what makes a stored value corrupt is said once, here and in [`crate::rows`].
 
-use candor_domain::fields::Word;
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
 use serde::Serialize;
@@ -14,71 +13,81 @@ mod reader;
 mod table;
 
 pub use reader::Reader;
-pub use table::{BackgroundWorker, Index, MemberTable, Related, Table};
+pub use table::{Index, MemberTable, Related, Table};
 
-/// Type of a column.
+/// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
     /// 16 bytes: `uuid`, `BLOB`.
     Id,
-    /// A text: `text`, `TEXT`.
+    /// Text.
     Text,
-    /// A 64-bit integer: `bigint`, `INTEGER`.
+    /// A whole number of 64 bits.
     Int,
-    /// A boolean: `boolean`, `INTEGER` with 0 or 1.
+    /// A boolean.
     Flag,
-    /// Milliseconds since 1970: `timestamptz`, `INTEGER`.
+    /// Milliseconds: `timestamptz`, `INTEGER`.
     Time,
-    /// Days since 1970: `date`, `INTEGER`.
+    /// Days: `date`, `INTEGER`.
     Date,
-    /// An ordered list of ids: `uuid[]`, `BLOB` with 16 bytes each.
+    /// Many ids in order: `uuid[]`, `BLOB` of 16 bytes each.
     Ids,
-    /// A byte string: `bytea`, `BLOB`.
+    /// Bytes: `bytea`, `BLOB`.
     Bytes,
 }
 
-/// A column of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// A column. Two columns are equal if their names and types are.
+#[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Name of the column, equal in all stores.
+    /// Its name, the same in every store.
     pub name: &'static str,
-    /// Type of the values.
+    /// Type of its values.
     pub kind: Type,
+    /// Whether it may be null; known of declared columns only.
+    pub is_nullable: bool,
 }
 
-impl Column {
-    /// Creates a column of this type.
-    #[must_use]
-    pub const fn new(name: &'static str, kind: Type) -> Self {
-        Self { name, kind }
+impl PartialEq for Column {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, self.kind) == (other.name, other.kind)
     }
 }
 
-/// A value to write or compare.
+impl Eq for Column {}
+
+impl Column {
+    /// A column of a type.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: Type) -> Self {
+        Self { name, kind, is_nullable: false }
+    }
+}
+
+/// One value on its way into a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
-    /// Null in a column of this type.
+    /// Nothing, in a column of this type.
     Null(Type),
-    /// An id; see [`Type::Id`].
+    /// See [`Type::Id`].
     Id([u8; 16]),
-    /// A text; see [`Type::Text`].
+    /// See [`Type::Text`].
     Text(String),
-    /// A number; see [`Type::Int`].
+    /// See [`Type::Int`].
     Int(i64),
-    /// A boolean; see [`Type::Flag`].
+    /// See [`Type::Flag`].
     Flag(bool),
-    /// A timestamp; see [`Type::Time`].
+    /// See [`Type::Time`].
     Time(Timestamp),
-    /// A date; see [`Type::Date`].
+    /// See [`Type::Date`].
     Date(Date),
-    /// A list of ids; see [`Type::Ids`].
+    /// See [`Type::Ids`].
     Ids(Vec<[u8; 16]>),
-    /// A byte string; see [`Type::Bytes`].
+    /// See [`Type::Bytes`].
     Bytes(Vec<u8>),
 }
 
 impl Cell {
-    /// Returns the type of the value's column.
+    /// The type of the column it goes to.
     #[must_use]
     pub const fn kind(&self) -> Type {
         match self {
@@ -125,23 +134,23 @@ impl From<Date> for Cell {
     }
 }
 
-/// Cells of a row in column order.
+/// The cells of a row, in the order of its columns.
 #[derive(Debug, Default)]
 pub struct Cells {
     cells: Vec<Cell>,
-    /// Index of the first cell that could not be encoded, and the reason.
+    /// The first cell whose value has no form, by its number, and why.
     unwritable: Option<(usize, String)>,
 }
 
 impl Cells {
-    /// Appends a cell for the next column.
+    /// Adds a cell.
     pub fn put(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
-    /// Appends a value as JSON text. If it cannot be serialized, the whole row is [`Unwritable`].
+    /// Adds a value as JSON text. One that has no such form makes the whole row [`Unwritable`].
     pub fn json<T: Serialize>(&mut self, it: &T) {
         match serde_json::to_string(it) {
-            Ok(text) => self.text(text),
+            Ok(text) => self.put(Cell::Text(text)),
             Err(error) => {
                 let at = self.cells.len();
                 self.unwritable.get_or_insert_with(|| (at, error.to_string()));
@@ -149,138 +158,87 @@ impl Cells {
             }
         }
     }
-    /// Appends a value as JSON text, or null.
-    pub fn opt_json<T: Serialize>(&mut self, it: Option<&T>) {
-        match it {
-            Some(it) => self.json(it),
-            None => self.put(Cell::Null(Type::Text)),
-        }
-    }
-    /// Appends an id to the row.
-    pub fn id<K: Kind>(&mut self, it: Id<K>) {
-        self.put(Cell::Id(it.to_bytes()));
-    }
-    /// Appends an id or null.
-    pub fn opt_id<K: Kind>(&mut self, it: Option<Id<K>>) {
-        self.put(it.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())));
-    }
-    /// Appends a text to the row.
-    pub fn text(&mut self, it: impl Into<String>) {
-        self.put(Cell::Text(it.into()));
-    }
-    /// Appends a text or null.
-    pub fn opt_text(&mut self, it: Option<&String>) {
-        self.put(it.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.clone())));
-    }
-    /// Appends the word of an enumeration.
-    pub fn word<T: Word>(&mut self, it: T) {
-        self.text(it.word());
-    }
-    /// Appends the word of an enumeration, or null.
-    pub fn opt_word<T: Word>(&mut self, it: Option<T>) {
-        self.put(it.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.word().to_owned())));
-    }
-    /// Appends bytes or null.
-    pub fn opt_bytes(&mut self, it: Option<Vec<u8>>) {
-        self.put(it.map_or(Cell::Null(Type::Bytes), Cell::Bytes));
-    }
-    /// Appends a number or null.
-    pub fn opt_int(&mut self, it: Option<i64>) {
-        self.put(it.map_or(Cell::Null(Type::Int), Cell::Int));
-    }
-    /// Appends a timestamp to the row.
-    pub fn time(&mut self, it: Timestamp) {
-        self.put(Cell::Time(it));
-    }
-    /// Appends a timestamp or null.
-    pub fn opt_time(&mut self, it: Option<Timestamp>) {
-        self.put(it.map_or(Cell::Null(Type::Time), Cell::Time));
-    }
-    /// Appends a list of ids.
-    pub fn ids<K: Kind>(&mut self, it: &[Id<K>]) {
-        self.put(Cell::Ids(it.iter().map(|id| id.to_bytes()).collect()));
-    }
 }
 
-/// Fetches the values of one row in column order. Each call returns the next column; `None` is null.
+/// Fetches the values of one row, from the first column to the last. Each call is the next column; `None` is null.
 pub trait Fetch {
-    /// Fetches an id.
+    /// The next value, an id.
     ///
     /// # Errors
-    /// A message about the invalid stored value.
+    /// What is wrong with the stored value; so for all of them.
     fn id(&mut self) -> Result<Option<[u8; 16]>, String>;
-    /// Fetches a text.
+    /// The next value, a text.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn text(&mut self) -> Result<Option<String>, String>;
-    /// Fetches a number.
+    /// The next value, a number.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn int(&mut self) -> Result<Option<i64>, String>;
-    /// Fetches a boolean.
+    /// The next value, a boolean.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn flag(&mut self) -> Result<Option<bool>, String>;
-    /// Fetches a timestamp.
+    /// The next value, an instant.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn time(&mut self) -> Result<Option<Timestamp>, String>;
-    /// Fetches a date.
+    /// The next value, a day.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn date(&mut self) -> Result<Option<Date>, String>;
-    /// Fetches a list of ids.
+    /// The next value, ids.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String>;
-    /// Fetches bytes.
+    /// The next value, bytes.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String>;
-    /// Returns the number of fetched bytes, or 0 if the store does not count them.
+    /// Bytes of the values that were fetched; 0 where they are not counted.
     fn size(&self) -> usize {
         0
     }
 }
 
-/// A type that is stored in a table of its own.
+/// A value with a table of its own.
 pub trait Stored: Sized + Send + Sync + 'static {
-    /// Kind of the type's ids.
+    /// What its id names.
     type Kind: Kind;
 
-    /// Table of the type.
+    /// Its table.
     const TABLE: &'static Table;
 
-    /// Returns the id of the value.
+    /// Its id.
     fn key(&self) -> Id<Self::Kind>;
 
-    /// Appends the cells of the columns, then those of the derived columns.
+    /// Its cells: those of the columns, then those of the derived ones.
     fn write(&self, out: &mut Cells);
 
-    /// Decodes the cells of the columns.
+    /// Reads the cells of the columns.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
     fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt>;
 
-    /// Returns the tags for the side table.
+    /// Its tags in the side table.
     fn members(&self) -> Vec<[u8; 16]> {
         vec![]
     }
 
-    /// Returns `true` if the value has searchable words; see `candor-search-index`.
+    /// Whether words find it now; see `candor-search-index`.
     fn is_searched(&self) -> bool {
         false
     }
 
-    /// Returns all cells of the row.
+    /// Its cells.
     ///
     /// # Errors
     /// [`Unwritable`] naming the column.

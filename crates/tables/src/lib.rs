@@ -4,6 +4,7 @@
 //! A store executes these descriptions and knows no resource by name.
 
 pub mod access_path;
+pub mod codec;
 pub mod copy;
 pub mod error;
 pub mod flat;
@@ -14,6 +15,7 @@ pub mod read;
 pub mod rows;
 pub mod schema;
 pub mod sizes;
+mod stored;
 pub mod unique;
 pub mod version;
 

@@ -144,9 +144,9 @@ mod tests {
         }
 
         fn write(&self, out: &mut Cells) {
-            out.id(self.key());
+            out.put(Cell::Id(self.key().to_bytes()));
             out.json(&Formless);
-            out.opt_json(Some(&Formless));
+            out.json(&Formless);
         }
 
         fn read(_: &mut Reader<'_>) -> Result<Self, Corrupt> {

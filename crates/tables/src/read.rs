@@ -1,4 +1,4 @@
-//! Reads of rows of any table: kinds of rows, and decoded rows.
+//! Reading rows of any table: kinds of rows, and the rows that were found.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -10,33 +10,33 @@ use crate::error::Corrupt;
 use crate::flat::{Column, Fetch, Reader, Stored, Table, Type};
 use crate::version::{Version, Versioned};
 
-/// A decoded row whose type only the caller knows.
+/// A row that was read, whose type only whoever asked for it knows.
 #[derive(Debug)]
 pub struct Found {
-    /// Id of the row.
+    /// Its id.
     pub id: [u8; 16],
-    /// Version of the row; [`Version::FIRST`] if rows never change.
+    /// Its version; the first one where rows never change.
     pub version: Version,
-    /// Size of the stored values in bytes.
+    /// Bytes of its values as they are stored.
     pub bytes: usize,
     value: Box<dyn Any + Send>,
 }
 
 impl Found {
-    /// Returns the row as a `T`, or `None` if it has another type.
+    /// Returns the row as a value of its type, or `None` if it was read as another one.
     #[must_use]
     pub fn typed<T: Stored>(self) -> Option<Versioned<T>> {
         Some(Versioned { value: *self.value.downcast::<T>().ok()?, version: self.version })
     }
 
-    /// Returns the readers of the row, or `None` if it was read as another type.
+    /// Returns the readers of the row, or `None` if something else of it was read.
     #[must_use]
     pub fn readers(self) -> Option<Readers> {
         Some(*self.value.downcast().ok()?)
     }
 }
 
-/// A kind of row: its table and decoder. A store needs no other knowledge of a resource.
+/// A kind of row: its table, and how a row of it is read. A store needs to know no more of a resource.
 #[derive(Debug, Clone, Copy)]
 pub struct RowKind {
     table: &'static Table,
@@ -44,25 +44,25 @@ pub struct RowKind {
 }
 
 impl RowKind {
-    /// Returns the kind of whole rows of a `T`.
+    /// The rows of an aggregate.
     #[must_use]
     pub const fn of<T: Stored>() -> Self {
         Self { table: T::TABLE, read: any::<T> }
     }
 
-    /// Returns the kind that reads only the readers of a `T`.
+    /// The readers of the rows of an aggregate.
     #[must_use]
     pub const fn readers_of<T: StoredReaders>() -> Self {
         Self { table: T::READERS, read: readers::<T> }
     }
 
-    /// Returns the table of the rows.
+    /// Their table.
     #[must_use]
     pub const fn table(self) -> &'static Table {
         self.table
     }
 
-    /// Decodes a row with the columns of [`Table::read`], followed by the version if the table has one.
+    /// Reads a row, whose columns are those of [`Table::read`] and then the version, if rows of the table have one.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
@@ -73,20 +73,19 @@ impl RowKind {
 
 /// An aggregate whose readers can be read without the rest of the row.
 pub trait StoredReaders: Stored {
-    /// The table with only the id and the columns that determine the readers.
+    /// The same table with nothing but the id and the columns that say who sees a row.
     const READERS: &'static Table;
 
-    /// Decodes the columns after the id.
+    /// Reads the columns: the id, and who may read the row.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
-    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, Corrupt>;
+    fn read_readers(row: &mut Reader<'_>) -> Result<(Id<Self::Kind>, Readers), Corrupt>;
 }
 
 fn readers<T: StoredReaders>(row: &mut dyn Fetch) -> Result<Found, Corrupt> {
     let mut reader = Reader::new(row, T::READERS);
-    let id: Id<T::Kind> = reader.id()?;
-    let value = T::read_readers(&mut reader)?;
+    let (id, value) = T::read_readers(&mut reader)?;
     Ok(Found { id: id.to_bytes(), version: Version::FIRST, bytes: row.size(), value: Box::new(value) })
 }
 
@@ -95,7 +94,7 @@ fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, Corrupt> {
     Ok(Found { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
 
-/// Decodes a row like [`RowKind::read`], with its type. Immutable rows have the first version.
+/// Reads a row of one kind, as [`RowKind::read`] does. What is never changed has the first version.
 ///
 /// # Errors
 /// [`Corrupt`] naming the column.
@@ -106,7 +105,7 @@ pub fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Corrupt
     Ok(Versioned { value, version })
 }
 
-/// An indexed column to look up rows by.
+/// A column by which rows of an aggregate are looked up; an index leads from its values to them.
 #[derive(Debug)]
 pub struct By<T> {
     column: Column,
@@ -114,18 +113,18 @@ pub struct By<T> {
 }
 
 impl<T: Stored> By<T> {
-    /// Creates a lookup by a column of the aggregate's table.
+    /// A column of the aggregate's table.
     #[must_use]
     pub const fn column(name: &'static str, kind: Type) -> Self {
         Self { column: Column::new(name, kind), rows: PhantomData }
     }
 
-    /// Returns the column without the type of its rows.
+    /// The column.
     #[must_use]
     pub const fn get(&self) -> Column {
         self.column
     }
 }
 
-/// The id column of every table.
+/// The column of the ids, which every table has.
 pub const ID: Column = Column::new("id", Type::Id);

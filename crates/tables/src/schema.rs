@@ -1,6 +1,5 @@
-//! List of all tables of the schema: their placement in a cluster, their treatment by `candor copy`, and
-//! whether the reset of the test data empties them. Tests of both stores compare the list with the migrated
-//! databases.
+//! Every table of the schema, in one list: where a cluster keeps it, whether `candor copy` copies it, and whether the reset
+//! of the test data empties it. Tests of both stores compare the list with the migrated databases.
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::assignment::Assignment;
@@ -16,17 +15,18 @@ use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::summary::Summary;
 use candor_domain::webhook::{Delivery, Subscription};
 
+use crate::codec::{Bytes, Id, Int, Text, Time, column};
 use crate::flat::{Column, Stored, Table, Type};
 use crate::rows::JOB_TABLE;
 
-/// A table of the schema.
+/// One table of the schema.
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaTable {
     /// Name of the table.
     pub name: &'static str,
-    /// Placement of its rows in a cluster.
+    /// Where a cluster keeps its rows.
     pub placement: Placement,
-    /// Treatment by `candor copy`.
+    /// What `candor copy` does with it.
     pub copying: Copying,
     /// Whether `POST /test-data/reset` deletes its rows.
     pub is_test_data: bool,
@@ -34,43 +34,43 @@ pub struct SchemaTable {
     pub key: &'static [&'static str],
     /// Columns of a resource, if the table holds one.
     pub(crate) resource: Option<&'static Table>,
-    /// Columns in addition to those of the key and of the resource.
-    pub(crate) others: &'static [(&'static str, Type)],
-    /// Order in which rows are copied; the default is the tenant and then the key.
+    /// Columns beside those of the key and of the resource.
+    pub(crate) others: &'static [Column],
+    /// Order in which rows are copied; without it, the tenant and then the key.
     pub(crate) copy_order: Option<&'static [&'static str]>,
 }
 
-/// Placement of a table's rows in a cluster.
+/// Where a cluster keeps the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// On the node of the row's tenant.
     Tenant,
-    /// A copy on every node.
+    /// On every node.
     Reference,
-    /// On the coordinator only.
+    /// On the coordinator.
     Local,
 }
 
-/// Treatment of a table by `candor copy`.
+/// What `candor copy` does with a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
-    /// Rows are copied unchanged.
+    /// Copies its rows as they are.
     Rows,
-    /// Left empty; the service rebuilds it from the copied rows.
+    /// Leaves it empty; the service builds it again from copied rows.
     Rebuilt,
-    /// Skipped, because it contains no data of tenants.
+    /// Leaves it out: it holds no data of tenants.
     LeftOut,
 }
 
-/// The tables, each after the tables that it references.
+/// The tables, in an order in which each comes after those that it refers to.
 pub const TABLES: &[SchemaTable] = &[
     resource::<Organization>().kept(),
     plain("master_keys", &["key_id"])
         .with(&[
-            ("key_id", Type::Text),
-            ("fingerprint", Type::Text),
-            ("sealed", Type::Bytes),
-            ("recorded_at", Type::Time),
+            column::<Text>("key_id"),
+            column::<Text>("fingerprint"),
+            column::<Bytes>("sealed"),
+            column::<Time>("recorded_at"),
         ])
         .on_every_node(),
     plain("write_probes", &[]).left_out(),
@@ -86,59 +86,58 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Connector>(),
     resource::<Employee>(),
     plain("employee_custom_values", &["digest", "employee_id"])
-        .with(&[("digest", Type::Id), ("employee_id", Type::Id)]),
-    plain("reporting_trees", &[]).with(&[("version", Type::Int), ("changes", Type::Int)]).kept(),
+        .with(&[column::<Id>("digest"), column::<Id>("employee_id")]),
+    plain("reporting_trees", &[]).with(&[column::<Int>("version"), column::<Int>("changes")]).kept(),
     plain("reporting_lines", &["ancestor_id", "descendant_id"]).with(&[
-        ("ancestor_id", Type::Id),
-        ("descendant_id", Type::Id),
-        ("depth", Type::Int),
+        column::<Id>("ancestor_id"),
+        column::<Id>("descendant_id"),
+        column::<Int>("depth"),
     ]),
-    resource::<Invitation>().with(&[("mail_worker", Type::Id), ("mail_leased_until", Type::Time)]),
+    resource::<Invitation>().with(&[column::<Option<Id>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
     resource::<Objective>(),
     resource::<Observation>(),
     plain("observation_attributes", &["attribute_id", "observation_id"])
-        .with(&[("attribute_id", Type::Id), ("observation_id", Type::Id)]),
+        .with(&[column::<Id>("attribute_id"), column::<Id>("observation_id")]),
     resource::<Summary>(),
     plain("summary_includes", &["included_id", "summary_id"])
-        .with(&[("included_id", Type::Id), ("summary_id", Type::Id)]),
+        .with(&[column::<Id>("included_id"), column::<Id>("summary_id")]),
     resource::<Assignment>(),
-    plain("assignment_people", &["person", "assignment_id"]).with(&[("person", Type::Id), ("assignment_id", Type::Id)]),
+    plain("assignment_people", &["person", "assignment_id"])
+        .with(&[column::<Id>("person"), column::<Id>("assignment_id")]),
     resource::<Conversation>(),
     plain("conversation_participants", &["participant_id", "conversation_id"])
-        .with(&[("participant_id", Type::Id), ("conversation_id", Type::Id)]),
+        .with(&[column::<Id>("participant_id"), column::<Id>("conversation_id")]),
     resource::<Message>(),
     resource::<Notification>(),
     resource::<AuditEntry>().kept(),
     plain("replays", &["key"]).with(&[
-        ("key", Type::Text),
-        ("fingerprint", Type::Bytes),
-        ("status", Type::Int),
-        ("sealed", Type::Bytes),
-        ("created_at", Type::Time),
-        ("expires_at", Type::Time),
+        column::<Text>("key"),
+        column::<Bytes>("fingerprint"),
+        column::<Int>("status"),
+        column::<Bytes>("sealed"),
+        column::<Time>("created_at"),
+        column::<Time>("expires_at"),
     ]),
-    resource::<Event>().with(&[("position", Type::Int)]).copied_by(&["position", "tenant_id", "id"]),
+    resource::<Event>().with(&[column::<Int>("position")]).copied_by(&["position", "tenant_id", "id"]),
     resource::<Subscription>(),
     described(Delivery::TABLE, &["webhook_id", "status", "created_at", "id"]),
     described(JOB_TABLE, &["webhook_id", "event_id"]),
 ];
 
-/// Columns that the database computes from others of the row, by table; they cannot be written.
+/// Columns that a database computes from others of the row, by table; they cannot be written.
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];
 
-/// Returns the tables with this placement.
+/// The tables with this placement.
 pub fn placed(placement: Placement) -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().filter(move |table| table.placement == placement)
 }
 
-/// Returns the tables with test data, in an order in which their rows can be deleted: referencing tables come
-/// first.
+/// The tables that hold test data, in an order in which their rows can be deleted: those that refer to others come first.
 pub fn test_data() -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().rev().filter(|table| table.is_test_data)
 }
 
-/// Creates a table with its own columns. It belongs to a tenant, is copied, and is emptied by the reset of
-/// the test data.
+/// A table whose rows have columns of its own: of a tenant, copied, emptied with the test data.
 const fn plain(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable {
         name,
@@ -160,43 +159,49 @@ const fn resource<T: Stored>() -> SchemaTable {
     described(T::TABLE, &["id"])
 }
 
-/// Creates a table of the full-text index.
+/// A table of the index of words.
 const fn index(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable { copying: Copying::Rebuilt, ..plain(name, key) }
 }
 
 impl SchemaTable {
-    /// Adds columns to those of the resource.
-    const fn with(self, others: &'static [(&'static str, Type)]) -> Self {
+    /// The same with more columns.
+    const fn with(self, others: &'static [Column]) -> Self {
         Self { others, ..self }
     }
 
-    /// Sets the columns that order the copied rows.
+    /// The same, copied in the order of these columns.
     const fn copied_by(self, columns: &'static [&'static str]) -> Self {
         Self { copy_order: Some(columns), ..self }
     }
 
-    /// Excludes the table from the reset of the test data: settings, keys and history.
+    /// The same, which stays when the test data are emptied: settings, keys, and the record of what happened.
     const fn kept(self) -> Self {
         Self { is_test_data: false, ..self }
     }
 
-    /// Places a table of the whole database on every node of a cluster.
+    /// The same for a table of the whole database that every node of a cluster needs.
     const fn on_every_node(self) -> Self {
         Self { placement: Placement::Reference, is_test_data: false, ..self }
     }
 
-    /// Marks a table of the whole database without data of tenants.
+    /// The same for a table of the whole database that holds no data of tenants.
     const fn left_out(self) -> Self {
         Self { placement: Placement::Local, copying: Copying::LeftOut, is_test_data: false, ..self }
     }
 
-    /// Returns `true` if rows have a tenant.
+    /// The table of the resource whose rows it holds, if it holds one.
+    #[must_use]
+    pub const fn resource(&self) -> Option<&'static Table> {
+        self.resource
+    }
+
+    /// Whether each row has a tenant.
     pub(crate) fn has_tenant(&self) -> bool {
         self.placement == Placement::Tenant
     }
 
-    /// Returns all columns as `candor copy` reads them, the tenant first.
+    /// All its columns as `candor copy` reads them, the tenant first.
     pub(crate) fn columns(&self) -> Vec<Column> {
         let tenant = Column::new("tenant_id", Type::Id);
         let mut columns: Vec<_> = self.has_tenant().then_some(tenant).into_iter().collect();
@@ -206,7 +211,7 @@ impl SchemaTable {
             columns.extend(table.versioned.then(|| Column::new("version", Type::Int)));
         }
         columns.retain(|column| !GENERATED.contains(&(self.name, column.name)));
-        columns.extend(self.others.iter().map(|(name, kind)| Column::new(name, *kind)));
+        columns.extend(self.others);
         columns
     }
 }

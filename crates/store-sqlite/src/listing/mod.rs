@@ -46,7 +46,7 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
 
 /// Reads the sort value of a row, which follows the columns of its table.
 fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
-    let Column { name, kind } = listing.sort;
+    let Column { name, kind, .. } = listing.sort;
     let key = match kind {
         Type::Time => row.time().map(|it| it.map(Key::Time)),
         Type::Date => row.date().map(|it| it.map(Key::Date)),

@@ -1,9 +1,9 @@
-//! Migrations in both directions, and the schema that they create.
+//! Migrations, there and back.
 
 use diesel_migrations::MigrationHarness;
 
 use candor_tables::copy;
-use candor_tables::flat::{Fetch, Stored, Table, Type};
+use candor_tables::flat::{Fetch, Table, Type};
 use candor_tables::rows::JOB_TABLE;
 use candor_tables::schema::{Placement, TABLES, placed};
 
@@ -13,7 +13,7 @@ use crate::migrate::{self, migrate, pending_migrations};
 use crate::sql::{Db, Sql};
 
 fn schema(db: &mut Db) -> Vec<String> {
-    // Excludes the tables of diesel and SQLite.
+    // The tables of diesel and of SQLite itself are not ours.
     let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
         AND name NOT LIKE '__diesel%' ORDER BY name";
     db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap()
@@ -66,7 +66,7 @@ fn stored_as(kind: Type) -> &'static str {
 }
 
 #[test]
-fn every_table_and_column_is_copied_or_said_not_to_be() {
+fn declared_columns_have_name_type_and_nullability() {
     let mut db = database();
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
         AND name NOT LIKE '__diesel%' ORDER BY name";
@@ -75,49 +75,29 @@ fn every_table_and_column_is_copied_or_said_not_to_be() {
     known.sort_unstable();
     assert_eq!(there, known);
     for table in copy::tables() {
-        // Generated columns have another value of `hidden`.
-        let text = "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
-        let read = |row: &mut dyn Fetch| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()));
+        // What a database makes from other columns is hidden in a way of its own.
+        let text =
+            "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
+        let read = |row: &mut dyn Fetch| {
+            Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap(), row.flag().unwrap().unwrap()))
+        };
         let there = db.rows(Sql::new(text).bind(table.name), read).unwrap();
-        let mut known: Vec<_> = table.columns.iter().map(|it| (it.name, stored_as(it.kind))).collect();
+        let known = table.columns.iter().map(|column| (column.name, stored_as(column.kind), column.is_nullable));
+        let mut known: Vec<_> = known.collect();
         known.sort_unstable();
-        let there: Vec<_> = there.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        let there: Vec<_> =
+            there.iter().map(|(name, kind, is_nullable)| (name.as_str(), kind.as_str(), *is_nullable)).collect();
         assert_eq!(there, known, "{}", table.name);
         let text = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk";
         let key = db.rows(Sql::new(text).bind(table.name), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-        // On SQLite the position is a unique key of events; elsewhere further columns follow.
+        // Events are told apart by their position alone here, and shared positions by the rest.
         let known: Vec<_> = table.key_columns().map(|it| it.name).take(key.len()).collect();
         assert_eq!(key, known, "{}", table.name);
     }
 }
 
-fn tables() -> [&'static Table; 19] {
-    use candor_domain::webhook;
-    use candor_domain::{
-        access, assignment, audit, conversation, event, library, notification, objective, observation, organization,
-        people, summary,
-    };
-    [
-        observation::Observation::TABLE,
-        objective::Objective::TABLE,
-        assignment::Assignment::TABLE,
-        conversation::Conversation::TABLE,
-        conversation::Message::TABLE,
-        summary::Summary::TABLE,
-        notification::Notification::TABLE,
-        people::Employee::TABLE,
-        people::Invitation::TABLE,
-        people::Connector::TABLE,
-        library::Department::TABLE,
-        library::Attribute::TABLE,
-        organization::Organization::TABLE,
-        access::api_key::ApiKey::TABLE,
-        audit::AuditEntry::TABLE,
-        event::Event::TABLE,
-        webhook::Subscription::TABLE,
-        webhook::Delivery::TABLE,
-        JOB_TABLE,
-    ]
+fn tables() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().filter_map(|table| table.resource())
 }
 
 #[test]
@@ -125,11 +105,11 @@ fn tables_have_the_columns_of_their_rows() {
     let mut db = database();
     for table in tables() {
         let mut wanted: Vec<_> = table.read().chain(table.derived).map(|it| (it.name, stored_as(it.kind))).collect();
-        // The queue is read across tenants, so its columns include the tenant.
+        // The queue is read across all tenants, so its rows name their own.
         wanted.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
         wanted.extend(table.versioned.then_some(("version", "INTEGER")));
         wanted.extend((table.name == "events").then_some(("position", "INTEGER")));
-        // Lease columns belong to the queue only.
+        // Leases are the queue's own.
         let leases = [("mail_worker", "BLOB"), ("mail_leased_until", "INTEGER")];
         wanted.extend(leases.into_iter().filter(|_| table.name == "invitations"));
         wanted.sort_unstable();
@@ -140,13 +120,13 @@ fn tables_have_the_columns_of_their_rows() {
     }
 }
 
-/// Finds the full indexes of a table.
+/// Indexes that hold every row of a table.
 const WHOLE: &str = "SELECT name FROM pragma_index_list(?) WHERE partial = 0";
-/// Finds the partial indexes with `IS NOT NULL`, which serve equality with that column.
+/// Indexes that hold every row with a value in one of their columns: they answer an equality with that column.
 const OF_VALUES: &str = "SELECT l.name FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name \
     WHERE l.partial = 1 AND s.sql LIKE '% WHERE %_id IS NOT NULL'";
 
-/// Returns the columns behind the tenant of each selected index.
+/// The columns behind the tenant of each of these indexes of a table that begins with it.
 fn indexes(db: &mut Db, which: &'static str, table: &str) -> Vec<Vec<String>> {
     let names = Sql::new(which).bind(table);
     let names = db.rows(names, |row| Ok(row.text().unwrap().unwrap())).unwrap();
@@ -174,7 +154,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
             let is_there = found.iter().chain(&of_values).any(|index| begins(index, declared.columns));
             assert!(is_there, "{}: {declared:?}", table.name);
         }
-        // The index by id serves lookups only, not lists.
+        // By the id a row is looked up, and no list is led.
         for it in found.iter().filter(|it| *it != &["id"]) {
             let is_declared = table.indexes.iter().any(|declared| begins(it, declared.columns));
             assert!(is_declared, "{} has an undeclared index on {it:?}", table.name);
@@ -195,7 +175,7 @@ fn no_plan_depends_on_the_values_of_a_statement() {
     let source = Source::of(&DatabaseLocation::Memory).unwrap();
     let mut db = source.writer().unwrap();
     db.batch("CREATE TABLE t (a TEXT COLLATE NOCASE) STRICT; CREATE INDEX t_by_a ON t (a)").unwrap();
-    // With a literal, SQLite would use the index for the prefix.
+    // Knowing the text, SQLite would look up its beginning in the index.
     let sql = Sql::new("EXPLAIN QUERY PLAN SELECT a FROM t WHERE a LIKE ?").bind("abc%");
     let step = |row: &mut dyn Fetch| {
         let _numbers = (row.int(), row.int(), row.int());

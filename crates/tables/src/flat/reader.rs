@@ -1,13 +1,12 @@
-//! Decoding of rows with errors that name the column.
+//! Reads rows back, so that a corrupt value is named.
 
-use candor_domain::fields::Word;
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
 
 use super::{Fetch, Table};
 use crate::error::Corrupt;
 
-/// Decodes the values of a row in column order. Errors name the column.
+/// Reads a row with the names of its columns at hand, so that a corrupt value is named.
 pub struct Reader<'a> {
     row: &'a mut dyn Fetch,
     table: &'static Table,
@@ -15,7 +14,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at the first column.
+    /// Starts at the first column.
     pub fn new(row: &'a mut dyn Fetch, table: &'static Table) -> Self {
         Self { row, table, at: 0 }
     }
@@ -29,7 +28,7 @@ impl<'a> Reader<'a> {
         self.next(|row| fetch(row)?.ok_or_else(|| "null".to_owned()))
     }
 
-    /// Creates an error that names the column read last.
+    /// The error that names the column read last.
     #[must_use]
     pub fn corrupt(&self, reason: impl Into<String>) -> Corrupt {
         let mut names = self.table.read().map(|it| it.name).chain(self.table.related.iter().map(|it| it.name));
@@ -37,50 +36,28 @@ impl<'a> Reader<'a> {
         Corrupt { table: self.table.name, column, reason: reason.into() }
     }
 
-    /// Reads an id.
+    /// The next value, an id.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column.
+    /// [`Corrupt`] naming the column; so for all of them.
     pub fn id<K: Kind>(&mut self) -> Result<Id<K>, Corrupt> {
         self.present(|row| row.id()).map(Id::from_bytes)
     }
-    /// Reads an id or null.
+    /// The next value, an id or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_id<K: Kind>(&mut self) -> Result<Option<Id<K>>, Corrupt> {
         Ok(self.next(|row| row.id())?.map(Id::from_bytes))
     }
-    /// Reads a text.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn text(&mut self) -> Result<String, Corrupt> {
-        self.present(|row| row.text())
-    }
-    /// Reads a text or null.
+    /// The next value, a text or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_text(&mut self) -> Result<Option<String>, Corrupt> {
         self.next(|row| row.text())
     }
-    /// Reads the word of an enumeration.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn word<T: Word>(&mut self) -> Result<T, Corrupt> {
-        self.parse(|text| T::from_word(text).ok())
-    }
-    /// Reads a text and parses it.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn parse<T>(&mut self, rule: impl FnOnce(&str) -> Option<T>) -> Result<T, Corrupt> {
-        let text = self.text()?;
-        rule(&text).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
-    }
-    /// Reads a text or null and parses the text.
+    /// The next value, a text that a rule accepts, or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -88,79 +65,42 @@ impl<'a> Reader<'a> {
         let Some(text) = self.opt_text()? else { return Ok(None) };
         rule(&text).map(Some).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
     }
-    /// Reads a number.
+    /// The next value, a number.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn int(&mut self) -> Result<i64, Corrupt> {
         self.present(|row| row.int())
     }
-    /// Reads a number and converts it to a smaller type.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn number<T: TryFrom<i64>>(&mut self) -> Result<T, Corrupt> {
-        let number = self.int()?;
-        T::try_from(number).map_err(|_| self.corrupt(format!("unexpected value {number}")))
-    }
-    /// Reads 16 bytes.
+    /// The next value, 16 bytes.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn bytes16(&mut self) -> Result<[u8; 16], Corrupt> {
         self.present(|row| row.id())
     }
-    /// Reads a `u32` or null.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn opt_small(&mut self) -> Result<Option<u32>, Corrupt> {
-        let Some(number) = self.next(|row| row.int())? else { return Ok(None) };
-        u32::try_from(number).map(Some).map_err(|_| self.corrupt(format!("unexpected value {number}")))
-    }
-    /// Reads a boolean.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn flag(&mut self) -> Result<bool, Corrupt> {
-        self.present(|row| row.flag())
-    }
-    /// Reads a timestamp.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn time(&mut self) -> Result<Timestamp, Corrupt> {
-        self.present(|row| row.time())
-    }
-    /// Reads a timestamp or null.
+    /// The next value, an instant or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_time(&mut self) -> Result<Option<Timestamp>, Corrupt> {
         self.next(|row| row.time())
     }
-    /// Reads a date.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn date(&mut self) -> Result<Date, Corrupt> {
-        self.present(|row| row.date())
-    }
-    /// Reads a date or null.
+    /// The next value, a day or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_date(&mut self) -> Result<Option<Date>, Corrupt> {
         self.next(|row| row.date())
     }
-    /// Reads a list of ids.
+    /// The next value, ids.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, Corrupt> {
         Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
     }
-    /// Reads the ids that a side table relates to the row, and sorts them.
+    /// The next value, ids that another table ties to the row. They come in any order, and are put in theirs here.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -169,26 +109,47 @@ impl<'a> Reader<'a> {
         ids.sort_unstable();
         Ok(ids)
     }
-    /// Reads bytes or null.
+    /// The next value, ids or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_ids<K: Kind>(&mut self) -> Result<Option<Vec<Id<K>>>, Corrupt> {
+        Ok(self.next(|row| row.ids())?.map(|ids| ids.into_iter().map(Id::from_bytes).collect()))
+    }
+    /// The next value, a number or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_int(&mut self) -> Result<Option<i64>, Corrupt> {
+        self.next(|row| row.int())
+    }
+    /// The next value, 16 bytes or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_bytes16(&mut self) -> Result<Option<[u8; 16]>, Corrupt> {
+        self.next(|row| row.id())
+    }
+    /// The next value, a boolean or null.
+    ///
+    /// # Errors
+    /// See [`Reader::id`].
+    pub fn opt_flag(&mut self) -> Result<Option<bool>, Corrupt> {
+        self.next(|row| row.flag())
+    }
+    /// The next value, bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_bytes(&mut self) -> Result<Option<Vec<u8>>, Corrupt> {
         self.next(|row| row.bytes())
     }
-    /// Reads 32 bytes or null.
+    /// The next value, 32 bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_bytes32(&mut self) -> Result<Option<[u8; 32]>, Corrupt> {
         let Some(bytes) = self.opt_bytes()? else { return Ok(None) };
         <[u8; 32]>::try_from(bytes).map(Some).map_err(|_| self.corrupt("not 32 bytes"))
-    }
-    /// Reads 32 bytes.
-    ///
-    /// # Errors
-    /// See [`Reader::id`].
-    pub fn bytes32(&mut self) -> Result<[u8; 32], Corrupt> {
-        self.opt_bytes32()?.ok_or_else(|| self.corrupt("null"))
     }
 }

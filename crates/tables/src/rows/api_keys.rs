@@ -2,98 +2,67 @@
 
 use candor_domain::access::Permissions;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
-use candor_domain::id::{Id, KeyKind};
+use candor_domain::id::KeyKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 
-use super::column;
+use crate::codec::{Codec, Layout};
 use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::read::By;
+use crate::stored::stored;
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("name", Type::Text),
-        column("environment", Type::Text),
-        column("access_level", Type::Text),
-        column("scopes", Type::Text),
-        column("employee_id", Type::Id),
-        column("last4", Type::Text),
-        column("reads_per_minute", Type::Int),
-        column("writes_per_minute", Type::Int),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-        column("expires_at", Type::Time),
-        column("last_used_at", Type::Time),
-        column("revoked_at", Type::Time),
-        column("hash", Type::Bytes),
-        column("previous_hash", Type::Bytes),
-        column("previous_until", Type::Time),
-        column("remind_at", Type::Time),
-    ],
-    indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
-    of_organization: true,
-    ..Table::named("api_keys")
-};
+/// Codec of scopes: their words, with a space between.
+#[derive(Debug)]
+struct Scopes;
 
-impl Stored for ApiKey {
-    type Kind = KeyKind;
+impl Layout for Scopes {
+    const KIND: Type = Type::Text;
+}
 
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+impl Codec<Permissions> for Scopes {
+    fn write(value: &Permissions, out: &mut Cells) {
+        out.put(Cell::Text(value.words().join(" ")));
     }
 
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.text(&self.name);
-        out.word(self.environment);
-        out.word(self.access_level);
-        out.text(self.scopes.words().join(" "));
-        out.opt_id(self.employee_id);
-        out.text(&self.last4);
-        out.opt_int(self.reads_per_minute.map(i64::from));
-        out.opt_int(self.writes_per_minute.map(i64::from));
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.opt_time(self.expires_at);
-        out.opt_time(self.last_used_at);
-        out.opt_time(self.revoked_at);
-        out.put(Cell::Bytes(self.hash.0.to_vec()));
-        out.put(self.previous.map_or(Cell::Null(Type::Bytes), |(hash, _)| Cell::Bytes(hash.0.to_vec())));
-        out.opt_time(self.previous.map(|(_, until)| until));
-        out.opt_time(self.remind_at);
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Permissions>, Corrupt> {
+        row.opt_parse(|text| Permissions::from_words(text.split_whitespace()))
     }
+}
 
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let mut it = Self {
-            id: row.id()?,
-            name: row.text()?,
-            environment: row.word()?,
-            access_level: row.word()?,
-            scopes: row.parse(|text| Permissions::from_words(text.split_whitespace()))?,
-            employee_id: row.opt_id()?,
-            last4: row.text()?,
-            reads_per_minute: row.opt_small()?,
-            writes_per_minute: row.opt_small()?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            expires_at: row.opt_time()?,
-            last_used_at: row.opt_time()?,
-            revoked_at: row.opt_time()?,
-            hash: KeyHash(row.bytes32()?),
-            previous: None,
-            remind_at: None,
-        };
-        let previous = row.opt_bytes32()?.map(KeyHash);
-        it.previous = previous.zip(row.opt_time()?);
-        it.remind_at = row.opt_time()?;
-        Ok(it)
+stored! {
+    ApiKey, id: KeyKind, row: key;
+    columns {
+        id: Id,
+        name: Text,
+        environment: OneOf,
+        access_level: OneOf,
+        scopes: Scopes,
+        employee_id: Option<Id>,
+        last4: Text,
+        reads_per_minute: Option<Int>,
+        writes_per_minute: Option<Int>,
+        created_at: Time,
+        updated_at: Time,
+        expires_at: Option<Time>,
+        last_used_at: Option<Time>,
+        revoked_at: Option<Time>,
+        hash: Bytes = key.hash.0,
+        previous_hash: Option<Bytes> = key.previous.map(|(hash, _)| hash.0),
+        previous_until: Option<Time> = key.previous.map(|(_, until)| until),
+        remind_at: Option<Time>,
     }
+    fields {
+        hash: KeyHash(hash),
+        previous: previous_hash.map(KeyHash).zip(previous_until),
+    }
+    table Table {
+        indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+        of_organization: true,
+        ..Table::named("api_keys")
+    };
 }
 
 /// Lookup by id across all tenants.

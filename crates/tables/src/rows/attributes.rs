@@ -1,70 +1,42 @@
 //! Mapping of attributes, and their lists.
 
 use candor_domain::fields::Word;
-use candor_domain::id::{AttributeKind, Id};
+use candor_domain::id::AttributeKind;
 use candor_domain::library::Attribute;
 use candor_domain::library::attribute::Filter;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Index, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
 use crate::read::By;
+use crate::stored::stored;
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("name", Type::Text),
-        column("category", Type::Text),
-        column("tone", Type::Text),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-        column("archived_at", Type::Time),
-    ],
-    derived: &[column("name_key", Type::Text), column("archived", Type::Flag)],
-    indexes: &[
-        Index::unique(&["name_key"]),
-        Index::on(&["archived", "name_key", "id"]),
-        Index::on(&["archived", "created_at", "id"]),
-        Index::on(&["archived", "updated_at", "id"]),
-    ],
-    ..Table::named("attributes")
-};
-
-impl Stored for Attribute {
-    type Kind = AttributeKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Attribute, id: AttributeKind, row: attribute;
+    columns {
+        id: Id,
+        name: Text,
+        category: Text,
+        tone: OneOf,
+        created_at: Time,
+        updated_at: Time,
+        archived_at: Option<Time>,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.text(&self.name);
-        out.text(&self.category);
-        out.word(self.tone);
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.opt_time(self.archived_at);
-        out.text(folded(&self.name));
-        out.put(Cell::Flag(self.archived_at.is_some()));
+    derived {
+        name_key: Text = folded(&attribute.name),
+        archived: Flag = attribute.archived_at.is_some(),
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        Ok(Self {
-            id: row.id()?,
-            name: row.text()?,
-            category: row.text()?,
-            tone: row.word()?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            archived_at: row.opt_time()?,
-        })
-    }
+    table Table {
+        indexes: &[
+            Index::unique(&["name_key"]),
+            Index::on(&["archived", "name_key", "id"]),
+            Index::on(&["archived", "created_at", "id"]),
+            Index::on(&["archived", "updated_at", "id"]),
+        ],
+        ..Table::named("attributes")
+    };
 }
 
 /// Lookup by case-folded name.

@@ -3,95 +3,59 @@
 use std::collections::BTreeSet;
 
 use candor_domain::audit::{Actor, AuditEntry, Filter, KeyUsed, Origin, Target};
-use candor_domain::id::{AuditKind, Id};
+use candor_domain::id::AuditKind;
 use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
 use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Index, Table, Type};
 use crate::listing::{Listing, OCCURRED_AT, TypedListing};
+use crate::stored::stored;
 
 /// Maximum number of filter values that are read as separate runs. Each number of runs is another prepared
 /// statement.
 const MOST_RUNS: usize = 8;
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("occurred_at", Type::Time),
-        column("action", Type::Text),
-        column("actor_type", Type::Text),
-        column("actor_id", Type::Text),
-        column("actor_name", Type::Text),
-        column("target_type", Type::Text),
-        column("target_id", Type::Text),
-        column("changes", Type::Text),
-        column("comment", Type::Text),
-        column("request_id", Type::Text),
-        column("ip", Type::Text),
-        column("user_agent", Type::Text),
-        column("api_key_id", Type::Text),
-        column("api_key_name", Type::Text),
-    ],
-    versioned: false,
-    indexes: &[
-        Index::on(&["occurred_at", "id"]),
-        Index::on(&["target_id", "occurred_at", "id"]),
-        Index::on(&["actor_id", "occurred_at", "id"]),
-        Index::on(&["action", "occurred_at", "id"]),
-    ],
-    ..Table::named("audit_entries")
-};
-
-impl Stored for AuditEntry {
-    type Kind = AuditKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    AuditEntry, id: AuditKind, row: entry;
+    columns {
+        id: Id,
+        occurred_at: Time,
+        action: Text,
+        actor_type: OneOf = entry.actor.kind,
+        actor_id: Option<Text> = entry.actor.id,
+        actor_name: Text = entry.actor.name,
+        target_type: Text = entry.target.kind,
+        target_id: Text = entry.target.id,
+        changes: Json,
+        comment: Option<Text>,
+        request_id: Option<Text>,
+        ip: Option<Text> = entry.context.ip,
+        user_agent: Option<Text> = entry.context.user_agent,
+        api_key_id: Option<Text> = entry.context.api_key.as_ref().map(|key| key.id.clone()),
+        api_key_name: Option<Text> = entry.context.api_key.as_ref().map(|key| key.name.clone()),
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.time(self.occurred_at);
-        out.text(&self.action);
-        out.word(self.actor.kind);
-        out.opt_text(self.actor.id.as_ref());
-        out.text(&self.actor.name);
-        out.text(&self.target.kind);
-        out.text(&self.target.id);
-        out.json(&self.changes);
-        out.opt_text(self.comment.as_ref());
-        out.opt_text(self.request_id.as_ref());
-        out.opt_text(self.context.ip.as_ref());
-        out.opt_text(self.context.user_agent.as_ref());
-        let key = self.context.api_key.as_ref();
-        out.opt_text(key.map(|it| &it.id));
-        out.opt_text(key.map(|it| &it.name));
+    let api_key = key_used(api_key_id, api_key_name)?;
+    fields {
+        actor: Actor { kind: actor_type, id: actor_id, name: actor_name },
+        target: Target { kind: target_type, id: target_id },
+        context: Origin { ip, user_agent, api_key },
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        Ok(Self {
-            id: row.id()?,
-            occurred_at: row.time()?,
-            action: row.text()?,
-            actor: Actor { kind: row.word()?, id: row.opt_text()?, name: row.text()? },
-            target: Target { kind: row.text()?, id: row.text()? },
-            changes: row.parse(|text| serde_json::from_str(text).ok())?,
-            comment: row.opt_text()?,
-            request_id: row.opt_text()?,
-            context: Origin { ip: row.opt_text()?, user_agent: row.opt_text()?, api_key: key_used(row)? },
-        })
-    }
+    table Table {
+        versioned: false,
+        indexes: &[
+            Index::on(&["occurred_at", "id"]),
+            Index::on(&["target_id", "occurred_at", "id"]),
+            Index::on(&["actor_id", "occurred_at", "id"]),
+            Index::on(&["action", "occurred_at", "id"]),
+        ],
+        ..Table::named("audit_entries")
+    };
 }
 
-fn key_used(row: &mut Reader<'_>) -> Result<Option<KeyUsed>, Corrupt> {
-    match (row.opt_text()?, row.opt_text()?) {
-        (Some(id), Some(name)) => Ok(Some(KeyUsed { id, name })),
-        (None, _) => Ok(None),
-        (Some(_), None) => Err(row.corrupt("null")),
-    }
+fn key_used(id: Option<String>, name: Option<String>) -> Result<Option<KeyUsed>, Corrupt> {
+    let nameless = || Corrupt { table: "audit_entries", column: "api_key_name", reason: "null".to_owned() };
+    id.map(|id| Ok(KeyUsed { id, name: name.ok_or_else(nameless)? })).transpose()
 }
 
 /// List of `GET /audit-log` (decision G).

@@ -1,138 +1,80 @@
-//! Mapping of conversations and their messages, and their lists.
+//! Conversations and their messages.
 
 use candor_domain::conversation::{About, Conversation, Filter, Message, message};
 use candor_domain::fields::Word;
-use candor_domain::id::{ConversationId, ConversationKind, Id, MessageKind, ObservationKind};
+use candor_domain::id::{ConversationId, ConversationKind, MessageKind};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::visibility::Viewer;
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Index, MemberTable, Table, Type};
 use crate::listing::{Listing, TypedListing, UPDATED_AT, sort_column};
+use crate::stored::stored;
 
-/// Side table of the participants.
+/// The people of conversations.
 const PARTICIPANTS: MemberTable =
     MemberTable { name: "conversation_participants", owner: "conversation_id", member: "participant_id" };
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("title", Type::Text),
-        column("about_type", Type::Text),
-        column("about_id", Type::Id),
-        column("participant_ids", Type::Ids),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-        column("archived_at", Type::Time),
-    ],
-    derived: &[column("archived", Type::Flag)],
-    // The database computes `active_at` from `last_message_at`, so that other changes do not reset it.
-    recorded: &[column("last_message_at", Type::Time), column("active_at", Type::Time)],
-    members: Some(PARTICIPANTS),
-    indexes: &[
-        Index::on(&["archived", "active_at", "id"]),
-        Index::on(&["archived", "created_at", "id"]),
-        Index::on(&["archived", "updated_at", "id"]),
-        Index::on(&["about_id", "about_type", "archived", "active_at", "id"]).to_few(),
-    ],
-    parameters: &[("about_type", "about_id")],
-    shares_commits: true,
-    ..Table::named("conversations")
-};
-
-const MESSAGES: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("conversation_id", Type::Id),
-        column("author_id", Type::Id),
-        column("body", Type::Text),
-        column("created_at", Type::Time),
-    ],
-    indexes: &[
-        Index::on(&["conversation_id", "created_at", "id"]),
-        Index::on(&["conversation_id", "author_id", "created_at", "id"]),
-    ],
-    versioned: false,
-    shares_commits: true,
-    ..Table::named("messages")
-};
-
-impl Stored for Conversation {
-    type Kind = ConversationKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Conversation, id: ConversationKind, row: conversation;
+    columns {
+        id: Id,
+        title: Text,
+        about_type: Option<OneOf> = conversation.about.map(|about| about.kind()),
+        about_id: Option<Id> = conversation.about.map(|about| about.to_bytes()),
+        participant_ids: Ids,
+        created_at: Time,
+        updated_at: Time,
+        archived_at: Option<Time>,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.text(&self.title);
-        out.put(self.about.map_or(Cell::Null(Type::Text), |it| Cell::Text(it.kind().word().to_owned())));
-        out.put(self.about.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes())));
-        out.ids(&self.participant_ids);
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.opt_time(self.archived_at);
-        out.put(Cell::Flag(self.archived_at.is_some()));
+    derived { archived: Flag = conversation.archived_at.is_some() }
+    // `active_at` is computed by the database from what a message records, so that no change of the rest sets it back.
+    recorded { last_message_at: Option<Time>, active_at: Time }
+    let _ = active_at;
+    fields {
+        about: about_type.zip(about_id).map(|(kind, id)| About::from_bytes(kind, id)),
+        last_message_at,
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let (id, title) = (row.id()?, row.text()?);
-        let kind = row.opt_parse(|text| Word::from_word(text).ok())?;
-        // The ids of all subjects have the same form.
-        let about = row.opt_id::<ObservationKind>()?;
-        let mut it = Self {
-            id,
-            title,
-            about: kind.zip(about).map(|(kind, id)| About::from_bytes(kind, id.to_bytes())),
-            participant_ids: row.ids()?,
-            last_message_at: None,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            archived_at: row.opt_time()?,
-        };
-        it.last_message_at = row.opt_time()?;
-        row.time()?;
-        Ok(it)
-    }
-
-    fn members(&self) -> Vec<[u8; 16]> {
-        self.participant_ids.iter().map(|it| it.to_bytes()).collect()
+    table Table {
+        members: Some(PARTICIPANTS),
+        indexes: &[
+            Index::on(&["archived", "active_at", "id"]),
+            Index::on(&["archived", "created_at", "id"]),
+            Index::on(&["archived", "updated_at", "id"]),
+            Index::on(&["about_id", "about_type", "archived", "active_at", "id"]).to_few(),
+        ],
+        parameters: &[("about_type", "about_id")],
+        shares_commits: true,
+        ..Table::named("conversations")
+    };
+    also {
+        fn members(&self) -> Vec<[u8; 16]> {
+            self.participant_ids.iter().map(|id| id.to_bytes()).collect()
+        }
     }
 }
 
-impl Stored for Message {
-    type Kind = MessageKind;
-
-    const TABLE: &'static Table = &MESSAGES;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Message, id: MessageKind, row: message;
+    columns {
+        id: Id,
+        conversation_id: Id,
+        author_id: Id,
+        body: Text,
+        created_at: Time,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.conversation_id);
-        out.id(self.author_id);
-        out.text(&self.body);
-        out.time(self.created_at);
-    }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        Ok(Self {
-            id: row.id()?,
-            conversation_id: row.id()?,
-            author_id: row.id()?,
-            body: row.text()?,
-            created_at: row.time()?,
-        })
-    }
+    table Table {
+        indexes: &[
+            Index::on(&["conversation_id", "created_at", "id"]),
+            Index::on(&["conversation_id", "author_id", "created_at", "id"]),
+        ],
+        versioned: false,
+        shares_commits: true,
+        ..Table::named("messages")
+    };
 }
 
-/// List of `GET /conversations` that the viewer may see (decisions G, B5).
+/// `GET /conversations` (decisions G, B5): those that the viewer sees.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
@@ -148,7 +90,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     it.alone()
 }
 
-/// List of `GET /conversations/{id}/messages` (decision G).
+/// `GET /conversations/{id}/messages` (decision G).
 #[must_use]
 pub fn messages(
     conversation: ConversationId,

@@ -1,97 +1,55 @@
-//! The delivery log, and the delivery queue.
+//! The log of attempts, and the queue.
 
-use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
-use candor_domain::id::{DeliveryId, DeliveryKind, Id, WebhookId};
+use candor_domain::id::{DeliveryId, DeliveryKind, WebhookId};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, DeliveryFilter, Job, Status};
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::codec::{self, Id, Time};
+use crate::flat::{Index, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing};
+use crate::stored::{columns_read, stored};
 
-/// The delivery log. `created_at` is the time in the id of an attempt. Old rows have null in columns that
-/// were added later.
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("webhook_id", Type::Id),
-        column("event_id", Type::Id),
-        column("event_type", Type::Text),
-        column("attempt", Type::Int),
-        column("status", Type::Text),
-        column("request_url", Type::Text),
-        column("response_status", Type::Int),
-        column("response_duration_ms", Type::Int),
-        column("next_attempt_at", Type::Time),
-        column("delivered_at", Type::Time),
-        column("attempted_at", Type::Time),
-        column("failure", Type::Text),
-    ],
-    derived: &[column("created_at", Type::Time)],
-    versioned: false,
-    indexes: &[
-        Index::unique(&["webhook_id", "status", "created_at", "id"]),
-        Index::on(&["webhook_id", "status", "event_type", "created_at", "id"]),
-        Index::on(&["webhook_id", "status", "event_id", "created_at", "id"]),
-    ],
-    ..Table::named("deliveries")
-};
-
-impl Stored for Delivery {
-    type Kind = DeliveryKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Delivery, id: DeliveryKind, row: delivery;
+    // Old rows lack what was added to the columns later.
+    columns {
+        id: Id,
+        webhook_id as subscription_id: Id,
+        event_id: Id,
+        event_type: OneOf,
+        attempt: Int,
+        status: OneOf,
+        request_url: Text,
+        response_status: Int,
+        response_duration_ms: Int,
+        next_attempt_at: Option<Time>,
+        delivered_at: Option<Time>,
+        attempted_at: Option<Time> = Some(delivery.attempted_at),
+        failure: Option<OneOf>,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.subscription_id);
-        out.id(self.event_id);
-        out.word(self.event_type);
-        out.put(Cell::Int(i64::from(self.attempt)));
-        out.word(self.status);
-        out.text(&self.request_url);
-        out.put(Cell::Int(i64::from(self.response_status)));
-        out.put(Cell::Int(i64::from(self.response_duration_ms)));
-        out.opt_time(self.next_attempt_at);
-        out.opt_time(self.delivered_at);
-        out.time(self.attempted_at);
-        out.opt_word(self.failure);
-        out.time(self.logged_at());
-    }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let id: DeliveryId = row.id()?;
-        Ok(Self {
-            id,
-            subscription_id: row.id()?,
-            event_id: row.id()?,
-            event_type: row.word()?,
-            attempt: row.number()?,
-            status: row.word()?,
-            request_url: row.text()?,
-            response_status: row.number()?,
-            response_duration_ms: row.number()?,
-            next_attempt_at: row.opt_time()?,
-            delivered_at: row.opt_time()?,
-            attempted_at: row.opt_time()?.unwrap_or_else(|| time_of(id)),
-            failure: row.opt_parse(|text| Word::from_word(text).ok())?,
-        })
-    }
+    // The time inside the id of an attempt.
+    derived { created_at: Time = delivery.logged_at() }
+    fields { attempted_at: attempted_at.unwrap_or_else(|| time_of(id)) }
+    table Table {
+        versioned: false,
+        indexes: &[
+            Index::unique(&["webhook_id", "status", "created_at", "id"]),
+            Index::on(&["webhook_id", "status", "event_type", "created_at", "id"]),
+            Index::on(&["webhook_id", "status", "event_id", "created_at", "id"]),
+        ],
+        ..Table::named("deliveries")
+    };
 }
 
-/// Returns the time in the id of an attempt.
+/// When the id of an attempt was made.
 fn time_of(id: DeliveryId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }
 
-/// List of `GET /webhooks/{id}/deliveries` (§4.4).
+/// `GET /webhooks/{id}/deliveries` (§4.4).
 #[must_use]
 pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
@@ -103,39 +61,29 @@ pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &Page
     it.alone()
 }
 
-const JOBS: Table = Table {
-    columns: &[
-        column("tenant_id", Type::Id),
-        column("webhook_id", Type::Id),
-        column("event_id", Type::Id),
-        column("event_type", Type::Text),
-        column("attempt", Type::Int),
-        column("first_due_at", Type::Time),
-        column("origin", Type::Text),
-        column("delivery_id", Type::Id),
+columns_read! {
+    const JOB_COLUMNS;
+    pub fn read_job -> Job;
+    tenant_id: Id,
+    webhook_id: Id,
+    event_id: Id,
+    event_type: OneOf,
+    attempt: Int,
+    first_due_at: Time,
+    origin: OneOf,
+    delivery_id: Option<Id>,
+    => Job { tenant: tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id }
+}
+
+/// The queue, which no change set writes row by row: its columns in the order in which [`read_job`] reads them.
+pub const JOB_TABLE: &Table = &Table {
+    columns: JOB_COLUMNS,
+    derived: &[
+        codec::column::<Option<Time>>("due_at"),
+        codec::column::<Option<Id>>("worker"),
+        codec::column::<Option<Time>>("leased_until"),
     ],
-    derived: &[column("due_at", Type::Time), column("worker", Type::Id), column("leased_until", Type::Time)],
     versioned: false,
     indexes: &[Index::unique(&["webhook_id", "event_id"])],
     ..Table::named("delivery_jobs")
 };
-
-/// The delivery queue, which change sets do not write as rows. Its columns have the order of [`read_job`].
-pub const JOB_TABLE: &Table = &JOBS;
-
-/// Decodes a queued delivery.
-///
-/// # Errors
-/// [`Corrupt`] naming the column.
-pub fn read_job(row: &mut Reader<'_>) -> Result<Job, Corrupt> {
-    Ok(Job {
-        tenant: Tenant::from_bytes(row.bytes16()?),
-        webhook_id: row.id()?,
-        event_id: row.id()?,
-        event_type: row.word()?,
-        attempt: row.number()?,
-        first_due_at: row.time()?,
-        origin: row.word()?,
-        delivery_id: row.opt_id()?,
-    })
-}

@@ -1,64 +1,39 @@
 //! Mapping of departments, and their lists.
 
-use candor_domain::id::{DepartmentKind, Id};
+use candor_domain::id::DepartmentKind;
 use candor_domain::library::Department;
 use candor_domain::library::department::Filter;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 
-use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Index, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
 use crate::read::By;
+use crate::stored::stored;
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("name", Type::Text),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-        column("archived_at", Type::Time),
-    ],
-    derived: &[column("name_key", Type::Text), column("archived", Type::Flag)],
-    indexes: &[
-        Index::unique(&["name_key"]),
-        Index::on(&["archived", "name_key", "id"]),
-        Index::on(&["archived", "created_at", "id"]),
-        Index::on(&["archived", "updated_at", "id"]),
-    ],
-    held_open: true,
-    ..Table::named("departments")
-};
-
-impl Stored for Department {
-    type Kind = DepartmentKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Department, id: DepartmentKind, row: department;
+    columns {
+        id: Id,
+        name: Text,
+        created_at: Time,
+        updated_at: Time,
+        archived_at: Option<Time>,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.text(&self.name);
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.opt_time(self.archived_at);
-        out.text(folded(&self.name));
-        out.put(Cell::Flag(self.archived_at.is_some()));
+    derived {
+        name_key: Text = folded(&department.name),
+        archived: Flag = department.archived_at.is_some(),
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        Ok(Self {
-            id: row.id()?,
-            name: row.text()?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            archived_at: row.opt_time()?,
-        })
-    }
+    table Table {
+        indexes: &[
+            Index::unique(&["name_key"]),
+            Index::on(&["archived", "name_key", "id"]),
+            Index::on(&["archived", "created_at", "id"]),
+            Index::on(&["archived", "updated_at", "id"]),
+        ],
+        held_open: true,
+        ..Table::named("departments")
+    };
 }
 
 /// Lookup by case-folded name.

@@ -1,127 +1,75 @@
 //! Mapping of people, and their lists.
 
 use candor_domain::fields::Word;
-use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind, Id};
+use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Filter, Role, Status};
 use candor_domain::search::Searchable;
 use candor_domain::text::folded;
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::Cell;
-use crate::flat::{Cells, Column, Index, MemberTable, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Column, Index, MemberTable, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{By, ID};
+use crate::stored::stored;
 
 /// Side table of the custom field values, as digests.
 const TAGS: MemberTable = MemberTable { name: "employee_custom_values", owner: "employee_id", member: "digest" };
 const DEPARTMENT_ID: Column = column("department_id", Type::Id);
 const ROLE: Column = column("role", Type::Text);
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("email", Type::Text),
-        column("external_id", Type::Text),
-        column("first_name", Type::Text),
-        column("last_name", Type::Text),
-        column("role", Type::Text),
-        column("manager_id", Type::Id),
-        column("department_id", Type::Id),
-        column("status", Type::Text),
-        column("custom_fields", Type::Text),
-        column("hris_source", Type::Text),
-        column("connector_id", Type::Id),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-        column("deactivated_at", Type::Time),
-        column("job_title", Type::Text),
-    ],
-    derived: &[
-        column("email_key", Type::Text),
-        column("first_name_key", Type::Text),
-        column("last_name_key", Type::Text),
-    ],
-    members: Some(TAGS),
-    indexes: &[
-        Index::unique(&["email_key"]),
-        Index::unique(&["external_id"]),
-        Index::on(&["status", "last_name_key", "id"]),
-        Index::on(&["status", "first_name_key", "id"]),
-        Index::on(&["status", "created_at", "id"]),
-        Index::on(&["status", "updated_at", "id"]),
-        Index::on(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
-        Index::on(&["department_id", "status", "last_name_key", "id"]),
-        Index::on(&["job_title", "status", "last_name_key", "id"]),
-        Index::on(&["connector_id", "id"]),
-        Index::on(&["role", "status", "id"]),
-    ],
-    parameters: &[("digest", "custom_fields.…")],
-    ..Table::named("employees")
-};
-
-impl Stored for Employee {
-    type Kind = EmployeeKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Employee, id: EmployeeKind, row: person;
+    columns {
+        id: Id,
+        email: Text,
+        external_id: Option<Text>,
+        first_name: Text,
+        last_name: Text,
+        role: OneOf,
+        manager_id: Option<Id>,
+        department_id: Option<Id>,
+        status: OneOf,
+        custom_fields: Json,
+        hris_source: Text,
+        connector_id: Option<Id>,
+        created_at: Time,
+        updated_at: Time,
+        deactivated_at: Option<Time>,
+        job_title: Option<Text>,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.text(&self.email);
-        out.opt_text(self.external_id.as_ref());
-        out.text(&self.first_name);
-        out.text(&self.last_name);
-        out.word(self.role);
-        out.opt_id(self.manager_id);
-        out.opt_id(self.department_id);
-        out.word(self.status);
-        out.json(&self.custom_fields);
-        out.text(&self.hris_source);
-        out.opt_id(self.connector_id);
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.opt_time(self.deactivated_at);
-        out.opt_text(self.job_title.as_ref());
-        out.text(folded(&self.email));
-        out.text(folded(&self.first_name));
-        out.text(folded(&self.last_name));
+    derived {
+        email_key: Text = folded(&person.email),
+        first_name_key: Text = folded(&person.first_name),
+        last_name_key: Text = folded(&person.last_name),
     }
+    fields { is_hris_managed: connector_id.is_some() }
+    table Table {
+        members: Some(TAGS),
+        indexes: &[
+            Index::unique(&["email_key"]),
+            Index::unique(&["external_id"]),
+            Index::on(&["status", "last_name_key", "id"]),
+            Index::on(&["status", "first_name_key", "id"]),
+            Index::on(&["status", "created_at", "id"]),
+            Index::on(&["status", "updated_at", "id"]),
+            Index::on(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
+            Index::on(&["department_id", "status", "last_name_key", "id"]),
+            Index::on(&["job_title", "status", "last_name_key", "id"]),
+            Index::on(&["connector_id", "id"]),
+            Index::on(&["role", "status", "id"]),
+        ],
+        parameters: &[("digest", "custom_fields.…")],
+        ..Table::named("employees")
+    };
+    also {
+        fn is_searched(&self) -> bool {
+            Searchable::is_found(self)
+        }
 
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let mut it = Self {
-            id: row.id()?,
-            email: row.text()?,
-            external_id: row.opt_text()?,
-            first_name: row.text()?,
-            last_name: row.text()?,
-            role: row.word()?,
-            manager_id: row.opt_id()?,
-            department_id: row.opt_id()?,
-            status: row.word()?,
-            custom_fields: row.parse(|text| serde_json::from_str(text).ok())?,
-            is_hris_managed: false,
-            hris_source: row.text()?,
-            connector_id: row.opt_id()?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            deactivated_at: row.opt_time()?,
-            job_title: row.opt_text()?,
-        };
-        it.is_hris_managed = it.connector_id.is_some();
-        Ok(it)
-    }
-
-    fn is_searched(&self) -> bool {
-        Searchable::is_found(self)
-    }
-
-    fn members(&self) -> Vec<[u8; 16]> {
-        self.custom_fields.digests()
+        fn members(&self) -> Vec<[u8; 16]> {
+            self.custom_fields.digests()
+        }
     }
 }
 

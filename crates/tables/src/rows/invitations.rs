@@ -1,92 +1,55 @@
-//! Mapping of invitations, and their lists.
+//! Invitations.
 
-use candor_domain::fields::Word;
-use candor_domain::id::{EmployeeId, Id, InvitationKind};
+use candor_domain::id::{EmployeeId, InvitationKind};
 use candor_domain::page::SortBy;
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::InvitationMail;
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Index, Table, Type};
 use crate::listing::{Listing, TypedListing, sort_column};
 use crate::read::By;
+use crate::stored::stored;
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("employee_id", Type::Id),
-        column("token_hash", Type::Bytes),
-        column("created_at", Type::Time),
-        column("accepted_at", Type::Time),
-        column("revoked_at", Type::Time),
-        // Null if the invitation is not emailed.
-        column("mail_status", Type::Text),
-        column("mail_token", Type::Bytes),
-        column("mail_attempts", Type::Int),
-        column("mail_due_at", Type::Time),
-        column("mail_attempted_at", Type::Time),
-        column("mail_failure", Type::Text),
-    ],
-    indexes: &[Index::on(&["employee_id", "created_at", "id"])],
-    wakes: Some(BackgroundWorker::Mail),
-    ..Table::named("invitations")
-};
-
-impl Stored for Invitation {
-    type Kind = InvitationKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Invitation, id: InvitationKind, row: invitation;
+    columns {
+        id: Id,
+        employee_id: Id,
+        token_hash: Bytes,
+        created_at: Time,
+        accepted_at: Option<Time>,
+        revoked_at: Option<Time>,
+        // Null where no mail was to be sent.
+        mail_status: Option<OneOf> = invitation.mail.as_ref().map(|mail| mail.status),
+        mail_token: Option<Bytes> = invitation.mail.as_ref().and_then(|mail| mail.sealed_token.clone()),
+        mail_attempts: Option<Int> = invitation.mail.as_ref().map(|mail| mail.attempts),
+        mail_due_at: Option<Time> = invitation.mail.as_ref().and_then(|mail| mail.due_at),
+        mail_attempted_at: Option<Time> = invitation.mail.as_ref().and_then(|mail| mail.attempted_at),
+        mail_failure: Option<OneOf> = invitation.mail.as_ref().and_then(|mail| mail.failure),
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.employee_id);
-        out.put(Cell::Bytes(self.token_hash.to_vec()));
-        out.time(self.created_at);
-        out.opt_time(self.accepted_at);
-        out.opt_time(self.revoked_at);
-        let mail = self.mail.as_ref();
-        out.opt_word(mail.map(|it| it.status));
-        out.opt_bytes(mail.and_then(|it| it.sealed_token.clone()));
-        out.opt_int(mail.map(|it| it.attempts.into()));
-        out.opt_time(mail.and_then(|it| it.due_at));
-        out.opt_time(mail.and_then(|it| it.attempted_at));
-        out.opt_word(mail.and_then(|it| it.failure));
+    fields {
+        mail: mail_status.map(|status| InvitationMail {
+            status,
+            sealed_token: mail_token,
+            attempts: mail_attempts.unwrap_or_default(),
+            due_at: mail_due_at,
+            attempted_at: mail_attempted_at,
+            failure: mail_failure,
+        }),
     }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        Ok(Self {
-            id: row.id()?,
-            employee_id: row.id()?,
-            token_hash: row.bytes32()?,
-            created_at: row.time()?,
-            accepted_at: row.opt_time()?,
-            revoked_at: row.opt_time()?,
-            mail: mail(row)?,
-        })
-    }
+    table Table {
+        indexes: &[Index::on(&["employee_id", "created_at", "id"])],
+        ..Table::named("invitations")
+    };
 }
 
-fn mail(row: &mut Reader<'_>) -> Result<Option<InvitationMail>, Corrupt> {
-    let status = row.opt_parse(|text| Word::from_word(text).ok())?;
-    let sealed_token = row.opt_bytes()?;
-    let attempts = row.opt_small()?.unwrap_or_default();
-    let (due_at, attempted_at) = (row.opt_time()?, row.opt_time()?);
-    let failure = row.opt_parse(|text| Word::from_word(text).ok())?;
-    let mail = |status| InvitationMail { status, sealed_token, attempts, due_at, attempted_at, failure };
-    Ok(status.map(mail))
-}
-
-/// Lookup by invited person.
+/// By whom they are for.
 pub const BY_EMPLOYEE: By<Invitation> = By::column("employee_id", Type::Id);
-/// Lookup by token hash.
+/// By the hashes of their tokens.
 pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
 
-/// List with the latest invitation of a person.
+/// A person's newest one.
 #[must_use]
 pub fn newest(employee: EmployeeId) -> TypedListing<Invitation> {
     let mut it = Listing::ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);

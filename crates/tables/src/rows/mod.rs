@@ -1,5 +1,24 @@
 //! Columns, encoding and lists of each aggregate.
 
+/// Declares the table of the columns that say who may read a row, which the module's `read_readers` reads.
+macro_rules! readers {
+    ($resource:ident) => {
+        impl $crate::read::StoredReaders for $resource {
+            const READERS: &'static $crate::flat::Table = &$crate::flat::Table {
+                columns: READER_COLUMNS,
+                versioned: false,
+                ..$crate::flat::Table::named(<$resource as $crate::flat::Stored>::TABLE.name)
+            };
+
+            fn read_readers(
+                row: &mut $crate::flat::Reader<'_>,
+            ) -> Result<(candor_domain::id::Id<Self::Kind>, Readers), $crate::Corrupt> {
+                read_readers(row)
+            }
+        }
+    };
+}
+
 pub mod api_keys;
 pub mod assignments;
 pub mod attributes;

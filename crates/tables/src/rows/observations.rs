@@ -1,147 +1,96 @@
-//! Mapping of observations, and their lists.
+//! Observations.
 
 use candor_domain::fields::Word;
-use candor_domain::id::{EmployeeId, Id, ObservationKind};
+use candor_domain::id::{EmployeeId, ObservationId, ObservationKind};
 use candor_domain::observation::{Filter, Observation, Visibility};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Index, MemberTable, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
-use crate::read::StoredReaders;
+use crate::stored::{columns_read, stored};
 
-/// Side table of the attributes.
+/// The attributes of observations.
 const TAGS: MemberTable =
     MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" };
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("employee_id", Type::Id),
-        column("author_id", Type::Id),
-        column("type", Type::Text),
-        column("observation", Type::Text),
-        column("impact", Type::Text),
-        column("recommended_action", Type::Text),
-        column("attribute_ids", Type::Ids),
-        column("observation_date", Type::Date),
-        column("visibility", Type::Text),
-        column("requester_id", Type::Id),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-        column("archived_at", Type::Time),
-    ],
-    derived: &[column("archived", Type::Flag)],
-    members: Some(TAGS),
-    indexes: &[
-        Index::on(&["archived", "observation_date", "id", "employee_id"]),
-        Index::on(&["archived", "created_at", "id", "employee_id"]),
-        Index::on(&["archived", "updated_at", "id", "employee_id"]),
-        Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts().to_few(),
-        Index::on(&["author_id", "archived", "observation_date", "id"]).to_few(),
-        Index::on(&["requester_id", "archived", "observation_date", "id"]).to_few(),
-    ],
-    looked_at: &["requester_id", "visibility"],
-    shares_commits: true,
-    ..Table::named("observations")
-};
-
-impl Stored for Observation {
-    type Kind = ObservationKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
+stored! {
+    Observation, id: ObservationKind, row: observation;
+    columns {
+        id: Id,
+        employee_id: Id,
+        author_id: Option<Id>,
+        type as kind: OneOf,
+        observation: Text,
+        impact: Option<Text>,
+        recommended_action: Option<Text>,
+        attribute_ids: Ids,
+        observation_date: Date,
+        visibility: OneOf,
+        requester_id: Option<Id>,
+        created_at: Time,
+        updated_at: Time,
+        archived_at: Option<Time>,
     }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.employee_id);
-        out.opt_id(self.author_id);
-        out.word(self.kind);
-        out.text(&self.observation);
-        out.opt_text(self.impact.as_ref());
-        out.opt_text(self.recommended_action.as_ref());
-        out.ids(&self.attribute_ids);
-        out.put(Cell::Date(self.observation_date));
-        out.word(self.visibility);
-        out.opt_id(self.requester_id);
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.opt_time(self.archived_at);
-        out.put(Cell::Flag(self.archived_at.is_some()));
-    }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        Ok(Self {
-            id: row.id()?,
-            employee_id: row.id()?,
-            author_id: row.opt_id()?,
-            kind: row.word()?,
-            observation: row.text()?,
-            impact: row.opt_text()?,
-            recommended_action: row.opt_text()?,
-            attribute_ids: row.ids()?,
-            observation_date: row.date()?,
-            visibility: row.word()?,
-            requester_id: row.opt_id()?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            archived_at: row.opt_time()?,
-        })
-    }
-
-    fn is_searched(&self) -> bool {
-        Searchable::is_found(self)
-    }
-
-    fn members(&self) -> Vec<[u8; 16]> {
-        self.attribute_ids.iter().map(|it| it.to_bytes()).collect()
-    }
-}
-
-impl StoredReaders for Observation {
-    const READERS: &'static Table = &Table {
-        columns: &[
-            column("id", Type::Id),
-            column("employee_id", Type::Id),
-            column("author_id", Type::Id),
-            column("requester_id", Type::Id),
-            column("visibility", Type::Text),
+    derived { archived: Flag = observation.archived_at.is_some() }
+    table Table {
+        members: Some(TAGS),
+        indexes: &[
+            Index::on(&["archived", "observation_date", "id", "employee_id"]),
+            Index::on(&["archived", "created_at", "id", "employee_id"]),
+            Index::on(&["archived", "updated_at", "id", "employee_id"]),
+            Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts().to_few(),
+            Index::on(&["author_id", "archived", "observation_date", "id"]).to_few(),
+            Index::on(&["requester_id", "archived", "observation_date", "id"]).to_few(),
         ],
-        versioned: false,
+        looked_at: &["requester_id", "visibility"],
+        shares_commits: true,
         ..Table::named("observations")
     };
+    also {
+        fn is_searched(&self) -> bool {
+            Searchable::is_found(self)
+        }
 
-    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, Corrupt> {
-        Ok(Readers::for_observation(row.id()?, row.opt_id()?, row.opt_id()?, row.word()?))
+        fn members(&self) -> Vec<[u8; 16]> {
+            self.attribute_ids.iter().map(|id| id.to_bytes()).collect()
+        }
     }
 }
 
-/// Part of the visible observations that one list contains.
+columns_read! {
+    const READER_COLUMNS;
+    fn read_readers -> (ObservationId, Readers);
+    id: Id,
+    employee_id: Id,
+    author_id: Option<Id>,
+    requester_id: Option<Id>,
+    visibility: OneOf,
+    => (id, Readers::for_observation(employee_id, author_id, requester_id, visibility))
+}
+
+readers!(Observation);
+
+/// The part of the observations that one list holds.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Everything,
-    /// Observations about people who report to this person.
+    /// Those about people who report to this person.
     AboutReports(EmployeeId),
-    /// Observations by this person about people who do not report to them.
+    /// Those that this person wrote about anyone who does not report to them.
     WrittenBy(EmployeeId),
-    /// Observations about this person by other authors that the person may see.
+    /// Those about this person that others wrote and that the person sees.
     ShownTo(EmployeeId),
-    /// Observations by other authors, submitted to an assignment of this person, about people who do not
-    /// report to them.
+    /// Those that others submitted to an assignment of this person, about people who do not report to them.
     RequestedBy(EmployeeId),
-    /// Observations about this person by other authors, submitted to an assignment of the same person and
-    /// visible to managers only.
+    /// Those about this person that others submitted to an assignment of the same person and that only managers see.
     RequestedAboutOneself(EmployeeId),
 }
 
-/// Lists of `GET /observations` that together contain what the viewer may see (§4.1, decision B5). No
-/// observation is in two of them.
+/// `GET /observations` (§4.1, decision B5): the lists that together are the part that the viewer sees. No observation is
+/// in two of them.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Observation> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
@@ -156,7 +105,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(parts.into_iter().filter_map(|part| list_part(filter, part, sort, page)).collect())
 }
 
-/// Returns the list of one part, or `None` if the filter excludes all of it.
+/// Returns one of these lists; `None` if the filter leaves nothing in it.
 fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<Listing> {
     let (about, by) = (column("employee_id", Type::Id), column("author_id", Type::Id));
     let (requester, visibility) = (column("requester_id", Type::Id), column("visibility", Type::Text));

@@ -1,180 +1,135 @@
-//! Mapping of summaries, and their lists.
+//! Summaries.
 
 use candor_domain::fields::Word;
-use candor_domain::id::{EmployeeId, Id, SummaryKind};
+use candor_domain::id::{EmployeeId, SummaryId, SummaryKind};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::search::Searchable;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
+use candor_domain::time::Timestamp;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, MemberTable, Reader, Related, Stored, Table, Type};
+use crate::flat::{Cell, Index, MemberTable, Related, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
-use crate::read::StoredReaders;
+use crate::stored::{columns_read, stored};
 
-/// Side table of the included objectives and observations. Their ids are distinct.
+/// The objectives and observations that summaries rest on. No id is one of both.
 pub(super) const INCLUDES: MemberTable =
     MemberTable { name: "summary_includes", owner: "summary_id", member: "included_id" };
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("employee_id", Type::Id),
-        column("author_id", Type::Id),
-        column("title", Type::Text),
-        column("body", Type::Text),
-        column("period_start", Type::Date),
-        column("period_end", Type::Date),
-        column("status", Type::Text),
-        column("included_objective_ids", Type::Ids),
-        column("included_observation_ids", Type::Ids),
-        column("feedback_comment", Type::Text),
-        column("feedback_acknowledged", Type::Flag),
-        column("feedback_at", Type::Time),
-        column("submitted_at", Type::Time),
-        column("approved_at", Type::Time),
-        column("shared_at", Type::Time),
-        column("archived_at", Type::Time),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-    ],
-    derived: &[column("archived", Type::Flag), column("stage", Type::Text)],
-    related: &[Related {
-        name: "archived_observation_ids",
-        members: INCLUDES,
-        by: INCLUDES.owner,
-        ids: INCLUDES.member,
-        column: Some("included_observation_ids"),
-        table: "observations",
-        archived: true,
-    }],
-    members: Some(INCLUDES),
-    indexes: &[
-        Index::on(&["archived", "created_at", "id", "employee_id"]),
-        Index::on(&["archived", "updated_at", "id", "employee_id"]),
-        Index::on(&["stage", "created_at", "id"]),
-        Index::on(&["stage", "updated_at", "id"]),
-        Index::on(&["employee_id", "stage", "created_at", "id"]),
-        Index::on(&["employee_id", "stage", "updated_at", "id"]),
-        Index::on(&["author_id", "stage", "created_at", "id"]),
-        Index::on(&["author_id", "stage", "updated_at", "id"]),
-    ],
-    parameters: &[("archived", "status"), ("stage", "status"), ("included_id", "included_objective_id")],
-    shares_commits: true,
-    ..Table::named("summaries")
+/// The observations of a summary that are archived.
+const ARCHIVED_OBSERVATIONS: Related = Related {
+    name: "archived_observation_ids",
+    members: INCLUDES,
+    by: INCLUDES.owner,
+    ids: INCLUDES.member,
+    column: Some("included_observation_ids"),
+    table: "observations",
+    archived: true,
 };
 
-/// Returns the index value for the status. It distinguishes summaries that their subject sees only because
-/// they were shared, so that these are a run of the index, and so is every status.
+stored! {
+    Summary, id: SummaryKind, row: summary;
+    columns {
+        id: Id,
+        employee_id: Id,
+        author_id: Option<Id>,
+        title: Text,
+        body: Text,
+        period_start: Option<Date>,
+        period_end: Option<Date>,
+        status: OneOf,
+        included_objective_ids: Ids,
+        included_observation_ids: Ids = summary.given_observation_ids(),
+        feedback_comment: Option<Text> = summary.employee_feedback.as_ref().and_then(|given| given.comment.clone()),
+        feedback_acknowledged: Flag = summary.employee_feedback.as_ref().is_some_and(|given| given.acknowledged),
+        feedback_at: Option<Time> = summary.employee_feedback.as_ref().map(|given| given.submitted_at),
+        submitted_at: Option<Time>,
+        approved_at: Option<Time>,
+        shared_at: Option<Time>,
+        archived_at: Option<Time>,
+        created_at: Time,
+        updated_at: Time,
+    }
+    derived {
+        archived: Flag = summary.status == Status::Archived,
+        stage: Text = stage(summary.status, summary.is_shared_with_reader()),
+    }
+    related { archived_observation_ids = ARCHIVED_OBSERVATIONS }
+    fields {
+        included_observation_ids,
+        archived_observation_ids: vec![],
+        employee_feedback: feedback_at.map(|submitted_at| EmployeeFeedback {
+            comment: feedback_comment,
+            acknowledged: feedback_acknowledged,
+            submitted_at,
+        }),
+    }
+    finish showing(archived_observation_ids);
+    table Table {
+        members: Some(INCLUDES),
+        indexes: &[
+            Index::on(&["archived", "created_at", "id", "employee_id"]),
+            Index::on(&["archived", "updated_at", "id", "employee_id"]),
+            Index::on(&["stage", "created_at", "id"]),
+            Index::on(&["stage", "updated_at", "id"]),
+            Index::on(&["employee_id", "stage", "created_at", "id"]),
+            Index::on(&["employee_id", "stage", "updated_at", "id"]),
+            Index::on(&["author_id", "stage", "created_at", "id"]),
+            Index::on(&["author_id", "stage", "updated_at", "id"]),
+        ],
+        parameters: &[("archived", "status"), ("stage", "status"), ("included_id", "included_objective_id")],
+        shares_commits: true,
+        ..Table::named("summaries")
+    };
+    also {
+        fn is_searched(&self) -> bool {
+            Searchable::is_found(self)
+        }
+
+        fn members(&self) -> Vec<[u8; 16]> {
+            let objectives = self.included_objective_ids.iter().map(|id| id.to_bytes());
+            objectives.chain(self.given_observation_ids().iter().map(|id| id.to_bytes())).collect()
+        }
+    }
+}
+
+columns_read! {
+    const READER_COLUMNS;
+    fn read_readers -> (SummaryId, Readers);
+    id: Id,
+    employee_id: Id,
+    author_id: Option<Id>,
+    shared_at: Option<Time>,
+    => (id, Readers::for_summary(employee_id, author_id, is_shared(shared_at)))
+}
+
+readers!(Summary);
+
+const fn is_shared(at: Option<Timestamp>) -> bool {
+    at.is_some()
+}
+
+/// The status, told apart by whether its person sees it for no other reason than that it was shared: what somebody sees
+/// so is a run of an index, and so is everything with a status.
 fn stage(status: Status, is_shared_with_reader: bool) -> String {
     if is_shared_with_reader { format!("{}/reader", status.word()) } else { status.word().to_owned() }
 }
 
-impl Stored for Summary {
-    type Kind = SummaryKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
-    }
-
-    fn write(&self, out: &mut Cells) {
-        out.id(self.id);
-        out.id(self.employee_id);
-        out.opt_id(self.author_id);
-        out.text(&self.title);
-        out.text(&self.body);
-        out.put(self.period_start.map_or(Cell::Null(Type::Date), Cell::Date));
-        out.put(self.period_end.map_or(Cell::Null(Type::Date), Cell::Date));
-        out.word(self.status);
-        out.ids(&self.included_objective_ids);
-        out.ids(&self.given_observation_ids());
-        let feedback = self.employee_feedback.as_ref();
-        out.opt_text(feedback.and_then(|it| it.comment.as_ref()));
-        out.put(Cell::Flag(feedback.is_some_and(|it| it.acknowledged)));
-        out.opt_time(feedback.map(|it| it.submitted_at));
-        out.opt_time(self.submitted_at);
-        out.opt_time(self.approved_at);
-        out.opt_time(self.shared_at);
-        out.opt_time(self.archived_at);
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.put(Cell::Flag(self.status == Status::Archived));
-        out.text(stage(self.status, self.is_shared_with_reader()));
-    }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let stored = Self {
-            id: row.id()?,
-            employee_id: row.id()?,
-            author_id: row.opt_id()?,
-            title: row.text()?,
-            body: row.text()?,
-            period_start: row.opt_date()?,
-            period_end: row.opt_date()?,
-            status: row.word()?,
-            included_objective_ids: row.ids()?,
-            included_observation_ids: row.ids()?,
-            employee_feedback: feedback(row)?,
-            submitted_at: row.opt_time()?,
-            approved_at: row.opt_time()?,
-            shared_at: row.opt_time()?,
-            archived_at: row.opt_time()?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            archived_observation_ids: vec![],
-        };
-        Ok(stored.showing(row.related_ids()?))
-    }
-
-    fn is_searched(&self) -> bool {
-        Searchable::is_found(self)
-    }
-
-    fn members(&self) -> Vec<[u8; 16]> {
-        let objectives = self.included_objective_ids.iter().map(|it| it.to_bytes());
-        objectives.chain(self.given_observation_ids().iter().map(|it| it.to_bytes())).collect()
-    }
-}
-
-impl StoredReaders for Summary {
-    const READERS: &'static Table = &Table {
-        columns: &[
-            column("id", Type::Id),
-            column("employee_id", Type::Id),
-            column("author_id", Type::Id),
-            column("shared_at", Type::Time),
-        ],
-        versioned: false,
-        ..Table::named("summaries")
-    };
-
-    fn read_readers(row: &mut Reader<'_>) -> Result<Readers, Corrupt> {
-        Ok(Readers::for_summary(row.id()?, row.opt_id()?, row.opt_time()?.is_some()))
-    }
-}
-
-fn feedback(row: &mut Reader<'_>) -> Result<Option<EmployeeFeedback>, Corrupt> {
-    let (comment, acknowledged) = (row.opt_text()?, row.flag()?);
-    Ok(row.opt_time()?.map(|submitted_at| EmployeeFeedback { comment, acknowledged, submitted_at }))
-}
-
-/// Part of the visible summaries that one list contains.
+/// Which part of the summaries a list holds.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Everything,
-    /// Summaries about people who report to this person.
+    /// Those about people who report to this person.
     OfReports(EmployeeId),
-    /// Summaries by other authors that were shared with this person.
+    /// Those that were shared with this person, who did not write them.
     SharedWith(EmployeeId),
-    /// Summaries by this person about people who do not report to them.
+    /// Those that this person wrote, but for those about people who report to them.
     WrittenBy(EmployeeId),
 }
 
-/// Lists of `GET /summaries` that together contain what the viewer may see (decision B5). No summary is in
-/// two of them.
+/// `GET /summaries`: the lists that together are the part that the viewer sees (decision B5). No summary is in two of
+/// them.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Summary> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
@@ -183,7 +138,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(parts.into_iter().filter_map(|it| part(filter, it, sort, page)).collect())
 }
 
-/// Returns the list of one part, or `None` if it is empty.
+/// One of these lists; none if nothing can be in it.
 fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<Listing> {
     let (about, by) = (column("employee_id", Type::Id), column("author_id", Type::Id));
     let (mut employee, mut author) = (filter.employee_id, filter.author_id);
@@ -214,7 +169,7 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
     Some(it)
 }
 
-/// Returns the stages that a part contains.
+/// The stages that a part of a list holds.
 fn stages(filter: &Filter, part: Part) -> Vec<String> {
     let is_wanted = |it: &Status| {
         if filter.statuses.is_empty() { *it != Status::Archived } else { filter.statuses.contains(it) }

@@ -1,48 +1,92 @@
-//! Mapping of webhook subscriptions, and their lists.
+//! Webhook subscriptions.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use candor_domain::fields::Word;
-use candor_domain::id::{Id, WebhookKind};
+use candor_domain::id::WebhookKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Filter, SealedSecret, Streak, Subscription, Topics};
 use serde::{Deserialize, Serialize};
 
-use super::column;
+use crate::codec::{Codec, Layout};
 use crate::error::Corrupt;
-use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Stored, Table, Type};
+use crate::flat::{Cell, Cells, Index, Reader, Table, Type};
 use crate::listing::{Listing, TypedListing};
+use crate::stored::stored;
 
-const TABLE: Table = Table {
-    columns: &[
-        column("id", Type::Id),
-        column("url", Type::Text),
-        column("event_types", Type::Text),
-        column("active", Type::Flag),
-        column("description", Type::Text),
-        column("secrets", Type::Text),
-        column("created_at", Type::Time),
-        column("updated_at", Type::Time),
-    ],
-    // Selected event types as bits, 0 while inactive; queried for every event.
-    derived: &[column("wanted", Type::Int)],
-    recorded: &[
-        column("last_delivery_at", Type::Time),
-        column("last_delivery_status", Type::Text),
-        column("failures", Type::Int),
-        column("failing_since", Type::Time),
-    ],
-    indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
-    wakes: Some(BackgroundWorker::Delivery),
-    ..Table::named("webhooks")
-};
-
-/// A sealed secret in its stored form.
+/// A sealed secret as it stands in its column.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     sealed: String,
     ends_at: Option<i64>,
+}
+
+/// Codec of sealed secrets: JSON with their bytes in base64.
+#[derive(Debug)]
+struct Secrets;
+
+impl Layout for Secrets {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<Vec<SealedSecret>> for Secrets {
+    fn write(value: &Vec<SealedSecret>, out: &mut Cells) {
+        out.json(&seals(value));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<SealedSecret>>, Corrupt> {
+        row.opt_parse(secrets)
+    }
+}
+
+/// Codec of event types: their words, with a space between.
+#[derive(Debug)]
+struct EventTypes;
+
+impl Layout for EventTypes {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<Topics> for EventTypes {
+    fn write(value: &Topics, out: &mut Cells) {
+        let words: Vec<_> = value.as_slice().iter().map(|topic| topic.word()).collect();
+        out.put(Cell::Text(words.join(" ")));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Topics>, Corrupt> {
+        row.opt_parse(|text| Topics::from_words(text.split(' ')).ok())
+    }
+}
+
+stored! {
+    Subscription, id: WebhookKind, row: webhook;
+    columns {
+        id: Id,
+        url: Text,
+        event_types: EventTypes,
+        active: Flag,
+        description: Option<Text>,
+        secrets: Secrets,
+        created_at: Time,
+        updated_at: Time,
+    }
+    // Looked up for every event: the wanted types as bits, none while the subscription is not active.
+    derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
+    recorded {
+        last_delivery_at: Option<Time>,
+        last_delivery_status: Option<OneOf>,
+        failures: Option<Int>,
+        failing_since: Option<Time>,
+    }
+    fields {
+        last_delivery_at,
+        last_delivery_status,
+        streak: Streak { failures: failures.unwrap_or_default(), since: failing_since },
+    }
+    table Table {
+        indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+        ..Table::named("webhooks")
+    };
 }
 
 fn seals(secrets: &[SealedSecret]) -> Vec<Sealed> {
@@ -59,50 +103,7 @@ fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
     seals.into_iter().map(secret).collect()
 }
 
-impl Stored for Subscription {
-    type Kind = WebhookKind;
-
-    const TABLE: &'static Table = &TABLE;
-
-    fn key(&self) -> Id<Self::Kind> {
-        self.id
-    }
-
-    fn write(&self, out: &mut Cells) {
-        let topics: Vec<_> = self.event_types.as_slice().iter().map(|it| it.word()).collect();
-        out.id(self.id);
-        out.text(&self.url);
-        out.text(topics.join(" "));
-        out.put(Cell::Flag(self.active));
-        out.opt_text(self.description.as_ref());
-        out.json(&seals(&self.secrets));
-        out.time(self.created_at);
-        out.time(self.updated_at);
-        out.put(Cell::Int(if self.active { self.event_types.bits() } else { 0 }));
-    }
-
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt> {
-        let mut it = Self {
-            id: row.id()?,
-            url: row.text()?,
-            event_types: row.parse(|text| Topics::from_words(text.split(' ')).ok())?,
-            active: row.flag()?,
-            description: row.opt_text()?,
-            secrets: row.parse(secrets)?,
-            created_at: row.time()?,
-            updated_at: row.time()?,
-            last_delivery_at: None,
-            last_delivery_status: None,
-            streak: Streak::default(),
-        };
-        it.last_delivery_at = row.opt_time()?;
-        it.last_delivery_status = row.opt_parse(|text| Word::from_word(text).ok())?;
-        it.streak = Streak { failures: row.opt_small()?.unwrap_or_default(), since: row.opt_time()? };
-        Ok(it)
-    }
-}
-
-/// List of `GET /webhooks` (§4.4).
+/// `GET /webhooks` (§4.4).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Subscription> {
     Listing::changed::<Subscription>(filter.updated_at, sort, page).alone()

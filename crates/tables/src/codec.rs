@@ -1,0 +1,258 @@
+//! Codecs of columns: how a value of a resource is written to one column and read back.
+//!
+//! The declarations of [`crate::stored`] name them by these short names, with `Option<…>` around those that may be null.
+
+use candor_domain::access::Tenant;
+use candor_domain::fields::Word;
+use candor_domain::id::{self, Kind};
+use candor_domain::time::{self, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Corrupt;
+use crate::flat::{Cell, Cells, Column, Reader, Type};
+
+/// The column that a codec writes to.
+pub trait Layout {
+    /// The type of the column.
+    const KIND: Type;
+    /// Whether the column may be null.
+    const IS_NULLABLE: bool = false;
+}
+
+/// Writes values of one type to a column and reads them back.
+pub trait Codec<T>: Layout {
+    /// Adds the value to the cells of a row.
+    fn write(value: &T, out: &mut Cells);
+
+    /// Reads the next column of a row.
+    ///
+    /// # Errors
+    /// [`Corrupt`] naming the column.
+    fn read(row: &mut Reader<'_>) -> Result<T, Corrupt> {
+        let value = Self::read_nullable(row)?;
+        value.ok_or_else(|| row.corrupt("null"))
+    }
+
+    /// Reads the next column of a row, `None` if it is null.
+    ///
+    /// # Errors
+    /// [`Corrupt`] naming the column.
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt>;
+}
+
+/// An id in 16 bytes.
+#[derive(Debug)]
+pub struct Id;
+/// A text.
+#[derive(Debug)]
+pub struct Text;
+/// A word of a closed set, as text.
+#[derive(Debug)]
+pub struct OneOf;
+/// A value as JSON text.
+#[derive(Debug)]
+pub struct Json;
+/// A whole number.
+#[derive(Debug)]
+pub struct Int;
+/// A boolean.
+#[derive(Debug)]
+pub struct Flag;
+/// An instant.
+#[derive(Debug)]
+pub struct Time;
+/// A day.
+#[derive(Debug)]
+pub struct Date;
+/// Many ids in order.
+#[derive(Debug)]
+pub struct Ids;
+/// Bytes.
+#[derive(Debug)]
+pub struct Bytes;
+
+macro_rules! layouts {
+    ($($codec:ident is $kind:ident),*) => {
+        $(impl Layout for $codec {
+            const KIND: Type = Type::$kind;
+        })*
+    };
+}
+layouts!(
+    Id is Id,
+    Text is Text,
+    OneOf is Text,
+    Json is Text,
+    Int is Int,
+    Flag is Flag,
+    Time is Time,
+    Date is Date,
+    Ids is Ids,
+    Bytes is Bytes
+);
+
+impl<C: Layout> Layout for Option<C> {
+    const KIND: Type = C::KIND;
+    const IS_NULLABLE: bool = true;
+}
+
+impl<T, C: Codec<T>> Codec<Option<T>> for Option<C> {
+    fn write(value: &Option<T>, out: &mut Cells) {
+        match value {
+            Some(value) => C::write(value, out),
+            None => out.put(Cell::Null(C::KIND)),
+        }
+    }
+
+    fn read(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt> {
+        C::read_nullable(row)
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Option<T>>, Corrupt> {
+        C::read_nullable(row).map(Some)
+    }
+}
+
+impl<K: Kind> Codec<id::Id<K>> for Id {
+    fn write(value: &id::Id<K>, out: &mut Cells) {
+        out.put(Cell::Id(value.to_bytes()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<id::Id<K>>, Corrupt> {
+        row.opt_id()
+    }
+}
+
+impl Codec<[u8; 16]> for Id {
+    fn write(value: &[u8; 16], out: &mut Cells) {
+        out.put(Cell::Id(*value));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 16]>, Corrupt> {
+        row.opt_bytes16()
+    }
+}
+
+impl Codec<Tenant> for Id {
+    fn write(value: &Tenant, out: &mut Cells) {
+        out.put(Cell::Id(value.to_bytes()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Tenant>, Corrupt> {
+        Ok(row.opt_bytes16()?.map(Tenant::from_bytes))
+    }
+}
+
+impl Codec<String> for Text {
+    fn write(value: &String, out: &mut Cells) {
+        out.put(Cell::Text(value.clone()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<String>, Corrupt> {
+        row.opt_text()
+    }
+}
+
+impl<T: Word> Codec<T> for OneOf {
+    fn write(value: &T, out: &mut Cells) {
+        out.put(Cell::Text(value.word().to_owned()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt> {
+        row.opt_parse(|text| T::from_word(text).ok())
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Codec<T> for Json {
+    fn write(value: &T, out: &mut Cells) {
+        out.json(value);
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt> {
+        row.opt_parse(|text| serde_json::from_str(text).ok())
+    }
+}
+
+macro_rules! integers {
+    ($($number:ty),*) => {
+        $(impl Codec<$number> for Int {
+            fn write(value: &$number, out: &mut Cells) {
+                out.put(Cell::Int(i64::try_from(*value).unwrap_or(i64::MAX)));
+            }
+
+            fn read_nullable(row: &mut Reader<'_>) -> Result<Option<$number>, Corrupt> {
+                let Some(number) = row.opt_int()? else { return Ok(None) };
+                let fits = <$number>::try_from(number);
+                fits.map(Some).map_err(|_| row.corrupt(format!("unexpected value {number}")))
+            }
+        })*
+    };
+}
+integers!(u16, u32, i64, usize);
+
+impl Codec<bool> for Flag {
+    fn write(value: &bool, out: &mut Cells) {
+        out.put(Cell::Flag(*value));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<bool>, Corrupt> {
+        row.opt_flag()
+    }
+}
+
+impl Codec<Timestamp> for Time {
+    fn write(value: &Timestamp, out: &mut Cells) {
+        out.put(Cell::Time(*value));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Timestamp>, Corrupt> {
+        row.opt_time()
+    }
+}
+
+impl Codec<time::Date> for Date {
+    fn write(value: &time::Date, out: &mut Cells) {
+        out.put(Cell::Date(*value));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<time::Date>, Corrupt> {
+        row.opt_date()
+    }
+}
+
+impl<K: Kind> Codec<Vec<id::Id<K>>> for Ids {
+    fn write(value: &Vec<id::Id<K>>, out: &mut Cells) {
+        out.put(Cell::Ids(value.iter().map(|id| id.to_bytes()).collect()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<id::Id<K>>>, Corrupt> {
+        row.opt_ids()
+    }
+}
+
+impl Codec<Vec<u8>> for Bytes {
+    fn write(value: &Vec<u8>, out: &mut Cells) {
+        out.put(Cell::Bytes(value.clone()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<u8>>, Corrupt> {
+        row.opt_bytes()
+    }
+}
+
+impl Codec<[u8; 32]> for Bytes {
+    fn write(value: &[u8; 32], out: &mut Cells) {
+        out.put(Cell::Bytes(value.to_vec()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 32]>, Corrupt> {
+        row.opt_bytes32()
+    }
+}
+
+/// The column that a codec writes to, under a name.
+#[must_use]
+pub const fn column<C: Layout>(name: &'static str) -> Column {
+    Column { is_nullable: C::IS_NULLABLE, ..Column::new(name, C::KIND) }
+}
