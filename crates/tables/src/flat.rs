@@ -13,7 +13,7 @@ mod reader;
 mod table;
 
 pub use reader::Reader;
-pub use table::{Index, MemberTable, Related, Table};
+pub use table::{BackgroundWorker, Index, MemberTable, Related, Table};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,7 +6,7 @@ use candor_domain::people::Invitation;
 use candor_domain::people::invitation::InvitationMail;
 
 use super::column;
-use crate::flat::{Index, Table, Type};
+use crate::flat::{BackgroundWorker, Index, Table, Type};
 use crate::listing::{Listing, TypedListing, sort_column};
 use crate::read::By;
 use crate::stored::stored;
@@ -40,6 +40,7 @@ stored! {
     }
     table Table {
         indexes: &[Index::on(&["employee_id", "created_at", "id"])],
+        wakes: Some(BackgroundWorker::Mail),
         ..Table::named("invitations")
     };
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::{Codec, Layout};
 use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Table, Type};
+use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
 
@@ -85,6 +85,7 @@ stored! {
     }
     table Table {
         indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+        wakes: Some(BackgroundWorker::Delivery),
         ..Table::named("webhooks")
     };
 }
