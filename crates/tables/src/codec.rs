@@ -43,13 +43,13 @@ pub trait Codec<T>: Layout {
 
 /// An id in 16 bytes.
 #[derive(Debug)]
-pub struct Id;
+pub struct IdColumn;
 /// A text.
 #[derive(Debug)]
-pub struct Text;
+pub struct TextColumn;
 /// A word of a closed set, as text.
 #[derive(Debug)]
-pub struct OneOf;
+pub struct OneOfColumn;
 /// A value as JSON text.
 #[derive(Debug)]
 pub struct Json;
@@ -58,16 +58,16 @@ pub struct Json;
 pub struct Int;
 /// A boolean.
 #[derive(Debug)]
-pub struct Flag;
+pub struct FlagColumn;
 /// An instant.
 #[derive(Debug)]
 pub struct Time;
 /// A day.
 #[derive(Debug)]
-pub struct Date;
+pub struct DateColumn;
 /// Many ids in order.
 #[derive(Debug)]
-pub struct Ids;
+pub struct IdsColumn;
 /// Bytes.
 #[derive(Debug)]
 pub struct Bytes;
@@ -80,15 +80,15 @@ macro_rules! layouts {
     };
 }
 layouts!(
-    Id is Id,
-    Text is Text,
-    OneOf is Text,
+    IdColumn is Id,
+    TextColumn is Text,
+    OneOfColumn is Text,
     Json is Text,
     Int is Int,
-    Flag is Flag,
+    FlagColumn is Flag,
     Time is Time,
-    Date is Date,
-    Ids is Ids,
+    DateColumn is Date,
+    IdsColumn is Ids,
     Bytes is Bytes
 );
 
@@ -114,7 +114,7 @@ impl<T, C: Codec<T>> Codec<Option<T>> for Option<C> {
     }
 }
 
-impl<K: Kind> Codec<id::Id<K>> for Id {
+impl<K: Kind> Codec<id::Id<K>> for IdColumn {
     fn write(value: &id::Id<K>, out: &mut Cells) {
         out.put(Cell::Id(value.to_bytes()));
     }
@@ -124,7 +124,7 @@ impl<K: Kind> Codec<id::Id<K>> for Id {
     }
 }
 
-impl Codec<[u8; 16]> for Id {
+impl Codec<[u8; 16]> for IdColumn {
     fn write(value: &[u8; 16], out: &mut Cells) {
         out.put(Cell::Id(*value));
     }
@@ -134,7 +134,7 @@ impl Codec<[u8; 16]> for Id {
     }
 }
 
-impl Codec<Tenant> for Id {
+impl Codec<Tenant> for IdColumn {
     fn write(value: &Tenant, out: &mut Cells) {
         out.put(Cell::Id(value.to_bytes()));
     }
@@ -144,7 +144,7 @@ impl Codec<Tenant> for Id {
     }
 }
 
-impl Codec<String> for Text {
+impl Codec<String> for TextColumn {
     fn write(value: &String, out: &mut Cells) {
         out.put(Cell::Text(value.clone()));
     }
@@ -154,7 +154,7 @@ impl Codec<String> for Text {
     }
 }
 
-impl<T: Word> Codec<T> for OneOf {
+impl<T: Word> Codec<T> for OneOfColumn {
     fn write(value: &T, out: &mut Cells) {
         out.put(Cell::Text(value.word().to_owned()));
     }
@@ -191,7 +191,7 @@ macro_rules! integers {
 }
 integers!(u16, u32, i64, usize);
 
-impl Codec<bool> for Flag {
+impl Codec<bool> for FlagColumn {
     fn write(value: &bool, out: &mut Cells) {
         out.put(Cell::Flag(*value));
     }
@@ -211,7 +211,7 @@ impl Codec<Timestamp> for Time {
     }
 }
 
-impl Codec<time::Date> for Date {
+impl Codec<time::Date> for DateColumn {
     fn write(value: &time::Date, out: &mut Cells) {
         out.put(Cell::Date(*value));
     }
@@ -221,7 +221,7 @@ impl Codec<time::Date> for Date {
     }
 }
 
-impl<K: Kind> Codec<Vec<id::Id<K>>> for Ids {
+impl<K: Kind> Codec<Vec<id::Id<K>>> for IdsColumn {
     fn write(value: &Vec<id::Id<K>>, out: &mut Cells) {
         out.put(Cell::Ids(value.iter().map(|id| id.to_bytes()).collect()));
     }

@@ -15,7 +15,7 @@ use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::summary::Summary;
 use candor_domain::webhook::{Delivery, Subscription};
 
-use crate::codec::{Bytes, Id, Int, Text, Time, column};
+use crate::codec::{Bytes, IdColumn, Int, TextColumn, Time, column};
 use crate::flat::{Column, Stored, Table, Type};
 use crate::rows::JOB_TABLE;
 
@@ -67,8 +67,8 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Organization>().kept(),
     plain("master_keys", &["key_id"])
         .with(&[
-            column::<Text>("key_id"),
-            column::<Text>("fingerprint"),
+            column::<TextColumn>("key_id"),
+            column::<TextColumn>("fingerprint"),
             column::<Bytes>("sealed"),
             column::<Time>("recorded_at"),
         ])
@@ -86,32 +86,33 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Connector>(),
     resource::<Employee>(),
     plain("employee_custom_values", &["digest", "employee_id"])
-        .with(&[column::<Id>("digest"), column::<Id>("employee_id")]),
+        .with(&[column::<IdColumn>("digest"), column::<IdColumn>("employee_id")]),
     plain("reporting_trees", &[]).with(&[column::<Int>("version"), column::<Int>("changes")]).kept(),
     plain("reporting_lines", &["ancestor_id", "descendant_id"]).with(&[
-        column::<Id>("ancestor_id"),
-        column::<Id>("descendant_id"),
+        column::<IdColumn>("ancestor_id"),
+        column::<IdColumn>("descendant_id"),
         column::<Int>("depth"),
     ]),
-    resource::<Invitation>().with(&[column::<Option<Id>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
+    resource::<Invitation>()
+        .with(&[column::<Option<IdColumn>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
     resource::<Objective>(),
     resource::<Observation>(),
     plain("observation_attributes", &["attribute_id", "observation_id"])
-        .with(&[column::<Id>("attribute_id"), column::<Id>("observation_id")]),
+        .with(&[column::<IdColumn>("attribute_id"), column::<IdColumn>("observation_id")]),
     resource::<Summary>(),
     plain("summary_includes", &["included_id", "summary_id"])
-        .with(&[column::<Id>("included_id"), column::<Id>("summary_id")]),
+        .with(&[column::<IdColumn>("included_id"), column::<IdColumn>("summary_id")]),
     resource::<Assignment>(),
     plain("assignment_people", &["person", "assignment_id"])
-        .with(&[column::<Id>("person"), column::<Id>("assignment_id")]),
+        .with(&[column::<IdColumn>("person"), column::<IdColumn>("assignment_id")]),
     resource::<Conversation>(),
     plain("conversation_participants", &["participant_id", "conversation_id"])
-        .with(&[column::<Id>("participant_id"), column::<Id>("conversation_id")]),
+        .with(&[column::<IdColumn>("participant_id"), column::<IdColumn>("conversation_id")]),
     resource::<Message>(),
     resource::<Notification>(),
     resource::<AuditEntry>().kept(),
     plain("replays", &["key"]).with(&[
-        column::<Text>("key"),
+        column::<TextColumn>("key"),
         column::<Bytes>("fingerprint"),
         column::<Int>("status"),
         column::<Bytes>("sealed"),

@@ -76,6 +76,26 @@ pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &Answere
     assert_eq!(mismatch(&DOCUMENT, schema, &answered.json(), route.operation), None, "{asked}");
 }
 
+/// Returns the difference between the type of a value and the types that a schema allows.
+fn type_mismatch(schema: &Value, value: &Value, at: &str) -> Option<String> {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(kind) => vec![kind],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
+    };
+    let fits = types.contains(&kind) || (kind == "integer" && types.contains(&"number"));
+    (!types.is_empty() && !fits).then(|| format!("{at}: {value} is {kind}, not {types:?}"))
+}
+
 /// Returns the first difference between a value and a schema of the document; `None` if the value fits.
 ///
 /// Stricter than JSON Schema: a member that the schema does not list is a difference.
@@ -94,23 +114,9 @@ pub(crate) fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str
     if schema.get("not").is_some_and(|choice| mismatch(document, choice, value, at).is_none()) {
         return Some(format!("{at}: {value} is excluded"));
     }
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let types: Vec<&str> = match &schema["type"] {
-        Value::String(kind) => vec![kind],
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
-    };
-    let fits = types.contains(&kind) || (kind == "integer" && types.contains(&"number"));
-    if !types.is_empty() && !fits {
-        return Some(format!("{at}: {value} is {kind}, not {types:?}"));
+    let found = type_mismatch(schema, value, at);
+    if found.is_some() {
+        return found;
     }
     if schema.get("const").is_some_and(|constant| constant != value) {
         return Some(format!("{at}: {value} is not {}", schema["const"]));
@@ -122,11 +128,9 @@ pub(crate) fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str
     }
     match value {
         Value::Array(items) => {
-            let is_within = |least: &str, most: &str| {
-                schema[least].as_u64().is_none_or(|least| items.len() as u64 >= least)
-                    && schema[most].as_u64().is_none_or(|most| items.len() as u64 <= most)
-            };
-            if !is_within("minItems", "maxItems") {
+            let count = items.len() as u64;
+            let is_too_short = schema["minItems"].as_u64().is_some_and(|least| count < least);
+            if is_too_short || schema["maxItems"].as_u64().is_some_and(|most| count > most) {
                 return Some(format!("{at} has {} items", items.len()));
             }
             items.iter().find_map(|item| mismatch(document, &schema["items"], item, at))

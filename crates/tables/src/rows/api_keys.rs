@@ -35,13 +35,13 @@ impl Codec<Permissions> for Scopes {
 stored! {
     ApiKey, id: KeyKind, row: key;
     columns {
-        id: Id,
-        name: Text,
-        environment: OneOf,
-        access_level: OneOf,
+        id: IdColumn,
+        name: TextColumn,
+        environment: OneOfColumn,
+        access_level: OneOfColumn,
         scopes: Scopes,
-        employee_id: Option<Id>,
-        last4: Text,
+        employee_id: Option<IdColumn>,
+        last4: TextColumn,
         reads_per_minute: Option<Int>,
         writes_per_minute: Option<Int>,
         created_at: Time,

@@ -20,20 +20,20 @@ const PEOPLE: MemberTable = MemberTable { name: "assignment_people", owner: "ass
 stored! {
     Assignment, id: AssignmentKind, row: assignment;
     columns {
-        id: Id,
-        employee_id: Id,
-        requester_id: Option<Id>,
-        title: Text,
-        instructions: Option<Text>,
-        due_date: Option<Date>,
-        reviewer_ids: Ids,
+        id: IdColumn,
+        employee_id: IdColumn,
+        requester_id: Option<IdColumn>,
+        title: TextColumn,
+        instructions: Option<TextColumn>,
+        due_date: Option<DateColumn>,
+        reviewer_ids: IdsColumn,
         required_submissions: Int,
-        status: OneOf,
+        status: OneOfColumn,
         submissions: Json = submitted(&assignment.submissions),
         created_at: Time,
         updated_at: Time,
     }
-    derived { due_by: Date = assignment.due_by() }
+    derived { due_by: DateColumn = assignment.due_by() }
     let submissions = joined(submissions, &reviewer_ids)?;
     fields {
         submitted_count: submissions.iter().filter(|one| one.status == SubmissionStatus::Submitted).count(),
@@ -64,9 +64,9 @@ stored! {
 columns_read! {
     const READER_COLUMNS;
     fn read_readers -> (AssignmentId, Readers);
-    id: Id,
-    requester_id: Option<Id>,
-    reviewer_ids: Ids,
+    id: IdColumn,
+    requester_id: Option<IdColumn>,
+    reviewer_ids: IdsColumn,
     => (id, Readers::for_assignment(requester_id, &reviewer_ids))
 }
 

@@ -16,17 +16,17 @@ use crate::stored::stored;
 stored! {
     Attribute, id: AttributeKind, row: attribute;
     columns {
-        id: Id,
-        name: Text,
-        category: Text,
-        tone: OneOf,
+        id: IdColumn,
+        name: TextColumn,
+        category: TextColumn,
+        tone: OneOfColumn,
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
     }
     derived {
-        name_key: Text = folded(&attribute.name),
-        archived: Flag = attribute.archived_at.is_some(),
+        name_key: TextColumn = folded(&attribute.name),
+        archived: FlagColumn = attribute.archived_at.is_some(),
     }
     table Table {
         indexes: &[

@@ -19,21 +19,21 @@ const MOST_RUNS: usize = 8;
 stored! {
     AuditEntry, id: AuditKind, row: entry;
     columns {
-        id: Id,
+        id: IdColumn,
         occurred_at: Time,
-        action: Text,
-        actor_type: OneOf = entry.actor.kind,
-        actor_id: Option<Text> = entry.actor.id,
-        actor_name: Text = entry.actor.name,
-        target_type: Text = entry.target.kind,
-        target_id: Text = entry.target.id,
+        action: TextColumn,
+        actor_type: OneOfColumn = entry.actor.kind,
+        actor_id: Option<TextColumn> = entry.actor.id,
+        actor_name: TextColumn = entry.actor.name,
+        target_type: TextColumn = entry.target.kind,
+        target_id: TextColumn = entry.target.id,
         changes: Json,
-        comment: Option<Text>,
-        request_id: Option<Text>,
-        ip: Option<Text> = entry.context.ip,
-        user_agent: Option<Text> = entry.context.user_agent,
-        api_key_id: Option<Text> = entry.context.api_key.as_ref().map(|key| key.id.clone()),
-        api_key_name: Option<Text> = entry.context.api_key.as_ref().map(|key| key.name.clone()),
+        comment: Option<TextColumn>,
+        request_id: Option<TextColumn>,
+        ip: Option<TextColumn> = entry.context.ip,
+        user_agent: Option<TextColumn> = entry.context.user_agent,
+        api_key_id: Option<TextColumn> = entry.context.api_key.as_ref().map(|key| key.id.clone()),
+        api_key_name: Option<TextColumn> = entry.context.api_key.as_ref().map(|key| key.name.clone()),
     }
     let api_key = key_used(api_key_id, api_key_name)?;
     fields {

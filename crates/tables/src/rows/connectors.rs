@@ -14,15 +14,15 @@ use crate::stored::stored;
 stored! {
     Connector, id: ConnectorKind, row: connector;
     columns {
-        id: Id,
-        type as kind: OneOf,
-        hris_source: Text,
+        id: IdColumn,
+        type as kind: OneOfColumn,
+        hris_source: TextColumn,
         mapped_custom_field_keys: Json,
         created_at: Time,
         updated_at: Time,
         last_sync_at: Option<Time> = connector.last_sync.as_ref().map(|sync| sync.at),
-        last_sync_status: Option<OneOf> = connector.last_sync.as_ref().map(|sync| sync.status),
-        last_sync_message: Option<Text> = connector.last_sync.as_ref().and_then(|sync| sync.message.clone()),
+        last_sync_status: Option<OneOfColumn> = connector.last_sync.as_ref().map(|sync| sync.status),
+        last_sync_message: Option<TextColumn> = connector.last_sync.as_ref().and_then(|sync| sync.message.clone()),
     }
     fields {
         last_sync: last_sync_at.zip(last_sync_status).map(|(at, status)| Sync {

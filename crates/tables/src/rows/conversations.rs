@@ -18,16 +18,16 @@ const PARTICIPANTS: MemberTable =
 stored! {
     Conversation, id: ConversationKind, row: conversation;
     columns {
-        id: Id,
-        title: Text,
-        about_type: Option<OneOf> = conversation.about.map(|about| about.kind()),
-        about_id: Option<Id> = conversation.about.map(|about| about.to_bytes()),
-        participant_ids: Ids,
+        id: IdColumn,
+        title: TextColumn,
+        about_type: Option<OneOfColumn> = conversation.about.map(|about| about.kind()),
+        about_id: Option<IdColumn> = conversation.about.map(|about| about.to_bytes()),
+        participant_ids: IdsColumn,
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
     }
-    derived { archived: Flag = conversation.archived_at.is_some() }
+    derived { archived: FlagColumn = conversation.archived_at.is_some() }
     // `active_at` is computed by the database from what a message records, so that no change of the rest sets it back.
     recorded { last_message_at: Option<Time>, active_at: Time }
     let _ = active_at;
@@ -57,10 +57,10 @@ stored! {
 stored! {
     Message, id: MessageKind, row: message;
     columns {
-        id: Id,
-        conversation_id: Id,
-        author_id: Id,
-        body: Text,
+        id: IdColumn,
+        conversation_id: IdColumn,
+        author_id: IdColumn,
+        body: TextColumn,
         created_at: Time,
     }
     table Table {

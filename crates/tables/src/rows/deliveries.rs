@@ -7,7 +7,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, DeliveryFilter, Job, Status};
 
 use super::column;
-use crate::codec::{self, Id, Time};
+use crate::codec::{self, IdColumn, Time};
 use crate::flat::{Index, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing};
 use crate::stored::{columns_read, stored};
@@ -16,19 +16,19 @@ stored! {
     Delivery, id: DeliveryKind, row: delivery;
     // Old rows lack what was added to the columns later.
     columns {
-        id: Id,
-        webhook_id as subscription_id: Id,
-        event_id: Id,
-        event_type: OneOf,
+        id: IdColumn,
+        webhook_id as subscription_id: IdColumn,
+        event_id: IdColumn,
+        event_type: OneOfColumn,
         attempt: Int,
-        status: OneOf,
-        request_url: Text,
+        status: OneOfColumn,
+        request_url: TextColumn,
         response_status: Int,
         response_duration_ms: Int,
         next_attempt_at: Option<Time>,
         delivered_at: Option<Time>,
         attempted_at: Option<Time> = Some(delivery.attempted_at),
-        failure: Option<OneOf>,
+        failure: Option<OneOfColumn>,
     }
     // The time inside the id of an attempt.
     derived { created_at: Time = delivery.logged_at() }
@@ -64,14 +64,14 @@ pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &Page
 columns_read! {
     const JOB_COLUMNS;
     pub fn read_job -> Job;
-    tenant_id: Id,
-    webhook_id: Id,
-    event_id: Id,
-    event_type: OneOf,
+    tenant_id: IdColumn,
+    webhook_id: IdColumn,
+    event_id: IdColumn,
+    event_type: OneOfColumn,
     attempt: Int,
     first_due_at: Time,
-    origin: OneOf,
-    delivery_id: Option<Id>,
+    origin: OneOfColumn,
+    delivery_id: Option<IdColumn>,
     => Job { tenant: tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id }
 }
 
@@ -80,7 +80,7 @@ pub const JOB_TABLE: &Table = &Table {
     columns: JOB_COLUMNS,
     derived: &[
         codec::column::<Option<Time>>("due_at"),
-        codec::column::<Option<Id>>("worker"),
+        codec::column::<Option<IdColumn>>("worker"),
         codec::column::<Option<Time>>("leased_until"),
     ],
     versioned: false,

@@ -14,15 +14,15 @@ use crate::stored::stored;
 stored! {
     Department, id: DepartmentKind, row: department;
     columns {
-        id: Id,
-        name: Text,
+        id: IdColumn,
+        name: TextColumn,
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
     }
     derived {
-        name_key: Text = folded(&department.name),
-        archived: Flag = department.archived_at.is_some(),
+        name_key: TextColumn = folded(&department.name),
+        archived: FlagColumn = department.archived_at.is_some(),
     }
     table Table {
         indexes: &[

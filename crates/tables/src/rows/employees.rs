@@ -21,27 +21,27 @@ const ROLE: Column = column("role", Type::Text);
 stored! {
     Employee, id: EmployeeKind, row: person;
     columns {
-        id: Id,
-        email: Text,
-        external_id: Option<Text>,
-        first_name: Text,
-        last_name: Text,
-        role: OneOf,
-        manager_id: Option<Id>,
-        department_id: Option<Id>,
-        status: OneOf,
+        id: IdColumn,
+        email: TextColumn,
+        external_id: Option<TextColumn>,
+        first_name: TextColumn,
+        last_name: TextColumn,
+        role: OneOfColumn,
+        manager_id: Option<IdColumn>,
+        department_id: Option<IdColumn>,
+        status: OneOfColumn,
         custom_fields: Json,
-        hris_source: Text,
-        connector_id: Option<Id>,
+        hris_source: TextColumn,
+        connector_id: Option<IdColumn>,
         created_at: Time,
         updated_at: Time,
         deactivated_at: Option<Time>,
-        job_title: Option<Text>,
+        job_title: Option<TextColumn>,
     }
     derived {
-        email_key: Text = folded(&person.email),
-        first_name_key: Text = folded(&person.first_name),
-        last_name_key: Text = folded(&person.last_name),
+        email_key: TextColumn = folded(&person.email),
+        first_name_key: TextColumn = folded(&person.first_name),
+        last_name_key: TextColumn = folded(&person.last_name),
     }
     fields { is_hris_managed: connector_id.is_some() }
     table Table {

@@ -9,10 +9,10 @@ use crate::stored::stored;
 stored! {
     Event, id: EventKind, row: event;
     columns {
-        id: Id,
-        type as kind: OneOf,
+        id: IdColumn,
+        type as kind: OneOfColumn,
         created_at: Time,
-        data: Text,
+        data: TextColumn,
     }
     table Table {
         versioned: false,

@@ -14,19 +14,19 @@ use crate::stored::stored;
 stored! {
     Invitation, id: InvitationKind, row: invitation;
     columns {
-        id: Id,
-        employee_id: Id,
+        id: IdColumn,
+        employee_id: IdColumn,
         token_hash: Bytes,
         created_at: Time,
         accepted_at: Option<Time>,
         revoked_at: Option<Time>,
         // Null where no mail was to be sent.
-        mail_status: Option<OneOf> = invitation.mail.as_ref().map(|mail| mail.status),
+        mail_status: Option<OneOfColumn> = invitation.mail.as_ref().map(|mail| mail.status),
         mail_token: Option<Bytes> = invitation.mail.as_ref().and_then(|mail| mail.sealed_token.clone()),
         mail_attempts: Option<Int> = invitation.mail.as_ref().map(|mail| mail.attempts),
         mail_due_at: Option<Time> = invitation.mail.as_ref().and_then(|mail| mail.due_at),
         mail_attempted_at: Option<Time> = invitation.mail.as_ref().and_then(|mail| mail.attempted_at),
-        mail_failure: Option<OneOf> = invitation.mail.as_ref().and_then(|mail| mail.failure),
+        mail_failure: Option<OneOfColumn> = invitation.mail.as_ref().and_then(|mail| mail.failure),
     }
     fields {
         mail: mail_status.map(|status| InvitationMail {

@@ -13,17 +13,17 @@ use crate::stored::stored;
 stored! {
     Notification, id: NotificationKind, row: notification;
     columns {
-        id: Id,
-        recipient_id: Id,
-        type as kind: OneOf,
-        title: Text,
-        body: Text,
-        target_type: Text = notification.target.kind,
-        target_id: Text = notification.target.id,
+        id: IdColumn,
+        recipient_id: IdColumn,
+        type as kind: OneOfColumn,
+        title: TextColumn,
+        body: TextColumn,
+        target_type: TextColumn = notification.target.kind,
+        target_id: TextColumn = notification.target.id,
         created_at: Time,
         read_at: Option<Time>,
     }
-    derived { unread: Flag = notification.read_at.is_none() }
+    derived { unread: FlagColumn = notification.read_at.is_none() }
     fields { target: Target { kind: target_type, id: target_id } }
     table Table {
         indexes: &[Index::on(&["recipient_id", "unread", "created_at", "id"]), Index::on(&["unread", "created_at", "id"])],

@@ -28,26 +28,26 @@ const LINKED_SUMMARIES: Related = Related {
 stored! {
     Objective, id: ObjectiveKind, row: objective;
     columns {
-        id: Id,
-        scope: OneOf,
-        owner_id: Id,
-        title: Text,
-        description: Option<Text>,
-        status: OneOf,
-        period_start: Date,
-        period_end: Date,
+        id: IdColumn,
+        scope: OneOfColumn,
+        owner_id: IdColumn,
+        title: TextColumn,
+        description: Option<TextColumn>,
+        status: OneOfColumn,
+        period_start: DateColumn,
+        period_end: DateColumn,
         created_at: Time,
         updated_at: Time,
         submitted_at: Option<Time>,
         approved_at: Option<Time>,
         completed_at: Option<Time>,
         reviewed: Option<Json>,
-        held_back: Flag,
+        held_back: FlagColumn,
     }
     derived {
-        shelf: Text = shelf(objective.scope, objective.status == Status::Archived),
-        scope_status: Text = scope_status(objective.scope, objective.status),
-        due_on: Option<Date> = objective.starts_on(),
+        shelf: TextColumn = shelf(objective.scope, objective.status == Status::Archived),
+        scope_status: TextColumn = scope_status(objective.scope, objective.status),
+        due_on: Option<DateColumn> = objective.starts_on(),
     }
     related { linked_summary_ids = LINKED_SUMMARIES }
     fields { linked_summary_ids }
@@ -75,9 +75,9 @@ stored! {
 columns_read! {
     const READER_COLUMNS;
     fn read_readers -> (ObjectiveId, Readers);
-    id: Id,
-    scope: OneOf,
-    owner_id: Id,
+    id: IdColumn,
+    scope: OneOfColumn,
+    owner_id: IdColumn,
     => (id, Readers::for_objective(scope, owner_id))
 }
 

@@ -19,22 +19,22 @@ const TAGS: MemberTable =
 stored! {
     Observation, id: ObservationKind, row: observation;
     columns {
-        id: Id,
-        employee_id: Id,
-        author_id: Option<Id>,
-        type as kind: OneOf,
-        observation: Text,
-        impact: Option<Text>,
-        recommended_action: Option<Text>,
-        attribute_ids: Ids,
-        observation_date: Date,
-        visibility: OneOf,
-        requester_id: Option<Id>,
+        id: IdColumn,
+        employee_id: IdColumn,
+        author_id: Option<IdColumn>,
+        type as kind: OneOfColumn,
+        observation: TextColumn,
+        impact: Option<TextColumn>,
+        recommended_action: Option<TextColumn>,
+        attribute_ids: IdsColumn,
+        observation_date: DateColumn,
+        visibility: OneOfColumn,
+        requester_id: Option<IdColumn>,
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
     }
-    derived { archived: Flag = observation.archived_at.is_some() }
+    derived { archived: FlagColumn = observation.archived_at.is_some() }
     table Table {
         members: Some(TAGS),
         indexes: &[
@@ -63,11 +63,11 @@ stored! {
 columns_read! {
     const READER_COLUMNS;
     fn read_readers -> (ObservationId, Readers);
-    id: Id,
-    employee_id: Id,
-    author_id: Option<Id>,
-    requester_id: Option<Id>,
-    visibility: OneOf,
+    id: IdColumn,
+    employee_id: IdColumn,
+    author_id: Option<IdColumn>,
+    requester_id: Option<IdColumn>,
+    visibility: OneOfColumn,
     => (id, Readers::for_observation(employee_id, author_id, requester_id, visibility))
 }
 

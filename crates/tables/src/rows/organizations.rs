@@ -9,10 +9,10 @@ use crate::stored::stored;
 stored! {
     Organization, id: OrganizationKind, row: organization;
     columns {
-        id: Id,
-        name: Text,
-        objective_review: OneOf,
-        summary_review: OneOf,
+        id: IdColumn,
+        name: TextColumn,
+        objective_review: OneOfColumn,
+        summary_review: OneOfColumn,
         created_at: Time,
         updated_at: Time,
     }

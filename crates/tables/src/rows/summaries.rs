@@ -31,18 +31,18 @@ const ARCHIVED_OBSERVATIONS: Related = Related {
 stored! {
     Summary, id: SummaryKind, row: summary;
     columns {
-        id: Id,
-        employee_id: Id,
-        author_id: Option<Id>,
-        title: Text,
-        body: Text,
-        period_start: Option<Date>,
-        period_end: Option<Date>,
-        status: OneOf,
-        included_objective_ids: Ids,
-        included_observation_ids: Ids = summary.given_observation_ids(),
-        feedback_comment: Option<Text> = summary.employee_feedback.as_ref().and_then(|given| given.comment.clone()),
-        feedback_acknowledged: Flag = summary.employee_feedback.as_ref().is_some_and(|given| given.acknowledged),
+        id: IdColumn,
+        employee_id: IdColumn,
+        author_id: Option<IdColumn>,
+        title: TextColumn,
+        body: TextColumn,
+        period_start: Option<DateColumn>,
+        period_end: Option<DateColumn>,
+        status: OneOfColumn,
+        included_objective_ids: IdsColumn,
+        included_observation_ids: IdsColumn = summary.given_observation_ids(),
+        feedback_comment: Option<TextColumn> = summary.employee_feedback.as_ref().and_then(|given| given.comment.clone()),
+        feedback_acknowledged: FlagColumn = summary.employee_feedback.as_ref().is_some_and(|given| given.acknowledged),
         feedback_at: Option<Time> = summary.employee_feedback.as_ref().map(|given| given.submitted_at),
         submitted_at: Option<Time>,
         approved_at: Option<Time>,
@@ -52,8 +52,8 @@ stored! {
         updated_at: Time,
     }
     derived {
-        archived: Flag = summary.status == Status::Archived,
-        stage: Text = stage(summary.status, summary.is_shared_with_reader()),
+        archived: FlagColumn = summary.status == Status::Archived,
+        stage: TextColumn = stage(summary.status, summary.is_shared_with_reader()),
     }
     related { archived_observation_ids = ARCHIVED_OBSERVATIONS }
     fields {
@@ -97,9 +97,9 @@ stored! {
 columns_read! {
     const READER_COLUMNS;
     fn read_readers -> (SummaryId, Readers);
-    id: Id,
-    employee_id: Id,
-    author_id: Option<Id>,
+    id: IdColumn,
+    employee_id: IdColumn,
+    author_id: Option<IdColumn>,
     shared_at: Option<Time>,
     => (id, Readers::for_summary(employee_id, author_id, is_shared(shared_at)))
 }

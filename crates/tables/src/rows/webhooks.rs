@@ -61,11 +61,11 @@ impl Codec<Topics> for EventTypes {
 stored! {
     Subscription, id: WebhookKind, row: webhook;
     columns {
-        id: Id,
-        url: Text,
+        id: IdColumn,
+        url: TextColumn,
         event_types: EventTypes,
-        active: Flag,
-        description: Option<Text>,
+        active: FlagColumn,
+        description: Option<TextColumn>,
         secrets: Secrets,
         created_at: Time,
         updated_at: Time,
@@ -74,7 +74,7 @@ stored! {
     derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
     recorded {
         last_delivery_at: Option<Time>,
-        last_delivery_status: Option<OneOf>,
+        last_delivery_status: Option<OneOfColumn>,
         failures: Option<Int>,
         failing_since: Option<Time>,
     }
