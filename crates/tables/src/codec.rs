@@ -1,6 +1,6 @@
 //! Codecs of columns: how a value of a resource is written to one column and read back.
 //!
-//! The declarations of [`crate::stored`] name them by these short names, with `Option<…>` around those that may be null.
+//! The declarations in `stored.rs` name codecs by these short names, with `Option<…>` around columns that may be null.
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
