@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use candor_domain::access::Caller;
 use candor_domain::id::{KeyId, OrganizationId};
 
-use crate::body::WHOLE_BYTES;
+use crate::body::PIECE_BYTES;
 use crate::error_response::ErrorResponse;
 use crate::record;
 
@@ -29,8 +29,8 @@ impl Default for AnswerLimits {
     }
 }
 
-/// Answers up to this size are not counted: a connection takes little more memory with them than without.
-const UNCOUNTED_BYTES: usize = WHOLE_BYTES;
+/// Answers up to this size are not counted: they fit into the write buffer that each connection has anyway.
+const UNCOUNTED_BYTES: usize = PIECE_BYTES;
 /// Room below which a read is refused before it is carried out, because a large answer would not fit.
 const ROOM_TO_BEGIN: usize = 1024 * 1024;
 

@@ -26,13 +26,9 @@ struct Pieces {
     pause: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Largest body that is given whole. Most pages of a list are smaller: a pause in each of them would cost a list of 50
-/// some 15 % of its processor time.
-pub(crate) const WHOLE_BYTES: usize = 2 * PIECE_BYTES;
-
 /// Creates the body of an answer, which keeps the permit for its memory.
 pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody {
-    if bytes.len() <= WHOLE_BYTES {
+    if bytes.len() <= PIECE_BYTES {
         BoxBody::new(bytes)
     } else {
         BoxBody::new(Pieces { rest: bytes, _permit: permit, pause: None })

@@ -26,9 +26,9 @@ const FORWARDED_UNREADABLE: &str = "candor_forwarded_header_unreadable_total";
 const ANSWERS_REFUSED: &str = "candor_http_answers_refused_total";
 const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
 
-/// What requests without a valid key count as (decision B1).
+/// Class under which requests without a valid key are counted (decision B1).
 pub(crate) const WITHOUT_KEY: &str = "without_key";
-/// What attempts to accept an invitation count as (decisions G).
+/// Class under which attempts to accept an invitation are counted (decisions G).
 pub(crate) const INVITATION_ACCEPT: &str = "invitation_accept";
 
 /// Asked for every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.

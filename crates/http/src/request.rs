@@ -16,7 +16,7 @@ const MAX_CAPTURES: usize = 2;
 pub(crate) struct Captures<'a>([&'a str; MAX_CAPTURES]);
 
 impl<'a> Captures<'a> {
-    /// The first one; empty if the path has none.
+    /// Returns the first identifier; empty if the path has none.
     pub(crate) const fn first(&self) -> &'a str {
         self.0[0]
     }
@@ -38,7 +38,7 @@ impl<'a> Captures<'a> {
         self.0[position] = identifier;
     }
 
-    /// The second one; empty if the path has none.
+    /// Returns the second identifier; empty if the path has none.
     pub(crate) const fn second(&self) -> &'a str {
         self.0[1]
     }
@@ -46,9 +46,9 @@ impl<'a> Captures<'a> {
 
 /// A request of a caller with a key.
 pub(crate) struct AuthenticatedRequest<'a> {
-    /// Who asks, under which conditions.
+    /// The caller and the conditions of the request.
     pub(crate) context: RequestContext,
-    /// What stood in the path.
+    /// The identifiers in the path.
     pub(crate) captures: Captures<'a>,
     /// The decoded query.
     pub(crate) params: Params,
@@ -59,22 +59,22 @@ pub(crate) struct AuthenticatedRequest<'a> {
 }
 
 impl AuthenticatedRequest<'_> {
-    /// The identifier in the path. What is none names nothing (decision A4).
+    /// Parses the identifier in the path. Text that is no identifier is answered like an unknown one (decision A4).
     pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
         self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
     }
 
-    /// The second identifier in the path.
+    /// Parses the second identifier in the path.
     pub(crate) fn second_id<K: Kind>(&self) -> Result<Id<K>, Error> {
         self.captures.second().parse().map_err(|_| Error::Refused(Refusal::NotFound))
     }
 }
 
-/// A request of somebody without a key.
+/// A request without an API key.
 pub(crate) struct AnonymousRequest {
     /// The request's id.
     pub(crate) request: RequestId,
-    /// Where it came from.
+    /// The client's address and user agent.
     pub(crate) origin: Origin,
     /// The members of the body.
     pub(crate) body: Object,
