@@ -1,4 +1,4 @@
-//! Builds again when a migration is added.
+//! Rebuilds the crate when a migration is added.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../migrations/postgres");

@@ -1,8 +1,9 @@
-//! The storage port on PostgreSQL, spoken to by a driver in Rust alone.
+//! Storage port on PostgreSQL, with a driver written in Rust only.
 //!
-//! Reads share a few connections on which statements of many requests are under way at once. A change set is one
-//! statement on a connection of its own, run in a task that no dropped request can cancel; those that only add rows and
-//! arrive at once share one. The database needs PostgreSQL 14 or newer; poolers may stand between.
+//! Reads share a few connections, on which the statements of many requests are pipelined. A change set is one
+//! statement on an exclusive connection. It runs in a task of its own, so that a dropped request cannot cancel it.
+//! Concurrent change sets that only add rows share one statement. The database needs PostgreSQL 14 or newer;
+//! connection poolers are supported.
 
 mod cluster;
 mod commit;

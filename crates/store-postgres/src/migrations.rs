@@ -1,4 +1,4 @@
-//! The schema: its migrations travel in the binary.
+//! Schema of the database. The migrations are embedded in the binary.
 
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
@@ -18,12 +18,12 @@ use crate::sql::row::flag;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// What [`pending`] calls the step that a restored database needs, see [`rebase_feed`].
+/// Name of the step in [`pending`] that a restored database needs, see [`rebase_feed`].
 pub(crate) const FEED_STEP: &str = "the event feed must be carried on behind the restored events";
 
 type Blocking = AsyncConnectionWrapper<AsyncPgConnection>;
 
-/// Applies every pending migration and answers their names. Instances that do so at once wait for each other.
+/// Applies every pending migration and returns their names. Concurrent runs wait for each other.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -44,7 +44,8 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
     Ok(done)
 }
 
-/// What [`migrate`] would do; nothing is changed. A service must not start while this is not empty.
+/// Returns the pending steps of [`migrate`] without changing anything. A service must not start while there are
+/// any.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -67,11 +68,11 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
     Ok(steps)
 }
 
-/// Spreads what is not spread yet over the nodes of a Citus cluster, and answers what it did. Nothing may use the database
-/// meanwhile. What a run that failed has done stays done; another one carries on.
+/// Distributes undistributed tables over the nodes of a Citus cluster, and returns the steps taken. No service may
+/// use the database meanwhile. Steps completed before a failure persist; another run continues after them.
 ///
 /// # Errors
-/// [`SchemaError`], also where the schema is not up to date, or the server is no coordinator of a cluster.
+/// [`SchemaError`], also if the schema is not up to date or the server is no coordinator of a cluster.
 pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<String>, SchemaError> {
     let lacking = pending(options).await?;
     if lacking.iter().any(|it| !is_distribution(it)) {
@@ -80,7 +81,7 @@ pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<St
     distribute::distribute(&locked(options).await?, shards).await
 }
 
-/// Makes the layout on any server, with every table on it: for tests of what reads and writes it.
+/// Creates the layout by tenant on a single server, for tests of the statements of that layout.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -89,10 +90,10 @@ pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaEr
     distribute::lay_out(&locked(options).await?).await
 }
 
-/// The newest migration, and a question for whether a database has it.
+/// Returns the newest migration, with a query that returns `true` if a database has it.
 ///
 /// # Errors
-/// [`SchemaError::Failed`] where the migrations of this program cannot be read.
+/// [`SchemaError::Failed`] if the embedded migrations cannot be read.
 pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
     let newest = all.iter().map(|it| it.name().version().to_string()).max().unwrap_or_default();
@@ -102,7 +103,7 @@ pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
     Ok((sql, newest))
 }
 
-/// Undoes every migration, the newest first, and answers their names. Everything stored is lost.
+/// Reverts every migration, the newest first, and returns their names. All data is lost.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -116,7 +117,7 @@ pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaErro
     Ok(names)
 }
 
-/// Migrations run through a blocking interface, which must not be entered on a thread that drives a runtime.
+/// Runs work with the blocking interface of the migrations, which must not run on a thread that drives a runtime.
 async fn blocking<T: Send + 'static>(
     connection: AsyncPgConnection,
     work: impl FnOnce(&mut Blocking) -> Result<T, SchemaError> + Send + 'static,
@@ -129,18 +130,18 @@ async fn blocking<T: Send + 'static>(
     done.await.map_err(text)?
 }
 
-/// Whether events were written under later transactions than this cluster has reached. Only the newest are looked at,
-/// by an index: a start must not read the whole log.
+/// Query that returns `true` if the newest events have a position that this server's transactions have not
+/// reached. It reads 1,000 events by an index: a start must not read the whole log.
 const FEED_IS_AHEAD: &str = "SELECT COALESCE(max(position), 0) >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() \
     FROM (SELECT position FROM events ORDER BY created_at DESC LIMIT 1000) AS newest";
 
-/// How far behind the stored events a new one would come, and the offset now.
+/// Query for the distance from a new event to the last stored one, and for the current offset.
 const FEED_GAP: &str = "SELECT COALESCE(max(position), 0) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint - feed_offset(), feed_offset() \
     FROM events";
 
-/// An event's place in the feed is its transaction's id plus `feed_offset()`. A dump that is restored into a new cluster
-/// brings events of later transactions than that cluster has reached; the offset is raised so that new events come
-/// behind them all the same, and pollers miss none.
+/// Raises the feed offset after a restore. The feed position of an event is its transaction id plus
+/// `feed_offset()`. A dump restored into a new server contains events with higher transaction ids than that server
+/// has reached. With the new offset, new events follow all restored ones, and pollers miss none.
 async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     let (gap, offset) = one(connection, FEED_GAP, |row| {
         let mut number = || row.int().map_err(Failure::Other).map(Option::unwrap_or_default);
@@ -155,7 +156,7 @@ async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError
     Ok(true)
 }
 
-/// The statement that sets what is added to the ids of transactions.
+/// Statement that sets the feed offset.
 pub(crate) fn raise_feed(offset: i64) -> String {
     format!(
         "CREATE OR REPLACE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT {offset}::bigint'"

@@ -1,4 +1,4 @@
-//! Spreading the tables of tenants over the nodes of a cluster, once and when asked to.
+//! Distribution of the tenants' tables over the nodes of a Citus cluster, run once by the operator.
 
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
@@ -13,32 +13,33 @@ use crate::schema::session::{SchemaError, failed, one};
 use crate::sql::Sql;
 use crate::sql::row::flag;
 
-/// What [`prepare`] is called where its steps are named.
+/// Display name of the step that [`prepare`] takes.
 const PREPARATION: &str = "the layout by tenant";
 
-/// Unique indexes that find the tenant of a secret on one server. Where tenants are spread, each is unique on its node.
+/// Unique indexes on hashes of secrets, with their definitions for a cluster: there each includes `tenant_id`.
 const SECRET_INDEXES: [(&str, &str); 3] = [
     ("api_keys_by_hash", "api_keys (tenant_id, hash)"),
     ("api_keys_by_previous_hash", "api_keys (tenant_id, previous_hash)"),
     ("invitations_by_token", "invitations (tenant_id, token_hash)"),
 ];
 
-/// Whether the server spreads tables, and this is the node that does so.
+/// Query that returns `true` if the database has the Citus extension.
 pub(crate) const CAN_DISTRIBUTE: &str = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')";
-/// Those that have anything.
+/// Query for the tenants with any rows.
 const TENANTS: &str = "SELECT tenant_id FROM organizations UNION SELECT tenant_id FROM events";
-/// Whose each secret is, as the rows of tenants say.
+/// Query for the hashes of all secrets, each with its tenant.
 const TENANTS_OF_SECRETS: &str = "SELECT hash, tenant_id FROM api_keys \
     UNION SELECT previous_hash, tenant_id FROM api_keys WHERE previous_hash IS NOT NULL \
     UNION SELECT token_hash, tenant_id FROM invitations";
 const WORKERS: &str = "SELECT count(*) FROM citus_get_active_worker_nodes()";
 const IS_COORDINATOR: &str = "SELECT groupid = 0 FROM pg_dist_local_group";
 
-/// Distributes the tables that are not distributed yet, and returns the steps taken. The connection holds the lock of the
-/// schema, which is up to date. Steps before one that fails stay done; another run carries on.
+/// Distributes the tables that are not distributed yet, and returns the steps taken. The connection must hold the
+/// schema lock, and the schema must be up to date. Steps completed before a failure persist; another run continues
+/// after them.
 ///
 /// # Errors
-/// [`SchemaError`], also where the server is no coordinator of a cluster.
+/// [`SchemaError`], also if the server is no coordinator of a cluster.
 pub(crate) async fn distribute(connection: &AsyncPgConnection, shards: u16) -> Result<Vec<String>, SchemaError> {
     expect_a_coordinator(connection).await?;
     let mut done = vec![];
@@ -82,8 +83,8 @@ async fn expect_a_coordinator(connection: &AsyncPgConnection) -> Result<(), Sche
     Ok(())
 }
 
-/// What differs from one server: whose a secret is stands in a table, events are numbered in a row of the tenant, and
-/// unique indexes begin with the tenant. All of it or nothing.
+/// Changes the schema from the single-server layout to the layout by tenant, in one transaction: tenants of
+/// secrets get a table, feed positions get a row for each tenant, and unique indexes begin with the tenant.
 async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     if one(connection, LAYOUT, flag).await? {
         return Ok(false);
@@ -106,8 +107,7 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     Ok(true)
 }
 
-/// Script that fills the tables which only a cluster has, from the rows that a copy has brought. No event comes at or before
-/// the position.
+/// Script that fills the cluster-only tables from copied rows. New events get positions above `last`.
 pub(super) fn copied_tables(last: i64) -> String {
     format!(
         "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
@@ -117,7 +117,7 @@ pub(super) fn copied_tables(last: i64) -> String {
     )
 }
 
-/// A table that is not where it belongs, or what every node must have.
+/// One step of the distribution: a table to place, or the function that every node must have.
 enum Step {
     ByTenant(&'static str),
     Reference(&'static str),
@@ -133,7 +133,8 @@ impl Step {
         }
     }
 
-    /// Each is carried out by itself, the one that shows that the step was taken last.
+    /// Statements of the step. Each is a transaction of its own; the statement that marks the step as taken comes
+    /// last.
     fn statements(&self) -> Vec<String> {
         match self {
             Self::ByTenant(table) => {
@@ -147,13 +148,15 @@ impl Step {
     }
 }
 
-/// The function that counts positions up, and the column that it looks at. One with fewer arguments is from before that.
+/// Statements that create the `wanted` column and the function that increments feed positions. A function with one
+/// argument is an older version and is dropped.
 fn next_position() -> Vec<String> {
     vec![
         format!("ALTER TABLE {FEED_POSITIONS} ADD COLUMN IF NOT EXISTS wanted bigint NOT NULL DEFAULT 0"),
         tell_all_wanted(),
         format!("DROP FUNCTION IF EXISTS {NEXT_POSITION}(uuid)"),
-        // A cluster gives a function that is made by itself to all nodes, also to those that come later.
+        // Citus propagates a function to all nodes, later ones included, only if its `CREATE` is a statement of
+        // its own.
         format!(
             "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid, unwanted bigint) RETURNS bigint LANGUAGE plpgsql AS $$ \
              DECLARE place bigint; subscribed bigint; BEGIN {} RETURNING f.position, f.wanted & unwanted INTO place, subscribed; \
@@ -189,10 +192,11 @@ async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, Sche
     Ok(steps.filter(is_missing).collect())
 }
 
-/// How [`lacking`] begins.
+/// Prefix of the steps that [`lacking`] returns.
 const LACKING: &str = "to be distributed: ";
 
-/// What is not spread although the layout is by tenant, and the server can spread it.
+/// Returns the distribution steps that are not taken yet. Empty if the layout is not by tenant or the server has
+/// no Citus.
 pub(crate) async fn lacking(connection: &AsyncPgConnection) -> Result<Vec<String>, SchemaError> {
     if !one(connection, LAYOUT, flag).await? || !one(connection, CAN_DISTRIBUTE, flag).await? {
         return Ok(vec![]);

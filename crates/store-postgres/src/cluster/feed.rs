@@ -1,8 +1,10 @@
-//! The event feed of a cluster: each event gets the next position of its tenant, counted in a row of [`FEED_POSITIONS`].
+//! The event feed of a cluster: each event gets the next position of its tenant, counted in a row of
+//! [`FEED_POSITIONS`].
 //!
-//! A transaction holds that row until its end, so events are committed in the order of their positions on whatever node,
-//! and the statements here come last in it. Beside the position the row has the types of events that active subscriptions
-//! want, as bits: a change set that queues no deliveries learns there whether it should have.
+//! A transaction locks that row until its end, so events are committed in the order of their positions on every
+//! node. For a short lock, these statements come last in the transaction. The row also holds the event types that
+//! active subscriptions want, as bits. A change set that queues no deliveries fails there if a subscription wants
+//! its events.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
@@ -17,7 +19,8 @@ use crate::layout::statement::assert_sql;
 use crate::layout::{LateEvents, Statement};
 use crate::sql::Sql;
 
-/// Check that fails where an active subscription wants an event that no subscription was assumed to want.
+/// Name of the check that fails if an active subscription wants an event of a change set that assumed no
+/// subscriptions.
 pub(crate) const SUBSCRIBED: &str = "subscribed";
 
 /// Removes the events from rows to add.
@@ -27,7 +30,7 @@ pub(super) fn take_events(added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
     events
 }
 
-/// Writes the statements that record the wanted types of events, and insert events behind those of their tenant.
+/// Builds the statements that record the wanted event types and insert events after those of their tenant.
 pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable> {
     let mut statement = Statement::new(&Cluster, tenant);
     if events.changes_subscriptions {
@@ -58,7 +61,7 @@ fn insert_values(statement: &mut Statement, table: &Table, rows: &[Entry<'_>], u
     statement.part("", &format!("INSERT INTO {} (tenant_id, {columns}, position) {rows}", table.name));
 }
 
-/// Inserts many events at one position; the feed orders them by their ids.
+/// Inserts many events at one position. The feed orders events of one position by id.
 fn insert_arrays(statement: &mut Statement, table: &Table, rows: &[Entry<'_>]) {
     let tenant = statement.tenant.clone();
     statement.part("", &count_up(&tenant));
@@ -73,7 +76,8 @@ fn insert_arrays(statement: &mut Statement, table: &Table, rows: &[Entry<'_>]) {
     statement.part("", &text);
 }
 
-/// Fails if an active subscription of the tenant wants an event of these types. The row of positions is locked.
+/// Fails if an active subscription of the tenant wants an event of these types. The tenant's row of positions is
+/// already locked.
 fn check_unwanted(statement: &mut Statement, unwanted: i64) {
     if unwanted == 0 {
         return;
@@ -86,8 +90,8 @@ fn check_unwanted(statement: &mut Statement, unwanted: i64) {
     );
 }
 
-/// Records the types of events that the tenant's active subscriptions want. The row is locked before the subscriptions are
-/// read: of two transactions that change subscriptions at once, the later one sees both changes.
+/// Records the event types that the tenant's active subscriptions want. The row is locked before the subscriptions
+/// are read: of two concurrent transactions that change subscriptions, the later one sees both changes.
 fn record_wanted(statement: &mut Statement) {
     let tenant = statement.tenant.clone();
     statement.part(

@@ -1,8 +1,10 @@
-//! Everything that only a cluster needs (Citus): its layout of the tables, and the statements that differ because of it.
+//! Code that only a Citus cluster needs: the layout of its tables, and the statements that differ from those of
+//! one server.
 //!
-//! A cluster hands a statement to the tenant's node as it came where all rows that it names are one tenant's. So each part
-//! of a change set is a statement of its own, whose form the cluster need not plan; work on all tenants reads every node
-//! and then goes on tenant by tenant. The position of an event is counted in a row of its tenant, see [`feed`].
+//! A cluster forwards a statement unchanged to the tenant's node if all rows that it names are of one tenant. So
+//! each part of a change set is a statement of its own, in a form that the cluster need not plan. Work on all
+//! tenants queries every node, then continues tenant by tenant. The position of an event is counted in a row of
+//! its tenant, see [`feed`].
 
 pub(crate) mod distribute;
 mod feed;
@@ -26,12 +28,12 @@ use crate::sql::Sql;
 
 pub(crate) use feed::SUBSCRIBED;
 
-/// The tables of tenants distributed over nodes, as `candor migrate --distribute` leaves them.
+/// Layout with the tenants' tables distributed over nodes, as `candor migrate --distribute` creates it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cluster;
 
-/// Greatest number of rows that are inserted as values, which the tenant's node gets as they are. Larger inserts travel
-/// through the node that is asked, which then costs less.
+/// Maximum number of rows inserted as a `VALUES` list, which is forwarded to the tenant's node unchanged. Larger
+/// inserts pass arrays through the contacted node, which costs less for many rows.
 const MOST_VALUES: usize = 16;
 
 impl Layout for Cluster {
@@ -43,7 +45,7 @@ impl Layout for Cluster {
         true
     }
 
-    /// No: autovacuum of the nodes analyzes their parts of the tables.
+    /// `false`: autovacuum of each node analyzes its shards.
     fn needs_analyze(&self) -> bool {
         false
     }
@@ -74,8 +76,8 @@ impl Layout for Cluster {
         }
     }
 
-    /// Inserts the keys as new ones. A cluster sends such an insert to the tenant's node as it is; an insert whose rows are
-    /// counted becomes a plan of several steps at four times the cost. A limit for locks does not reach the node.
+    /// Inserts the keys as new ones. Citus forwards such an insert unchanged; counting its rows would turn it into
+    /// a plan of several steps at four times the cost. A lock timeout does not reach the node.
     fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]) {
         if !replays.is_empty() {
             let inserted = idempotency::insert(&mut statement.sql, &statement.tenant, replays);
@@ -99,8 +101,8 @@ impl Layout for Cluster {
         reporting_lines::moved_lines(tenant, moved)
     }
 
-    /// Most tenants have no webhooks, and the statement that queues deliveries takes a fifth of a change. So none is assumed
-    /// at first: the function that counts the position of an event fails where that is wrong.
+    /// Returns `None`: most tenants have no webhooks, and queueing deliveries takes a fifth of a commit's time.
+    /// The function that increments the feed position fails if the assumption is wrong.
     fn expected_subscribers(&self) -> ExpectedSubscribers {
         ExpectedSubscribers::None
     }
@@ -113,7 +115,7 @@ impl Layout for Cluster {
         &[]
     }
 
-    /// Lets limits of the transaction hold on the other nodes as well.
+    /// Applies the transaction's timeouts on the other nodes as well.
     fn partition_settings(&self) -> &'static [&'static str] {
         &["SET LOCAL citus.propagate_set_commands = 'local'"]
     }
@@ -122,7 +124,7 @@ impl Layout for Cluster {
         secrets::is_secret(column).then(|| secrets::tenant_of(hash))
     }
 
-    /// No position: every committed event is settled, see [`feed`].
+    /// Returns the maximum position: every committed event is settled, see [`feed`].
     fn feed_horizon(&self) -> &'static str {
         "SELECT 9223372036854775807::bigint"
     }

@@ -1,12 +1,12 @@
-//! The closure of the reporting tree in statements that go to the tenant's node as they are.
+//! Closure of the reporting tree, in statements that are forwarded to the tenant's node unchanged.
 
 use candor_domain::access::Tenant;
 
 use crate::sql::Sql;
 use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 
-/// Deletes the lines that are gone, and inserts the new ones. The second statement finds the people whom the first one found:
-/// the nearest moved person above somebody stays above them.
+/// Builds statements that delete obsolete reporting lines and insert new ones. Both statements find the same
+/// people: the nearest moved ancestor of a person remains an ancestor.
 pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
     let mut sql = Sql::default();
     let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));

@@ -1,5 +1,5 @@
-//! Tenants of secrets. A key or a token is looked up before its tenant is known, and its row is on the tenant's node; so
-//! every node has a table with the tenant of each hash.
+//! Tenants of secrets. A key or a token is looked up before its tenant is known, but its row is on the tenant's
+//! node. So every node has a table with the tenant of each hash.
 
 use candor_tables::flat::{Cell, Table};
 
@@ -16,7 +16,7 @@ pub(super) fn is_secret(column: &str) -> bool {
     SECRETS.contains(&column)
 }
 
-/// Writes the tenant of each secret in these rows.
+/// Records the tenant of each secret in these rows.
 pub(super) fn name_tenant(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]) {
     for row in rows {
         let secrets = written_columns(table).zip(row.cells).filter(|(column, _)| is_secret(column.name));
@@ -31,7 +31,7 @@ pub(super) fn name_tenant(statement: &mut Statement, table: &Table, tenant: &str
     }
 }
 
-/// Writes the statement that finds the tenant of a secret. Any node answers it.
+/// Builds the query for the tenant of a secret. Every node can answer it.
 pub(super) fn tenant_of(hash: Cell) -> Sql {
     let mut sql = Sql::default();
     let hash = sql.bind(hash);

@@ -1,11 +1,11 @@
-//! Change sets as several statements, each of a form that goes to the tenant's node as it is.
+//! Change sets as several statements, each in a form that is forwarded to the tenant's node unchanged.
 
 use crate::layout::Statement;
 use crate::layout::statement::{Item, select_leased};
 use crate::sql::Sql;
 
-/// Writes a statement for each part, with the checks that name the part, and for each other check. They are sent at once, in
-/// a transaction.
+/// Builds one statement for each part, including the checks that name the part, and one for each other check. All
+/// are sent in one transaction.
 pub(super) fn split(statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
     let (sql, items, queued) = statement.into_parts();
     let mut statements: Vec<(Sql, bool)> = vec![];

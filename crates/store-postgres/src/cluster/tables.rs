@@ -1,14 +1,14 @@
-//! The tables of a cluster: where the rows of each are, and the tables that only a cluster has.
+//! Tables of a cluster: the placement of each table's rows, and the tables that only a cluster has.
 
 use candor_tables::schema::{Placement, placed};
 
 use super::Cluster;
 use crate::layout::{OneServer, SharedLayout};
 
-/// Asks for the layout.
+/// Query that returns `true` for the layout by tenant.
 pub(crate) const LAYOUT: &str = "SELECT to_regclass('feed_positions') IS NOT NULL";
 
-/// Returns the layout, given the answer to [`LAYOUT`].
+/// Returns the layout for the result of [`LAYOUT`].
 pub(crate) fn layout_of(is_by_tenant: bool) -> SharedLayout {
     if is_by_tenant { &Cluster } else { &OneServer }
 }
@@ -26,7 +26,7 @@ pub(crate) fn on_every_node() -> impl Iterator<Item = &'static str> {
     names(Placement::Reference).chain([CREDENTIAL_TENANTS])
 }
 
-/// Tables on the coordinator only, where the other nodes read them.
+/// Tables on the coordinator only. Other nodes read them there.
 pub(crate) fn on_coordinator() -> impl Iterator<Item = &'static str> {
     names(Placement::Local).chain(["__diesel_schema_migrations"])
 }
@@ -35,16 +35,18 @@ fn names(placement: Placement) -> impl Iterator<Item = &'static str> {
     placed(placement).map(|table| table.name)
 }
 
-/// Per tenant the position in the feed of its last event, which whoever adds one holds until the end: so they are committed in
-/// the order of their positions, on whatever node. Beside it are the types of events that active subscriptions of the tenant
-/// want, as bits: whoever adds an event that nobody wants learns so without looking at the subscriptions.
+/// Table with the feed position of each tenant's last event. A transaction that adds an event locks the tenant's
+/// row until its end, so events are committed in the order of their positions on every node. The row also holds
+/// the event types that active subscriptions of the tenant want, as bits: an insert of an unwanted event need not
+/// read the subscriptions.
 pub(crate) const FEED_POSITIONS: &str = "feed_positions";
 
-/// The function that counts that position up and answers it, for a row of values that goes to the tenant's node as it is: the
-/// node that is asked calls it before it sends the row. It fails where an event of some types is wanted.
+/// Function that increments and returns a tenant's feed position. The contacted node calls it before it forwards
+/// the row, so the insert stays a plain `VALUES` list. The function fails if an active subscription wants one of
+/// the given event types.
 pub(crate) const NEXT_POSITION: &str = "next_feed_position";
 
-/// The statement that counts a tenant's position up.
+/// Statement that increments a tenant's feed position.
 pub(crate) fn count_up(tenant: &str) -> String {
     format!(
         "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 1) \
@@ -52,7 +54,7 @@ pub(crate) fn count_up(tenant: &str) -> String {
     )
 }
 
-/// The statement that says of every tenant which events are wanted.
+/// Statement that records the wanted event types of every tenant.
 pub(crate) fn tell_all_wanted() -> String {
     format!(
         "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position, wanted) SELECT tenant_id, 0, bit_or(wanted) FROM webhooks \
@@ -60,5 +62,6 @@ pub(crate) fn tell_all_wanted() -> String {
     )
 }
 
-/// The tenant of each key and invitation, by the hash of its secret: they are looked up before anybody knows whose they are.
+/// Table with the tenant of each API key and invitation, by the hash of the secret. Secrets are looked up before
+/// their tenant is known.
 pub(crate) const CREDENTIAL_TENANTS: &str = "credential_tenants";

@@ -1,8 +1,8 @@
-//! Tells the server about tables that have just begun to grow.
+//! Analyzes tables that have just begun to grow.
 //!
-//! Until it has statistics, it takes every index that begins with the tenant for as good as any other, and keeps such
-//! plans: a look-up by id then reads everybody, and so does every check of a foreign key. It looks by itself only once a
-//! minute, and in that time thousands of people may be brought in, and invited.
+//! Without statistics, the planner rates all indexes that begin with the tenant alike, and keeps such plans. A
+//! look-up by id or a foreign-key check then reads all rows of the tenant. Autovacuum runs only once a minute, and
+//! an import can add thousands of people in that time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,20 +13,20 @@ use crate::failure::Failure;
 use crate::nodes::Nodes;
 use crate::sql::Sql;
 
-/// Rows from which on it is worth asking.
+/// Number of written rows that triggers the first look for unanalyzed tables.
 const MANY: usize = 50;
 
 /// Tables over one page with fewer than 100 estimated rows, which were probably never analyzed.
 const UNKNOWN: &str = "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
     AND relkind = 'r' AND reltuples < 100 AND pg_relation_size(oid) > 8192";
 
-/// How much this process has written. Clones count together.
+/// Number of rows that this process has written. Clones share the count.
 #[derive(Clone, Default)]
 pub(super) struct AnalyzeTrigger(Arc<AtomicUsize>);
 
 impl AnalyzeTrigger {
-    /// Counts rows that were written together, and has the server look at the tables that it does not know: whenever these are
-    /// many, and whenever there are twice as many as before. What fails here changes nothing but the speed.
+    /// Counts rows that were written together, and analyzes tables without statistics: after each large write, and
+    /// each time the total doubles. A failure costs only speed.
     pub(super) async fn record_writes(&self, rows: usize, nodes: &Nodes) {
         if !self.is_worth_asking(rows) {
             return;
@@ -50,7 +50,7 @@ async fn analyze_stale_tables(held: &Held) -> Result<(), Failure> {
     let unknown = run(connection, &Sql::plain(UNKNOWN), |row| row.text().map_err(Failure::Other)).await?;
     let tables = unknown.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if !tables.is_empty() {
-        // Whoever vacuums one just now looks at it too, or will.
+        // `SKIP_LOCKED`: a table that is being vacuumed gets its statistics from autovacuum.
         run(connection, &Sql::plain(&format!("ANALYZE (SKIP_LOCKED) {tables}")), |_| Ok(())).await?;
     }
     Ok(())

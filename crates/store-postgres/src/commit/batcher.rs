@@ -1,8 +1,9 @@
-//! Change sets that only add rows wait for a free slot, and all that wait share its transaction.
+//! Batches of change sets that only add rows: they wait for a free slot and then share one transaction.
 //!
-//! A statement that adds the rows of ten change sets costs the server far less than ten statements. When one of them
-//! fails, nothing of the transaction holds, and each is carried out alone: so no change set ever takes another with it.
-//! Retries, whose idempotency keys have answers already, are told so together, and the others go once more.
+//! A statement that adds the rows of ten change sets costs the server far less than ten statements. If one change
+//! set fails, the transaction is rolled back and each is committed alone, so no change set makes another one fail.
+//! Retries whose idempotency keys already have answers are answered together; the remaining change sets are sent
+//! once more.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::pin::pin;
@@ -25,16 +26,17 @@ use crate::layout::SharedLayout;
 use crate::layout::statement::LeasedDelivery;
 use crate::nodes::transaction::TransactionOutcome;
 
-/// Transactions at a time for each server, as long as they are short: enough for one to be under way while the next one is made,
-/// few enough that they are shared where there is much to do.
+/// Maximum number of concurrent short transactions for each server. One can be in progress while the next is
+/// built; a small number makes change sets share transactions under load.
 const SLOTS: usize = 3;
-/// The most that share a transaction: more would spare little, and the first would wait for the last.
+/// Maximum number of change sets in one transaction. A larger batch saves little, and the first change set would
+/// wait for the last.
 const MOST: usize = 16;
-/// A transaction keeps its slot for so long for each change set in it. One that takes longer waits for the network, the disk or
-/// somebody's lock, and others need not wait with it.
+/// Time for which a transaction keeps its slot, for each change set in it. A slower one waits for the network, the
+/// disk or a lock, and frees its slot for other batches.
 const PATIENCE: Duration = Duration::from_micros(1500);
 
-/// Where change sets wait. Clones are the same place.
+/// Queue of change sets that wait for a shared transaction. Clones share the queue.
 #[derive(Clone)]
 pub(super) struct Batcher {
     executor: Executor,
@@ -45,11 +47,11 @@ pub(super) struct Batcher {
 #[derive(Default)]
 struct CommitQueue {
     waiting: VecDeque<PendingCommit>,
-    /// Transactions that are under way, without those that took too long.
+    /// Number of slots in use. Transactions that exceeded [`PATIENCE`] hold none.
     slots: usize,
 }
 
-/// A change set on its way.
+/// A change set that waits for its commit, with the channel for the result.
 struct PendingCommit {
     tenant: Tenant,
     change: ChangeSet,
@@ -57,9 +59,9 @@ struct PendingCommit {
     answer: oneshot::Sender<Result<Committed, CommitError>>,
 }
 
-/// Whether it can share a transaction: it adds one resource that nobody else knows of yet, and requires only what all who require
-/// it hold together. So the idempotency key is all that two of them can both want, and the conversation of a message; a
-/// transaction takes either in one order.
+/// Returns `true` if a change set can share a transaction: it adds one resource with a new id, and its
+/// requirements take only shared locks. Two such change sets can only contend for an idempotency key and for the
+/// conversation of a message; a transaction locks each of them in a fixed order.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |it: &Write| match it {
         Write::Put(row) => row.seen().is_none() && row.table().shares_commits,
@@ -84,7 +86,8 @@ impl Batcher {
         Self { executor, runtime, queue: Arc::default() }
     }
 
-    /// Saves a change set that may share a transaction: at once where a slot is free. A caller who goes away changes nothing.
+    /// Commits a change set that may share a transaction, at once if a slot is free. The commit continues if the
+    /// caller drops the future.
     pub(super) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let (answer, answered) = oneshot::channel();
         self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
@@ -97,7 +100,7 @@ impl Batcher {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a slot, if somebody waits and one is free.
+    /// Opens a slot if change sets wait and a slot is free.
     fn open_slot(&self) {
         let mut queue = self.queue();
         if queue.waiting.is_empty() || queue.slots >= SLOTS * self.executor.servers() {
@@ -117,7 +120,8 @@ struct Slot {
 }
 
 impl Drop for Slot {
-    /// A slot that is not left has broken off, or the service is stopping: whoever waits is told so and can try again.
+    /// Drops the waiting change sets if the task of the slot was aborted, which happens when the service stops.
+    /// Their callers get an error and can retry.
     fn drop(&mut self) {
         if !self.is_left {
             let mut queue = self.batcher.queue();
@@ -128,7 +132,7 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// Sends transactions as long as anything waits.
+    /// Sends transactions until the queue is empty.
     async fn run(self) {
         loop {
             let group = self.batcher.queue().next_batch(self.batcher.executor.layout);
@@ -145,7 +149,8 @@ impl Slot {
         }
     }
 
-    /// Lets others have the slot: somebody may have come just now, or waits behind a transaction that takes long.
+    /// Frees the slot and opens another one: a change set may have arrived just now, or wait behind a slow
+    /// transaction.
     fn leave(mut self) {
         self.is_left = true;
         self.batcher.queue().slots -= 1;
@@ -154,7 +159,8 @@ impl Slot {
 }
 
 impl CommitQueue {
-    /// Those who go next. Twins never go together, nor do those whose rows are on different nodes.
+    /// Takes the change sets of the next transaction. Change sets with the same idempotency key never share one,
+    /// nor do those of different nodes.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let mut group: Vec<PendingCommit> = vec![];
         let mut at = 0;
@@ -177,18 +183,18 @@ impl PendingCommit {
         self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
     }
 
-    /// What its idempotency key stands for.
+    /// Identity of the idempotency key: keys are unique for each tenant.
     fn place_of_key(&self) -> Option<(Tenant, String)> {
         self.change.replay.as_ref().map(|it| (self.tenant, it.key.as_str().to_owned()))
     }
 
-    /// Change sets that can share a statement.
+    /// Key of the statement: change sets with equal keys can share one.
     fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
         (self.tenant, self.change.lease.map(|it| it.worker.0))
     }
 
     fn answer(self, answer: Result<Committed, CommitError>) {
-        // Nobody may be waiting any more; what was saved stays saved.
+        // The caller may have gone away; the commit holds all the same.
         drop(self.answer.send(answer));
     }
 }
@@ -230,7 +236,8 @@ impl Batcher {
         self.executor.record_writes(rows).await;
     }
 
-    /// Answers the retries of a group that failed, and commits the others once more. Without a retry each goes alone.
+    /// Answers the retries of a failed batch, and commits the other change sets once more. If there is no retry,
+    /// each is committed alone.
     async fn divide(&self, group: Vec<PendingCommit>, failure: Failure) {
         self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
         let answered = if is_replayed(&failure) { self.answered(&group).await } else { BTreeSet::new() };
@@ -250,7 +257,7 @@ impl Batcher {
         }
     }
 
-    /// The idempotency keys of a group that have an answer already; none where they cannot be read.
+    /// Returns the idempotency keys of a batch that already have an answer. Empty if they cannot be read.
     async fn answered(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
         let mut wanted: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
         for pending in group {

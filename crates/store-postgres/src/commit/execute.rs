@@ -20,7 +20,7 @@ use crate::layout::statement::{LeasedDelivery, read_leased};
 use crate::nodes::Nodes;
 use crate::nodes::transaction::{Transaction, TransactionOutcome, send, send_once};
 
-/// Sends the transactions of commits. Clones share what they have learned.
+/// Sends the transactions of commits. Clones share the caches.
 #[derive(Clone)]
 pub(super) struct Executor {
     nodes: Nodes,
@@ -40,7 +40,7 @@ impl Executor {
         self.nodes.count()
     }
 
-    /// Commits a change set in a transaction of its own. Each assumption that turns out wrong costs one more attempt.
+    /// Commits a change set in a transaction of its own. Each wrong assumption costs one more attempt.
     pub(super) async fn commit_single(
         &self,
         tenant: Tenant,
@@ -70,8 +70,8 @@ impl Executor {
         ended.map(committed).map_err(|failure| interpret::map_failure(failure, &change.requires))
     }
 
-    /// Sends the change sets of a batch as one transaction, once. Each statement has the change sets of one tenant with one
-    /// lease.
+    /// Sends the change sets of a batch as one transaction, once. Each statement holds the change sets of one
+    /// tenant with one lease.
     pub(super) async fn send_batch(
         &self,
         statements: Vec<(Tenant, Vec<&ChangeSet>)>,
@@ -84,19 +84,19 @@ impl Executor {
                 let all = Transaction::of_some(statements.into_iter().flatten().collect());
                 send_once(&self.nodes, &all, read_leased).await
             }
-            // The others of the batch are committed when each goes alone.
+            // The fallback commits each change set alone; only the unwritable one then fails.
             Err(unwritable) => TransactionOutcome::Undone(Failure::Other(unwritable.to_string())),
         }
     }
 
-    /// Records that there are subscriptions of these tenants, if a failure says so.
+    /// Records that these tenants have subscriptions, if the failure says so.
     pub(super) fn note_subscribers(&self, failure: &Failure, tenants: impl Iterator<Item = Tenant>) {
         if interpret::is_subscribed(failure) {
             tenants.for_each(|tenant| self.subscribers.note(tenant));
         }
     }
 
-    /// Reads which of a tenant's idempotency keys have an answer already; `None` where they cannot be read.
+    /// Reads the idempotency keys of a tenant that already have an answer; `None` if they cannot be read.
     pub(super) async fn answered_keys(&self, tenant: Tenant, keys: &[&IdempotencyRecord]) -> Option<Vec<String>> {
         let query = Transaction::alone(answered_keys(tenant, keys));
         let found = send_once(&self.nodes, &query, |row| row.text().map_err(Failure::Other)).await;
@@ -104,7 +104,7 @@ impl Executor {
         Some(found.into_iter().flatten().collect())
     }
 
-    /// Counts rows that were committed together, and has growing tables analyzed.
+    /// Counts rows that were committed together, and triggers an ANALYZE of growing tables.
     pub(super) async fn record_writes(&self, rows: usize) {
         if self.layout.needs_analyze() {
             self.growth.record_writes(rows, &self.nodes).await;

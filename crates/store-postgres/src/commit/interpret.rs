@@ -1,4 +1,4 @@
-//! Interpretation of a commit's failure: an assumption that is wrong, or the answer of the commit.
+//! Interpretation of a failed commit: a wrong assumption, or the result of the commit.
 
 use candor_port_storage::{CommitError, Require};
 
@@ -11,15 +11,15 @@ use crate::layout::idempotency::{IdempotencyKeyState, REPLAYED, is_key_known};
 /// Meaning of a failure for a variant of a change set's statements.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Interpretation {
-    /// The idempotency key is not new: the change set is built again in this variant.
+    /// The idempotency key is not new; build the change set again in this variant.
     TryAgain(StatementVariant),
-    /// The tenant has subscriptions: the change set is built again in this variant.
+    /// The tenant has subscriptions; build the change set again in this variant.
     Subscribed(StatementVariant),
-    /// No assumption was wrong: the failure is the answer.
+    /// No assumption was wrong; the failure is the result.
     Final,
 }
 
-/// Finds the assumption of a variant that a failure refutes. Each can be refuted once.
+/// Finds the assumption of a variant that a failure refutes. Each assumption can be refuted once.
 pub(super) fn refuted(variant: StatementVariant, failure: &Failure) -> Interpretation {
     if variant.subscribers == ExpectedSubscribers::None && is_subscribed(failure) {
         return Interpretation::Subscribed(StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant });
@@ -30,17 +30,17 @@ pub(super) fn refuted(variant: StatementVariant, failure: &Failure) -> Interpret
     Interpretation::Final
 }
 
-/// Returns `true` if an event of a change set that assumed no subscriptions is wanted.
+/// Returns `true` if a subscription wants an event of a change set that assumed no subscriptions.
 pub(super) fn is_subscribed(failure: &Failure) -> bool {
     matches!(failure, Failure::Check(name) if name == SUBSCRIBED)
 }
 
-/// Returns `true` if the idempotency key of a change set was used.
+/// Returns `true` if the idempotency key of a change set is already used.
 pub(super) fn is_replayed(failure: &Failure) -> bool {
     matches!(failure, Failure::Check(name) if name == REPLAYED) || is_key_known(failure)
 }
 
-/// Maps a failure to the answer of the commit, by the name of the check that failed.
+/// Maps a failure to the error of the commit, by the name of the failed check.
 pub(super) fn map_failure(failure: Failure, requires: &[Require]) -> CommitError {
     let Failure::Check(name) = failure else { return failure.into_commit() };
     let broken = name.strip_prefix(requires::CHECK).and_then(|number| number.parse::<usize>().ok());

@@ -1,10 +1,13 @@
-//! Commits of change sets: each holds whole or not at all.
+//! Commits of change sets. Each is committed whole or not at all.
 //!
-//! 1. **Build** ([`build`]): a change set becomes one statement, or one transaction of statements, in a variant that rests on
-//!    assumptions about what is stored.
-//! 2. **Execute** ([`execute`]): the transaction is sent, alone or shared with other change sets that wait ([`batcher`]).
-//! 3. **Interpret** ([`interpret`]): a failure refutes an assumption, and the change set is built again in another variant;
-//!    or it is the answer, such as a stale version, a broken requirement or a taken value.
+//! 1. **Build** ([`build`]): a change set becomes one statement, or one transaction of statements. Its variant
+//! rests on
+//! assumptions about the stored data.
+//! 2. **Execute** ([`execute`]): the transaction is sent, alone or shared with other waiting change sets
+//! ([`batcher`]).
+//! 3. **Interpret** ([`interpret`]): if the failure refutes an assumption, the change set is built again in
+//! another
+//! variant. Otherwise the failure is the result, such as a stale version, a broken requirement or a taken value.
 
 mod analyze;
 mod batcher;
@@ -25,8 +28,8 @@ use crate::nodes::transaction::carried_out;
 use batcher::Batcher;
 use execute::Executor;
 
-/// Commits change sets, in tasks on the runtime where the connections live: a caller who goes away does not stop a commit
-/// half-way.
+/// Commits change sets in tasks on the runtime of the connections, so that a caller that goes away cannot
+/// interrupt a commit.
 #[derive(Clone)]
 pub(crate) struct Committer {
     executor: Executor,
@@ -35,7 +38,7 @@ pub(crate) struct Committer {
 }
 
 impl Committer {
-    /// Creates a committer that sends its transactions to these servers.
+    /// Creates a committer that sends its transactions to `nodes`.
     pub(crate) fn new(nodes: Nodes, runtime: Handle, layout: SharedLayout) -> Self {
         let executor = Executor::new(nodes, layout);
         Self { batcher: Batcher::new(executor.clone(), runtime.clone()), executor, runtime }

@@ -1,4 +1,4 @@
-//! Tenants whose events are known to be wanted, as far as this process has learned.
+//! Cache of tenants that are known to have subscriptions.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use moka::sync::Cache;
 use crate::layout::ExpectedSubscribers;
 use crate::tenant_cache::tenant_cache;
 
-/// Time for which subscriptions of a tenant are assumed after one was found.
+/// Time for which a tenant is assumed to have subscriptions after one was found.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
-/// Tenants of which a subscription was found lately. Clones share them.
+/// Tenants with a recently found subscription. Clones share the cache.
 #[derive(Clone)]
 pub(super) struct SubscriberCache {
-    /// Assumption about all other tenants.
+    /// Assumption about tenants that are not in the cache.
     unknown: ExpectedSubscribers,
     found: Cache<Tenant, ()>,
 }
 
 impl SubscriberCache {
-    /// Creates an empty cache with the assumption about tenants that it does not hold.
+    /// Creates an empty cache, with the assumption about tenants that are not in it.
     pub(super) fn new(unknown: ExpectedSubscribers) -> Self {
         Self { unknown, found: tenant_cache(REMEMBERED) }
     }

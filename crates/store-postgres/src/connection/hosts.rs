@@ -1,16 +1,16 @@
-//! The hosts that a URL names, one by one.
+//! Connection settings for each host of a database URL.
 
 use std::time::Duration;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// The longest wait for a connection to one of several nodes: another one can be asked instead.
+/// Maximum connect timeout for one of several nodes. Short, because another node can answer instead.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// PostgreSQL's port, where a URL has none.
+/// Default port of PostgreSQL, for URLs without one.
 const USUAL_PORT: u16 = 5432;
 
-/// What leads to each host alone, in the order of the URL, with what messages and metrics call it.
+/// Returns the configuration for each host alone, in the order of the URL, with its name for messages and metrics.
 pub(crate) fn each(config: &Config) -> Vec<(String, Config)> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = hosts.len().max(addresses.len());
@@ -40,7 +40,7 @@ pub(crate) fn each(config: &Config) -> Vec<(String, Config)> {
     (0..count).map(one).collect()
 }
 
-/// Everything of a URL but where it leads.
+/// Copies a configuration without its hosts, addresses and ports.
 fn without_hosts(config: &Config) -> Config {
     let mut own = Config::new();
     if let Some(it) = config.get_user() {

@@ -1,4 +1,4 @@
-//! Connections to the server, and what travels on them.
+//! Connections to the server, their settings, and the statements and rows sent over them.
 
 pub(crate) mod hosts;
 pub(crate) mod pool;

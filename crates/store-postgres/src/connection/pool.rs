@@ -1,4 +1,4 @@
-//! The connections that one user has alone: change sets, and reads whose cost depends on the data.
+//! Pool of exclusive connections, for change sets and for reads whose cost depends on the data.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,24 +15,24 @@ use crate::connection::session::Session;
 use crate::failure::{Failure, with_causes};
 use crate::options::ConnectError;
 
-/// The longest wait for a free connection. Clients give up soon after, and a queue that is longer only grows.
+/// Maximum wait for a free connection. Clients give up soon after, and a longer queue would only grow.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// The pool.
+/// Pool of exclusive connections, which reports its use as metrics.
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: Deadpool<AsyncPgConnection>,
-    /// What the metrics call it, …
+    /// Value of the `pool` label in metrics.
     name: &'static str,
-    /// … and the node it leads to, where there are several.
+    /// Value of the `node` label in metrics; `None` for a single server.
     node: Option<Arc<str>>,
 }
 
-/// A connection of the pool; it goes back when dropped.
+/// A connection of the pool; dropping it returns it.
 pub(crate) type Pooled = Object<AsyncPgConnection>;
 
 impl Pool {
-    /// At most this many connections; each is made when it is first needed.
+    /// Creates a pool of at most `size` connections. Each is opened when it is first needed.
     pub(crate) fn new(
         name: &'static str,
         node: Option<&str>,
@@ -41,7 +41,8 @@ impl Pool {
     ) -> Result<Self, ConnectError> {
         let maker = session.clone();
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
-        // A round trip per checkout would cost a third of the throughput; a closed connection is noticed without one.
+        // `Fast`: a health check at each checkout would cost a third of the throughput. A closed connection is
+        // detected without one.
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |_| {
             let maker = maker.clone();
@@ -53,7 +54,7 @@ impl Pool {
         pool.map(|connections| Self { connections, name, node }).map_err(|it| ConnectError::Pool(it.to_string()))
     }
 
-    /// A free connection, within a bounded time.
+    /// Returns a free connection, or fails after [`WAIT`].
     pub(crate) async fn get(&self) -> Result<Pooled, Failure> {
         let taken = timeout(WAIT, self.connections.get()).await;
         self.report();
@@ -84,8 +85,8 @@ impl Pool {
     }
 }
 
-/// A connection that leaves the pool unless it is given back: whoever stops half-way leaves it in a state that is not
-/// known.
+/// A pooled connection that is closed when dropped, unless it was given back. A cancelled task leaves its
+/// connection in an unknown state.
 pub(crate) struct Held(Option<Pooled>);
 
 impl Held {
@@ -93,12 +94,12 @@ impl Held {
         Self(Some(connection))
     }
 
-    /// The connection.
+    /// Returns the connection, or an error after [`Self::give_back`].
     pub(crate) fn get(&self) -> Result<&AsyncPgConnection, Failure> {
         self.0.as_deref().ok_or_else(|| Failure::Other("the connection was given back".to_owned()))
     }
 
-    /// Gives it back to the pool, in order.
+    /// Returns the connection to the pool.
     pub(crate) fn give_back(mut self) {
         drop(self.0.take());
     }

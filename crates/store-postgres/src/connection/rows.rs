@@ -1,5 +1,5 @@
-//! What the rows of a statement are read into. Whoever sends statements knows no type of row, and so is compiled once
-//! instead of once for each read.
+//! Receivers of the rows of a statement. Code that sends statements is not generic over the row type, and is
+//! compiled once instead of once for each read.
 
 use candor_tables::flat::Fetch;
 use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
@@ -10,16 +10,16 @@ use crate::sql::wire::Columns;
 /// A row as the server sent it.
 pub(crate) type RawRow = <AsyncPgConnection as AsyncConnectionCore>::Row<'static, 'static>;
 
-/// Takes rows as they arrive.
+/// Receives rows as they arrive.
 pub(crate) trait RowSink: Send {
-    /// Forgets what it took, before the statement is sent again.
+    /// Discards the rows received so far, before the statement is sent again.
     fn clear(&mut self);
 
-    /// Takes a row.
+    /// Receives one row.
     fn take(&mut self, row: &mut dyn Fetch) -> Result<(), Failure>;
 }
 
-/// The values that a function reads of rows.
+/// Collects the values that a function reads from rows.
 pub(crate) struct Values<T, F> {
     read: F,
     values: Vec<T>,
@@ -54,7 +54,7 @@ where
     }
 }
 
-/// The values of rows that are all there.
+/// Reads values from rows that have all arrived.
 pub(crate) fn values<T>(
     rows: Vec<RawRow>,
     read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,

@@ -1,4 +1,4 @@
-//! How a connection is made, and the settings that every one of them has.
+//! Creation of connections, and the settings that each of them gets.
 
 use std::time::Duration;
 
@@ -24,54 +24,54 @@ use crate::sql::wire::Columns;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_tables::flat::Fetch;
 
-/// The longest wait for a new connection.
+/// Connect timeout, unless the URL sets one.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A peer that is silent for so long is asked whether it is still there.
+/// Idle time after which TCP keepalive probes the peer.
 const KEEPALIVE: Duration = Duration::from_secs(30);
-/// Sent data that nobody confirms for so long breaks the connection.
+/// TCP user timeout: a connection breaks if sent data is not acknowledged for this long.
 const UNCONFIRMED: Duration = Duration::from_secs(20);
 
-/// Plans must not depend on the values of one request; …
+/// Setting for generic plans on a single server: plans must not depend on the values of one request.
 pub(crate) const PLAN_SETTING: (&str, &str) = ("plan_cache_mode", "force_generic_plan");
-/// … but a cluster plans for the node of a value, and has no plan for most statements that does without. Where it has one it
-/// makes another for the tenant's node behind it, which it does not find the next time and never lets go: 20,000 look-ups on
-/// the node that has the tenant left a gigabyte in their session. So everything is planned for its values, at no more cost.
+/// Citus plans with the values, because it routes a statement by the tenant's value. Most statements have no
+/// generic plan there. Where one exists, Citus also makes a plan for the shard, never reuses it and never frees
+/// it. 20,000 look-ups on the tenant's own node left a gigabyte in their session.
 const PLAN_OF_A_CLUSTER: &str = "EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'force_custom_plan'";
-/// Locks wait as long as a retry of the same request may wait for its twin (decision B2); the other times are far above
-/// what any statement needs.
+/// Settings of pooled connections. Locks wait as long as a retry may wait for the original request (decision B2).
+/// The other timeouts are far above the need of any statement.
 pub(crate) const SETTINGS: [(&str, &str); 5] = [
     ("default_transaction_isolation", "read committed"),
     ("lock_timeout", "10s"),
-    // The statements of a transaction are sent together, so only a process that stands still lets one wait. What it has
-    // locked must not keep others from what its lease covered.
+    // The statements of a transaction are sent together, so only a stalled process leaves one idle. Its locks must
+    // not outlast its leases.
     ("idle_in_transaction_session_timeout", "10s"),
     ("enable_seqscan", "off"),
     ("jit", "off"),
 ];
-/// For work that one process does alone and that takes what it takes. What is lost in a crash of the server is lost as a
-/// whole, and whoever needs a commit to be on the disk says so.
+/// Settings for long work of a single process, without timeouts. Commits are asynchronous: after a crash the work
+/// is repeated as a whole, and a step that needs a durable commit sets `synchronous_commit`.
 const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'; \
     SET idle_in_transaction_session_timeout = 0; SET jit = off; SET synchronous_commit = off";
-/// The longest that a statement runs, unless its connection is for others.
+/// Default maximum duration of a statement.
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The driver's side of a connection that was opened.
+/// The driver's half of an opened connection.
 type Opened = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-/// Makes connections.
+/// Opens connections with the settings of a database URL.
 #[derive(Clone)]
 pub(crate) struct Session {
     config: Config,
     tls: MakeRustlsConnect,
     home: Handle,
     statement_timeout: Duration,
-    /// Every connection leads to a standby of this.
+    /// Every connection must lead to a standby of this database.
     standby_of: Option<StandbyOf>,
 }
 
 impl Session {
-    /// Reads a database URL. Pooled connections will live on the runtime this is called on, not on those of requests,
-    /// which may end earlier.
+    /// Reads a database URL. Pooled connections live on the current runtime. The runtimes of requests may end
+    /// earlier.
     pub(crate) fn new(url: &str, application: &str) -> Result<Self, ConnectError> {
         let (url, wanted) = tls::take(url)?;
         let mut config: Config = url.parse().map_err(|it| unreadable(&url, &it))?;
@@ -92,28 +92,28 @@ impl Session {
         Ok(Self { config, tls, home: Handle::current(), statement_timeout: STATEMENT_TIMEOUT, standby_of: None })
     }
 
-    /// The same, for connections on which no statement runs longer than this.
+    /// Returns a session whose statements run no longer than this.
     pub(crate) fn with_statement_timeout(&self, statement_timeout: Duration) -> Self {
         Self { statement_timeout, ..self.clone() }
     }
 
-    /// The same, for connections to a standby of a database alone.
+    /// Returns a session that connects only to standbys of a database.
     pub(crate) fn with_standby_of(&self, standby_of: StandbyOf) -> Self {
         Self { standby_of: Some(standby_of), ..self.clone() }
     }
 
-    /// The same for each host of the URL alone, with what it is called.
+    /// Returns a session for each host of the URL, with the host's name.
     pub(crate) fn by_host(&self) -> Vec<(String, Self)> {
         let own = |(name, config)| (name, Self { config, ..self.clone() });
         hosts::each(&self.config).into_iter().map(own).collect()
     }
 
-    /// The runtime that connections live on.
+    /// Returns the runtime of the pooled connections.
     pub(crate) const fn home(&self) -> &Handle {
         &self.home
     }
 
-    /// Makes a connection that lives on the runtime this runs on.
+    /// Opens a connection that lives on the current runtime.
     pub(crate) async fn connect_here(&self) -> Result<AsyncPgConnection, Failure> {
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, self.establish()).await {
             Ok(connection) => connection.map_err(|it| unconnected(&it)),
@@ -121,7 +121,7 @@ impl Session {
         }
     }
 
-    /// Makes a connection, on the runtime where it is to live.
+    /// Opens a connection that lives on the session's runtime.
     pub(crate) async fn connect(&self) -> Result<AsyncPgConnection, Failure> {
         let session = self.clone();
         let made = self.home.spawn(async move { session.establish().await });
@@ -132,17 +132,17 @@ impl Session {
         }
     }
 
-    /// Makes a connection as it is made elsewhere, and lets go of it.
+    /// Opens a connection and closes it.
     pub(crate) async fn try_once(&self) -> Result<(), tokio_postgres::Error> {
         self.opened().await.map(drop)
     }
 
-    /// Opens a connection. In a box, so that the driver's part of it is compiled in one place.
+    /// Opens a connection. Boxed, so that the driver's code is compiled in one place.
     fn opened(&self) -> BoxFuture<'_, Result<(Client, Opened), tokio_postgres::Error>> {
         self.config.connect(self.tls.clone()).boxed()
     }
 
-    /// A connection of the driver's own, on which statements may take as long as they need.
+    /// Opens a connection of the driver itself, without a statement timeout.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         let refused = |it: tokio_postgres::Error| Failure::Unconnected(with_causes(&it));
         let (client, connection) = self.opened().await.map_err(refused)?;
@@ -151,12 +151,12 @@ impl Session {
         Ok(client)
     }
 
-    /// The statements that a connection begins with.
+    /// Returns the statements that set up a new connection.
     fn settings(&self) -> String {
         let (name, value) = PLAN_SETTING;
         let plan = format!("SELECT set_config('{name}', CASE WHEN {PLAN_OF_A_CLUSTER} ELSE '{value}' END, false)");
         let set = SETTINGS.map(|(name, value)| format!("SET {name} = '{value}'")).join("; ");
-        // The server takes 0 for no limit at all.
+        // PostgreSQL reads 0 as "no limit".
         let longest = self.statement_timeout.as_millis().max(1);
         format!("{plan}; {set}; SET statement_timeout = {longest}")
     }
@@ -174,7 +174,8 @@ impl Session {
     }
 }
 
-/// What is wrong with a URL. The driver quotes what it takes for a parameter, which may be a part of a password.
+/// Builds the error for an invalid URL. The driver quotes unknown parameters, which may be a part of a password,
+/// so a suspicious URL gets a text of our own.
 fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
     let before_host = url.rsplit_once('@').map_or("", |(before, _)| before);
     let credentials = before_host.split_once("://").map_or("", |(_, it)| it);
@@ -184,8 +185,9 @@ fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
     ConnectError::Url(with_causes(error))
 }
 
-/// Errors without a kind of their own are told apart by their words. A server may be set to another language, and only
-/// some roles may change that; without it a lock timeout is reported as a defect instead of as a passing trouble.
+/// Sets the language of error messages to English, because failures without an SQLSTATE are classified by their
+/// text. Only some roles may change `lc_messages`. In another language a lock timeout is reported as a defect
+/// instead of a temporary failure.
 async fn speak_english(connection: &mut AsyncPgConnection) {
     let asked = "SELECT current_setting('lc_messages') ~ '^(C|POSIX|en)' OR current_setting('lc_messages') = ''";
     let understood = run(connection, &Sql::plain(asked), |row| row.flag().map_err(Failure::Other)).await;
@@ -211,7 +213,7 @@ pub(crate) async fn run<T: Send>(
     Ok(values.into_vec())
 }
 
-/// Runs a statement whose rows go there. The log can show each statement, without its values.
+/// Runs a statement and passes its rows to a sink. The trace log shows the statement without its values.
 pub(crate) async fn run_into(
     mut connection: &AsyncPgConnection,
     sql: &Sql,
@@ -225,7 +227,7 @@ pub(crate) async fn run_into(
         let mut columns = Columns::of(&row);
         rows.take(&mut columns)?;
         piece += columns.size();
-        // Rows that have arrived are read without a wait; other tasks of this thread come between pieces of them.
+        // Rows that have arrived are read without a wait, so this loop must yield to other tasks of the thread.
         if piece >= PIECE_BYTES {
             piece = 0;
             yield_now().await;
@@ -234,7 +236,7 @@ pub(crate) async fn run_into(
     Ok(())
 }
 
-/// Runs a statement and answers its rows as they are, if they are wanted.
+/// Runs a statement and returns its raw rows, if they are wanted.
 pub(crate) async fn run_raw(
     mut connection: &AsyncPgConnection,
     sql: &Sql,

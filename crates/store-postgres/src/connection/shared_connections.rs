@@ -1,8 +1,7 @@
-//! The connections that reads share: statements of many requests travel on one connection without waiting for each
-//! other's answers.
+//! Shared connections for reads: statements of many requests are pipelined on one connection.
 //!
-//! A connection lives on the runtime of the requests that use it, so that no answer has to wake another thread: that
-//! costs a third of a small read.
+//! A connection lives on the runtime of the requests that use it, so that a response does not wake another thread.
+//! Such a wake-up costs a third of a small read.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -16,18 +15,20 @@ use crate::connection::session::{Session, run_into};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
-/// No shared statement takes that long: behind it the connection is given up, and with it whatever blocks it.
+/// Time limit for a statement on a shared connection. After it the connection is closed, which also ends the
+/// statement that blocks it.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The shared connections.
+/// Shared connections, one for each runtime that sends reads.
 pub(crate) struct SharedConnections {
     session: Session,
     shared_connections: Vec<SharedConnection>,
-    /// The runtimes that reads came from, each with the connection of its place; they begin again when there are more of them.
+    /// Runtimes that have sent reads, in the order of their first one. A runtime's index selects its connection,
+    /// modulo their number.
     runtimes: RwLock<Vec<Id>>,
 }
 
-/// One of them; replaced when it breaks.
+/// One shared connection, replaced when it breaks.
 #[derive(Default)]
 struct SharedConnection {
     current: Mutex<Option<Arc<AsyncPgConnection>>>,
@@ -43,7 +44,7 @@ impl SharedConnection {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = with;
     }
 
-    /// Forgets a broken connection, unless it was replaced already.
+    /// Discards a broken connection, unless it is already replaced.
     fn forget(&self, broken: &Arc<AsyncPgConnection>) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_some_and(|it| Arc::ptr_eq(it, broken)) {
@@ -66,13 +67,13 @@ impl SharedConnection {
 }
 
 impl SharedConnections {
-    /// This many shared connections; each is made when it is first needed.
+    /// Creates `count` shared connections. Each is opened when it is first needed.
     pub(crate) fn new(session: Session, count: usize) -> Self {
         let shared_connections = (0..count.max(1)).map(|_| SharedConnection::default()).collect();
         Self { session, shared_connections, runtimes: RwLock::default() }
     }
 
-    /// The place of the connection of the runtime that this runs on.
+    /// Returns the shared connection of the current runtime.
     fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
         let place = |runtimes: &[Id]| runtimes.iter().position(|it| *it == runtime);

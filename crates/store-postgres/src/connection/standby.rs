@@ -10,16 +10,17 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row::{flag, int};
 
-/// Asked behind each read: whoever is still a standby then has not written anything of its own before. Besides, by how many
-/// milliseconds it lags: how old the last change is that it shows, as long as there are more or nobody sends it any.
+/// Query for the state of a standby, sent after each read. A server still in recovery cannot have accepted writes
+/// before. The second column is the replication lag in milliseconds: the age of the last replayed change, or 0 if
+/// a connected standby has replayed everything received.
 pub(crate) const STANDING: &str = "SELECT pg_is_in_recovery(), (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
     AND pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \
     ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000 END)::bigint";
-/// What a standby has in common with its server and with nobody else.
+/// Query for the identity of a database, which a standby shares only with its primary.
 pub(crate) const IDENTITY: &str = "SELECT (SELECT system_identifier FROM pg_control_system()), \
     (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
 
-/// Which database it is, on whatever server has a copy of it.
+/// Identity of a database, equal on the primary and its standbys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     server: i64,
@@ -34,7 +35,7 @@ impl Identity {
     /// Checks that a connection leads to a standby of this database.
     ///
     /// # Errors
-    /// The reason why it cannot be used.
+    /// The reason to reject the connection.
     async fn check(self, connection: &AsyncPgConnection) -> Result<(), String> {
         if one(connection, &Sql::plain(IDENTITY), Self::read).await? != self {
             return Err("it is no copy of this database".to_owned());
@@ -52,15 +53,15 @@ pub(crate) struct StandbyOf {
     pub(crate) identity: Identity,
     /// Name of the newest migration.
     pub(crate) migration: String,
-    /// Statement that returns whether a database has the migration.
+    /// Query that returns `true` if the database has the migration.
     pub(crate) has_migration: Arc<Sql>,
 }
 
 impl StandbyOf {
-    /// Checks that a new connection leads to a standby of this database that has the schema.
+    /// Checks that a new connection leads to a standby of this database with the required schema.
     ///
     /// # Errors
-    /// The reason why it cannot be used.
+    /// The reason to reject the connection.
     pub(crate) async fn check(&self, connection: &AsyncPgConnection) -> Result<(), String> {
         self.identity.check(connection).await?;
         match one(connection, &self.has_migration, flag).await {
@@ -73,7 +74,7 @@ impl StandbyOf {
 /// Reads the only row of a statement.
 ///
 /// # Errors
-/// The failure as a text, also where there is no row.
+/// The failure as a text, also if there is no row.
 pub(crate) async fn one<T: Send>(
     connection: &AsyncPgConnection,
     sql: &Sql,

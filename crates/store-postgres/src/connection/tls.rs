@@ -1,4 +1,4 @@
-//! What `sslmode` and `sslrootcert` of a database URL ask for, with the meanings that libpq gave them.
+//! The parameters `sslmode` and `sslrootcert` of a database URL, with the meanings of libpq.
 //!
 //! | `sslmode` | encrypted | certificate |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | `verify-ca` | yes | issued by an authority of the system or of `sslrootcert` |
 //! | `verify-full` | yes | and made out to the host's name |
 //!
-//! On a Unix socket there is no TLS, whatever is asked.
+//! Connections over a Unix socket never use TLS.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use tokio_postgres::config::SslMode;
 
 use crate::options::ConnectError;
 
-/// How much of a server is checked.
+/// Extent of the certificate check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Check {
     Nothing,
@@ -31,16 +31,16 @@ enum Check {
     ChainAndName,
 }
 
-/// The TLS part of a database URL.
+/// TLS settings of a database URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Whether to encrypt.
+    /// Encryption mode for the driver.
     pub(crate) mode: SslMode,
     check: Check,
     root: Option<String>,
 }
 
-/// Takes the TLS parameters out of a database URL; the driver knows only some of their values.
+/// Removes the TLS parameters from a database URL and returns them. The driver knows only some of their values.
 pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
     // A password in front of the host may contain a question mark that is not percent-encoded.
     let host_at = url.rfind('@').filter(|at| url[*at..].contains('?')).unwrap_or(0);
@@ -63,7 +63,7 @@ pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
         ("require" | "verify-ca", _) => (SslMode::Require, Check::Chain),
         ("verify-full", _) => (SslMode::Require, Check::ChainAndName),
         (other, _) => {
-            // In front of the host it may be a part of a password that was not encoded.
+            // Before the host, the value may be part of a password that is not percent-encoded.
             let given = if host_at > 0 || !url.contains('@') { format!("={other}") } else { String::new() };
             return Err(ConnectError::Url(format!(
                 "sslmode{given} is not one of disable, prefer, require, verify-ca, verify-full"
@@ -74,18 +74,18 @@ pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
     Ok((url, Wanted { mode, check, root }))
 }
 
-/// Undoes percent-encoding; a `%` without two hexadecimal digits stays as it is.
+/// Decodes percent-encoding. A `%` without two hexadecimal digits stays unchanged.
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 impl Wanted {
-    /// The same server, spoken to in plain text.
+    /// Returns settings without TLS.
     pub(crate) const fn without_tls() -> Self {
         Self { mode: SslMode::Disable, check: Check::Nothing, root: None }
     }
 
-    /// The client side of TLS, also for a connection that will not be encrypted: connections are made in one way.
+    /// Builds the client side of TLS. The driver needs one even for unencrypted connections.
     pub(crate) fn client(&self) -> Result<ClientConfig, ConnectError> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Verifier {
@@ -125,7 +125,8 @@ impl Wanted {
     }
 }
 
-/// Checks what was asked for. Signatures are always checked: whoever answers holds the certificate's key.
+/// Certificate verifier for the requested check. Signatures are always verified: the server must hold the
+/// certificate's private key.
 #[derive(Debug)]
 struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,

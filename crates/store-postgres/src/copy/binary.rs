@@ -1,4 +1,4 @@
-//! The binary form of `COPY`: rows as the server reads and writes them.
+//! Binary format of `COPY`: rows as the server reads and writes them.
 
 use bytes::{BufMut, BytesMut};
 use candor_tables::copy::fetched;
@@ -8,17 +8,18 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_chec
 
 use crate::sql::wire::{self, Decoded};
 
-/// Returns the types of so many columns. Only their number counts: values are read and written by the types of the table.
+/// Returns a placeholder type for each column. The driver needs their number only; values are encoded by the types
+/// of the table.
 pub(super) fn untyped(columns: usize) -> Vec<SqlType> {
     vec![SqlType::BYTEA; columns]
 }
 
-/// A value of a row, as a cell.
+/// Reads a value of a row as a cell.
 pub(super) fn cell(row: &BinaryCopyOutRow, at: usize, kind: Type) -> Result<Cell, String> {
     fetched(&mut Field(row, at), kind)
 }
 
-/// The bytes of a value, whatever it is.
+/// Bytes of a value of any type.
 struct Raw<'r>(&'r [u8]);
 
 impl<'r> FromSql<'r> for Raw<'r> {
@@ -68,7 +69,7 @@ impl Fetch for Field<'_> {
     }
 }
 
-/// A cell in the binary form of its type.
+/// A cell, encoded in the binary format of its type.
 #[derive(Debug)]
 pub(super) struct Encoded<'c>(pub(super) &'c Cell);
 
@@ -88,7 +89,7 @@ impl ToSql for Encoded<'_> {
     to_sql_checked!();
 }
 
-/// A value of a key as it stands in the text of a statement.
+/// Formats a value of a key as an SQL literal.
 pub(super) fn literal(cell: &Cell) -> String {
     let digits = |bytes: &[u8]| bytes.iter().map(|it| format!("{it:02x}")).collect::<String>();
     match cell {

@@ -1,4 +1,4 @@
-//! A database as the source or the target of a copy of everything: rows travel by `COPY` in its binary form.
+//! A database as the source or target of a full copy. Rows are transferred by `COPY` in its binary format.
 
 mod binary;
 mod read;
@@ -25,32 +25,32 @@ use crate::migrations::{FEED_STEP, migrate, pending};
 use crate::options::PostgresOptions;
 use crate::schema::session::SchemaError;
 
-/// What the server's views call the connections of a copy, unless the URL says otherwise.
+/// Application name of a copy's connections, unless the URL sets one.
 const NAME: &str = "candor copy";
 
-/// Whoever fills a database holds this advisory lock, so that two copies do not get into one another.
+/// Key of the advisory lock that a copy holds on its target, so that two copies cannot fill one database.
 const LOCK: i64 = 0x0063_616e_646f_7202;
 
-/// Services that have connections to the database of this one: other sessions under the name that they have by themselves,
-/// or under the one that this session was given.
+/// Query for the number of service connections to this database: other sessions with the default application name,
+/// or with the name of this session.
 const SERVICES: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
     AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
 
-/// The same on all nodes of a cluster, without the connections between these.
+/// Query for the number of service connections on all nodes of a cluster, without connections between the nodes.
 const SERVICES_ON_NODES: &str = "SELECT count(*) FROM citus_stat_activity WHERE datname = current_database() \
     AND global_pid <> citus_backend_gpid() AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
 
-/// How long sessions of a service that has just been stopped may take to end, …
+/// Maximum time to wait for the sessions of a service that was just stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// … and how often that is looked at.
+/// Interval between the checks for sessions of a service.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// A database on a server that is read as a whole, or filled.
+/// A database that is read as a whole, or filled.
 pub struct PostgresCopy {
     session: Session,
     options: PostgresOptions,
     layout: SharedLayout,
-    /// Whether its tables are on several nodes.
+    /// `true` if the tables are on several nodes.
     is_cluster: bool,
     client: Mutex<Client>,
 }
@@ -61,25 +61,25 @@ impl std::fmt::Debug for PostgresCopy {
     }
 }
 
-/// Why a database can be neither copied nor filled now.
+/// Reason to refuse a database as source or target of a copy.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyRefusal {
-    /// There is no connection, or the schema cannot be judged or brought up to date.
+    /// The connection failed, or the schema cannot be checked or migrated.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// Services have connections to it.
+    /// Services are connected to the database.
     #[error("{0} connections of a running service lead to it")]
     InUse(i64),
-    /// Another copy fills it.
+    /// Another copy fills the database.
     #[error("another copy into it is under way")]
     Locked,
-    /// Its tenants are spread over the nodes of a cluster, and its schema is not up to date.
+    /// The tenants are distributed over a cluster, and the schema is not up to date.
     #[error("it lacks {}; run `candor migrate --distribute` first", .0.join(", "))]
     Spread(Vec<String>),
-    /// It has something in it under an old schema.
+    /// The database holds data under an old schema.
     #[error("it is not empty, and its schema lacks {}", .0.join(", "))]
     Old(Vec<String>),
-    /// The server failed.
+    /// A statement failed.
     #[error("{0}")]
     Failed(String),
 }
@@ -91,7 +91,7 @@ impl From<StorageError> for CopyRefusal {
 }
 
 impl PostgresCopy {
-    /// A database that is only read, and that no service is using.
+    /// Opens a database for reading. No service may be connected to it.
     ///
     /// # Errors
     /// [`CopyRefusal`].
@@ -101,7 +101,7 @@ impl PostgresCopy {
         Ok(it)
     }
 
-    /// A database that is filled, and that nobody else is using. It is migrated as long as nothing is in it.
+    /// Opens a database to fill. No service and no other copy may use it. An empty database is migrated.
     ///
     /// # Errors
     /// [`CopyRefusal`].
@@ -115,7 +115,7 @@ impl PostgresCopy {
                 return Err(CopyRefusal::Locked);
             }
             let mut lacks = pending(options).await?;
-            // A copy that was interrupted may have brought events of later positions, and sees to that at its end.
+            // An interrupted copy may have brought events at later positions. The end of a copy raises the feed.
             lacks.retain(|it| it != FEED_STEP);
             if !it.layout.spans_tenants() && !lacks.is_empty() {
                 return Err(CopyRefusal::Spread(lacks));
@@ -128,7 +128,7 @@ impl PostgresCopy {
         Ok(it)
     }
 
-    /// The migrations that the database lacks.
+    /// Returns the pending migrations of the database.
     ///
     /// # Errors
     /// [`CopyRefusal`].
@@ -154,7 +154,7 @@ impl PostgresCopy {
             let found = client.query_one(services, &[&own]).await.map_err(failed)?;
             match found.get(0) {
                 0 => return Ok(()),
-                // A session outlives the process that had it for a moment.
+                // A session briefly outlives the process that opened it.
                 _ if begun.elapsed() < PATIENCE => tokio::time::sleep(LOOK_AGAIN).await,
                 count => return Err(CopyRefusal::InUse(count)),
             }
@@ -162,7 +162,7 @@ impl PostgresCopy {
     }
 }
 
-/// Whether a copy into a database was begun and is not complete: then it is not to be served.
+/// Returns `true` if a copy into the database was begun but not completed. Such a database must not be served.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -176,7 +176,7 @@ async fn connected(session: &Session) -> Read<Client> {
     session.client().await.map_err(Failure::into_storage)
 }
 
-/// What the server says of a statement that failed, or the connection.
+/// Maps an error of the driver: a closed connection is temporary, all else is a failure.
 fn failed(error: tokio_postgres::Error) -> StorageError {
     let text = with_causes(&error);
     if error.is_closed() { StorageError::Unavailable(text) } else { StorageError::Failed(text) }
@@ -226,7 +226,7 @@ impl CopyTarget for PostgresCopy {
     }
 
     async fn accept(&self) -> Read<()> {
-        // What was written before was not waited for; this commit is, and comes behind all of it.
+        // Earlier commits were asynchronous; a synchronous one flushes the WAL for all of them.
         let text = format!("SET synchronous_commit = on; {}; DROP TABLE copy_progress", schema::TO_BE_INDEXED);
         self.client.lock().await.batch_execute(&text).await.map_err(failed)
     }

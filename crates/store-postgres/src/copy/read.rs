@@ -1,4 +1,4 @@
-//! The rows of a table, as the server sends them.
+//! Reads of a table by `COPY TO STDOUT`.
 
 use std::pin::pin;
 
@@ -13,7 +13,7 @@ use tokio_postgres::{Client, CopyOutStream};
 
 use super::{binary, failed};
 
-/// Reads the rows behind a key, on a connection of their own.
+/// Reads the rows after a key, on a connection of their own.
 pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
     let (mut sender, stream) = RowStream::new();
     let sent = client.copy_out(&statement(&table, after.as_deref())).await.map_err(failed)?;
@@ -38,10 +38,10 @@ async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender
     Ok(())
 }
 
-/// `COPY` takes no parameters, so the key stands in its text.
+/// Builds the statement of the read. `COPY` takes no parameters, so the key is a literal.
 fn statement(table: &CopyTable, after: Option<&[Cell]>) -> String {
     let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
-    // In the order of its bytes, as on every other store.
+    // The byte order of text keys is that of every other store.
     let in_order =
         |name: &str, kind| if kind == Type::Text { format!("{name} COLLATE \"C\"") } else { name.to_owned() };
     let key: Vec<_> = table.key_columns().map(|it| in_order(it.name, it.kind)).collect();

@@ -1,5 +1,5 @@
-//! What a copy does to the schema of the database that it fills, and takes back: how far it is stands in a table of its
-//! own, and references are checked once at the end instead of row by row, in whatever order rows come.
+//! Schema changes of a copy in its target. The progress is a table, and foreign keys are dropped at the start and
+//! recreated at the end, because rows arrive in any order.
 
 use candor_domain::time::Date;
 use candor_port_storage::copy::CopyProgress;
@@ -11,39 +11,39 @@ use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::migrations::raise_feed;
 
-/// In front of the name of a foreign key, under which the statement is written down that makes it again.
+/// Prefix of the progress keys that hold the statements to recreate foreign keys.
 const REFERENCE: &str = "reference ";
 
 const IS_BEGUN: &str = "SELECT to_regclass('copy_progress') IS NOT NULL";
 const BEGIN: &str = "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
-/// Lets every node of a cluster know of the table, for services that begin with any of them; and the statements that follow go to
-/// the parts of a table one after the other, as those that change references must.
+/// Makes the progress table known to every node of a cluster, for services that connect to any of them. Statements
+/// on the shards of a table then run one after the other, as changes of foreign keys require.
 const BEGIN_ON_NODES: &str =
     "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; SELECT citus_add_local_table_to_metadata('copy_progress')";
 const STEP: &str =
     "INSERT INTO copy_progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
-/// The foreign keys of all tables beside this one.
+/// Query for the foreign keys of all tables in the schema.
 const REFERENCES: &str = "SELECT quote_ident(c.conname)::text, c.conrelid::regclass::text, pg_get_constraintdef(c.oid) \
     FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conparentid = 0 \
     AND c.connamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'organizations'::regclass) ORDER BY c.conname";
 
-/// The offset with which the next event comes behind a position, and behind every event that is there.
+/// Query for the feed offset that places the next event after a given position and after every stored event.
 const OFFSET: &str = "SELECT greatest(feed_offset(), \
     greatest($1::bigint, (SELECT max(position) FROM events)) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1), feed_offset()";
 
-/// What was copied is indexed by the service, as what was there before the search.
+/// Queues the copied rows for the full-text index, like rows from before the search existed.
 pub(super) const TO_BE_INDEXED: &str = "INSERT INTO search_backlog \
     SELECT tenant_id, t.name, '00000000-0000-0000-0000-000000000000' FROM organizations \
     CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t (name) \
     ON CONFLICT DO NOTHING";
 
-/// Whether a copy was begun.
+/// Returns `true` if a copy was begun.
 pub(super) async fn is_begun(client: &Client) -> Read<bool> {
     Ok(client.query_one(IS_BEGUN, &[]).await.map_err(failed)?.get(0))
 }
 
-/// Whether anybody has put anything into a database, whatever its schema.
+/// Returns `true` if the database holds any data, under any schema version.
 pub(super) async fn is_used(client: &Client) -> Read<bool> {
     let is_there = "SELECT to_regclass('organizations') IS NOT NULL";
     if !client.query_one(is_there, &[]).await.map_err(failed)?.get::<_, bool>(0) {
@@ -53,18 +53,18 @@ pub(super) async fn is_used(client: &Client) -> Read<bool> {
     Ok(is_used.get::<_, bool>(0) || is_begun(client).await?)
 }
 
-/// What is written down about a copy that was begun.
+/// Reads the recorded progress of a copy.
 pub(super) async fn progress(client: &Client) -> Read<CopyProgress> {
     let rows = client.query("SELECT name, value FROM copy_progress", &[]).await.map_err(failed)?;
     Ok(rows.iter().map(|it| (it.get(0), it.get(1))).collect())
 }
 
-/// Writes down how far a copy is.
+/// Records the progress of a copy.
 pub(super) async fn write_down(transaction: &Transaction<'_>, (name, value): &(String, String)) -> Read<()> {
     transaction.execute(STEP, &[name, value]).await.map(drop).map_err(failed)
 }
 
-/// Begins a copy: references are no longer checked, and how to check them again is written down.
+/// Begins a copy: records the definitions of all foreign keys, and drops these.
 pub(super) async fn begin(client: &mut Client, is_cluster: bool, first: (String, String)) -> Read<()> {
     let transaction = client.transaction().await.map_err(failed)?;
     transaction.batch_execute(BEGIN).await.map_err(failed)?;
@@ -82,7 +82,7 @@ pub(super) async fn begin(client: &mut Client, is_cluster: bool, first: (String,
     transaction.commit().await.map_err(failed)
 }
 
-/// Checks every reference, and has the server check them from now on.
+/// Recreates every foreign key, which checks all rows.
 pub(super) async fn check_references(client: &mut Client) -> Read<()> {
     for (name, statement) in progress(client).await?.iter().filter(|(name, _)| name.starts_with(REFERENCE)) {
         let transaction = client.transaction().await.map_err(failed)?;
@@ -93,25 +93,25 @@ pub(super) async fn check_references(client: &mut Client) -> Read<()> {
     Ok(())
 }
 
-/// Lets new events come behind a position that somebody may have been told elsewhere.
+/// Raises the feed, so that new events follow a position that clients of the source may have seen.
 pub(super) async fn carry_feed_on(client: &Client, feed_end: i64) -> Read<()> {
     let row = client.query_one(OFFSET, &[&feed_end]).await.map_err(failed)?;
     let (wanted, now): (i64, i64) = (row.get(0), row.get(1));
     if wanted > now { client.batch_execute(&raise_feed(wanted)).await.map_err(failed) } else { Ok(()) }
 }
 
-/// The last position in the feed that an event here can have.
+/// Returns the last feed position that an event in this database can have.
 pub(super) async fn feed_end(client: &Client, layout: SharedLayout) -> Read<i64> {
     Ok(client.query_one(layout.feed_end(), &[]).await.map_err(failed)?.get(0))
 }
 
-/// The last position of the source or of an event that is there, whichever is later.
+/// Returns the last position of the source or of a stored event, whichever is later.
 pub(super) async fn last_position(client: &Client, feed_end: i64) -> Read<i64> {
     let last: Option<i64> = client.query_one("SELECT max(position) FROM events", &[]).await.map_err(failed)?.get(0);
     Ok(feed_end.max(last.unwrap_or_default()))
 }
 
-/// Makes the partition of a day, unless it is there or this role may not.
+/// Creates the partition of a day, unless it exists or the role lacks the permission.
 pub(super) async fn make_partition(transaction: &Transaction<'_>, name: &str, day: Date) -> Read<()> {
     transaction.batch_execute("SAVEPOINT day").await.map_err(failed)?;
     let text = format!(

@@ -1,4 +1,4 @@
-//! What is written into a database that is filled: rows, and how far this is, in one transaction.
+//! Writes into the target of a copy: rows and progress in one transaction.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -15,7 +15,7 @@ use tokio_postgres::{Client, Transaction};
 use super::{binary, failed, schema};
 use crate::queue::day_partition;
 
-/// Adds rows and writes down how far this is.
+/// Adds rows and records the progress.
 pub(super) async fn write(
     client: &mut Client,
     table: &CopyTable,
@@ -39,7 +39,7 @@ async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]
     let sink = transaction.copy_in(&text).await.map_err(failed)?;
     let mut writer = pin!(BinaryCopyInWriter::new(sink, &binary::untyped(columns.len())));
     for row in rows {
-        // The writer panics otherwise.
+        // The driver's writer panics on a wrong number of values.
         if row.len() != columns.len() {
             return Err(StorageError::Failed(format!("a row of {} has {} columns", table.name, row.len())));
         }
@@ -49,8 +49,8 @@ async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]
     writer.finish().await.map(drop).map_err(failed)
 }
 
-/// The log of deliveries has a partition for each day. Where this role may make none, everything goes into the default
-/// one, as it does while a service runs.
+/// Creates the daily partitions of the delivery log for these rows. Without the permission, the rows go into the
+/// default partition, as they do while a service runs.
 async fn make_days(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
     let Some(at) = table.columns.iter().position(|it| it.name == "created_at") else {
         return Err(StorageError::Failed("the log of deliveries has no time".to_owned()));

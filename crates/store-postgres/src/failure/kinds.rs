@@ -1,4 +1,4 @@
-//! Kinds of the server's failures, and the one table of the signs that tell them apart.
+//! Kinds of server failures, and one table of the signs that identify them.
 
 use std::mem::discriminant;
 
@@ -7,7 +7,7 @@ use tokio_postgres::error::SqlState;
 
 use super::CHECK_PREFIX;
 
-/// What callers tell apart about a failure of the server.
+/// Kinds of server failures that callers distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Lost,
@@ -22,20 +22,20 @@ pub(super) enum Kind {
     Other,
 }
 
-/// One sign by which the server shows the kind of a failure.
+/// One sign that identifies the kind of a failure.
 #[derive(Debug)]
 enum Sign {
-    /// The kind that diesel reads from SQLSTATE, which it does not hand out itself.
+    /// Kind that Diesel derives from the SQLSTATE, which Diesel does not expose.
     Diesel(DatabaseErrorKind),
-    /// SQLSTATE, where the driver is used without diesel.
+    /// SQLSTATE, where the driver is used without Diesel.
     Code(SqlState),
-    /// Words at the beginning of the message. Connections set the language to English where that is allowed.
+    /// Prefix of the message. Connections set the language to English where the role may do so.
     Begins(&'static str),
-    /// Words anywhere in the message. Details are never looked at: they may quote what is stored.
+    /// Text anywhere in the message. Details are never searched: they may quote stored data.
     Contains(&'static str),
 }
 
-/// Signs of each kind. The first one that fits decides.
+/// Signs of each kind. The first match decides.
 const KINDS: &[(Sign, Kind)] = &[
     (Sign::Diesel(DatabaseErrorKind::UniqueViolation), Kind::Unique),
     (Sign::Diesel(DatabaseErrorKind::ForeignKeyViolation), Kind::Missing),
@@ -56,13 +56,13 @@ const KINDS: &[(Sign, Kind)] = &[
     (Sign::Begins("sorry, too many clients"), Kind::Busy),
     (Sign::Begins("too many connections for"), Kind::Busy),
     (Sign::Begins("remaining connection slots"), Kind::Busy),
-    // Of another node of a cluster that is not there, or not yet again.
+    // Another node of a cluster is unavailable.
     (Sign::Begins("connection to the remote node"), Kind::Busy),
     (Sign::Begins("could not establish any connections to the node"), Kind::Busy),
     (Sign::Begins("failure on connection marked as essential"), Kind::Busy),
     (Sign::Begins("server closed the connection unexpectedly"), Kind::Busy),
     (Sign::Begins("deadlock detected"), Kind::Collided),
-    // Of a transaction on several nodes.
+    // Deadlock of a transaction on several nodes.
     (Sign::Begins("canceling the transaction since it was involved in a distributed deadlock"), Kind::Collided),
     (Sign::Contains("permission denied"), Kind::Forbidden),
     (Sign::Contains("must be owner"), Kind::Forbidden),
@@ -73,7 +73,7 @@ const KINDS: &[(Sign, Kind)] = &[
     (Sign::Contains("would be violated"), Kind::Redefined),
 ];
 
-/// Tells failures of the server apart, by whatever is known of one.
+/// Classifies a failure of the server by the known parts of its error.
 pub(super) fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState>, message: &str) -> Kind {
     let fits = |sign: &Sign| match sign {
         Sign::Diesel(kind) => diesel.is_some_and(|other| discriminant(other) == discriminant(kind)),

@@ -1,4 +1,4 @@
-//! What went wrong with a statement, sorted by what is to be done about it.
+//! Failures of statements, classified by the required reaction.
 
 mod kinds;
 
@@ -11,35 +11,35 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 
 use kinds::{Kind, kind_of};
 
-/// Our own checks fail by casting such a word to a number: the server then quotes it back.
+/// Prefix of check names. A failing check casts its name to a number, and the server quotes the name in the error.
 pub(crate) const CHECK_PREFIX: &str = "candor:";
 
-/// Why a statement failed. The text is for the log.
+/// Failure of a statement. The text is for the log.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The connection is gone; what it last did is not known.
+    /// The connection was lost; the result of the last statement is unknown.
     Lost(String),
-    /// No connection could be made, so nothing was sent.
+    /// The connection could not be opened; nothing was sent.
     Unconnected(String),
-    /// It may work again soon.
+    /// The server is temporarily unable to run the statement.
     Busy(String),
-    /// The statement ran for as long as any may.
+    /// The statement exceeded its timeout.
     TimedOut(String),
-    /// Two transactions got in each other's way, and this one was given up whole.
+    /// The transaction collided with another one and was rolled back.
     Collided(String),
-    /// A value is taken.
+    /// A unique value is taken.
     Unique { constraint: String, text: String },
     /// A referenced row is missing.
     Missing,
-    /// One of our own checks, by its word.
+    /// A check of our own failed; holds its name.
     Check(String),
     /// A row could not be read.
     Corrupt(StorageError),
-    /// The role may not do this.
+    /// The role lacks a permission.
     Forbidden(String),
-    /// Something is defined already, or not any more: another session changes definitions.
+    /// A definition already exists, or no longer does, because another session changes definitions.
     Redefined(String),
-    /// Anything else.
+    /// Any other failure.
     Other(String),
 }
 
@@ -80,7 +80,7 @@ impl Failure {
         let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
         let kind = kind_of(Some(kind), None, info.message());
         if kind == Kind::Unique {
-            // A cluster hands on only what one of its nodes says.
+            // A cluster forwards only the message of its node, without the constraint name.
             let quoted = || info.message().rsplit('"').nth(1);
             let constraint = info.constraint_name().or_else(quoted).unwrap_or_default().to_owned();
             return Self::Unique { constraint, text };
@@ -108,7 +108,7 @@ impl Failure {
         }
     }
 
-    /// Failure of the driver where diesel is not in between.
+    /// Converts an error of the driver, where Diesel is not involved.
     pub(crate) fn from_driver(error: &tokio_postgres::Error) -> Self {
         let text = with_causes(error);
         if error.is_closed() {
@@ -118,18 +118,18 @@ impl Failure {
         Self::of_kind(kind_of(None, error.code(), message), message, text)
     }
 
-    /// Failure that the server words like this.
+    /// Builds the failure for a message of the server.
     #[cfg(test)]
     fn from_message(message: &str, text: String) -> Self {
         Self::of_kind(kind_of(None, None, message), message, text)
     }
 
-    /// Whether a value of this constraint is taken.
+    /// Returns `true` if a value of this unique constraint is taken.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         matches!(self, Self::Unique { constraint, .. } if without_number(constraint) == name)
     }
 
-    /// The text for the log.
+    /// Returns the text for the log.
     pub(crate) fn text(self) -> String {
         match self {
             Self::Lost(text)
@@ -147,7 +147,7 @@ impl Failure {
         }
     }
 
-    /// What a read answers.
+    /// Converts the failure to the error of a read.
     pub(crate) fn into_storage(self) -> StorageError {
         match self {
             Self::Lost(text)
@@ -165,7 +165,7 @@ impl Failure {
         }
     }
 
-    /// What a commit answers where no check of ours failed.
+    /// Converts the failure to the error of a commit, if no check of our own failed.
     pub(crate) fn into_commit(self) -> CommitError {
         match self {
             Self::Unique { constraint, text } => match unique(&constraint) {
@@ -187,14 +187,14 @@ impl Failure {
     }
 }
 
-/// What is taken, by the name of its constraint.
+/// Returns the unique value that the constraint protects.
 fn unique(constraint: &str) -> Option<Unique> {
     let constraint = without_number(constraint);
     let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, it)| *it);
     named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
 }
 
-/// A node of a cluster has the number of its part of the table behind the name of a constraint.
+/// Strips the shard number that a node of a cluster appends to constraint names.
 fn without_number(constraint: &str) -> &str {
     match constraint.rsplit_once('_') {
         Some((name, number)) if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) => name,
@@ -202,7 +202,7 @@ fn without_number(constraint: &str) -> &str {
     }
 }
 
-/// The text of an error with its causes: the driver's own message is only a category such as `db error`.
+/// Joins the texts of an error and its causes: the driver's own message is only a category such as `db error`.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -216,7 +216,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// A connection that could not be made.
+/// Converts the error of a failed connection attempt.
 pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
     let cause = if let ConnectionError::BadConnection(text) = error { text.clone() } else { with_causes(error) };
     Failure::Unconnected(cause)
@@ -299,7 +299,7 @@ mod tests {
         assert!(matches!(failure.into_commit(), CommitError::Taken(Unique::EmployeeEmail)));
     }
 
-    /// What a server tells.
+    /// Error information of a server, as a fake.
     struct Told {
         message: &'static str,
         details: &'static str,

@@ -1,16 +1,16 @@
-//! Addresses of rows: how a statement finds the rows again that a part of it has found and locked.
+//! Addresses of rows: the columns by which a later part of a statement finds the rows that an earlier part locked.
 
-/// The columns that tell rows of one table apart within a statement.
+/// Columns that identify the rows of one table within a statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Address {
-    /// The place of the row in its table, which only the server that stores it knows.
+    /// Physical position (`ctid`), which only the server that stores the row knows.
     Place,
-    /// The key of the row behind its tenant.
+    /// Columns of the key after the tenant.
     Key(&'static [&'static str]),
 }
 
 impl Address {
-    /// The columns of a row as they are selected, each under the name that [`Address::names`] uses.
+    /// Returns the select list of the address, with the column names of [`Address::names`].
     pub(crate) fn columns(self) -> String {
         match self {
             Self::Place => "ctid AS place".to_owned(),
@@ -18,14 +18,14 @@ impl Address {
         }
     }
 
-    /// The same columns of rows that were found as `found`.
+    /// Returns the address columns of rows selected as `found`.
     pub(crate) fn names(self, found: &str) -> String {
         let names: &[&str] = if let Self::Key(columns) = self { columns } else { &["place"] };
         names.iter().map(|name| format!("{found}.{name}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Condition that `row` is the row that was found as `found`. `tenant` is the placeholder of its tenant, which stands
-    /// there for the lookup by a key.
+    /// Condition that `row` is the row selected as `found`. `tenant` is the placeholder of the tenant, for the
+    /// look-up by key.
     pub(crate) fn is_same(self, row: &str, found: &str, tenant: &str) -> String {
         match self {
             Self::Place => format!("{row}.ctid = {found}.place"),
@@ -36,7 +36,7 @@ impl Address {
         }
     }
 
-    /// Condition that a row is among those of a query, which is given the columns to select.
+    /// Condition that a row is in the result of a query. The query gets the columns to select.
     pub(crate) fn is_among(self, query: impl Fn(&str) -> String) -> String {
         match self {
             Self::Place => format!("ctid = ANY(ARRAY({}))", query("ctid")),

@@ -7,31 +7,31 @@ use candor_tables::flat::{Cell, Type};
 use crate::failure::{CHECK_PREFIX, Failure};
 use crate::sql::Sql;
 
-/// Check that fails where an idempotency key was used.
+/// Name of the check that fails if an idempotency key is already used.
 pub(crate) const REPLAYED: &str = "replayed";
 
-/// Columns of a stored answer behind its tenant.
+/// Columns of a stored answer after the tenant.
 pub(super) const REPLAY_COLUMNS: &str = "key, fingerprint, status, sealed, created_at, expires_at";
 
-/// Clause that takes over a key that exists already. The status follows, and then the condition, if there is one.
+/// Clause that overwrites an existing key. The expression for the status follows, then an optional condition.
 pub(super) const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
     sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at, status =";
 
-/// Assumption of a change set about its idempotency key. It matters on a cluster alone.
+/// Assumption of a change set about its idempotency key. Only a cluster uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdempotencyKeyState {
-    /// No request used the key; the statement fails where one did, see [`is_key_known`].
+    /// No request used the key. The statement fails if one did, see [`is_key_known`].
     New,
     /// A request may have used the key, and its answer may have expired.
     Any,
 }
 
-/// Returns `true` if a key that was expected to be new is not.
+/// Returns `true` if a key that was assumed to be new already exists.
 pub(crate) fn is_key_known(failure: &Failure) -> bool {
     failure.is_taken("replays_pkey")
 }
 
-/// Writes the statement that reads which of these keys have an answer already.
+/// Builds the query for the keys among these that already have an answer.
 pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
@@ -44,7 +44,7 @@ pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql 
     sql
 }
 
-/// Writes the statement that stores an answer by itself; it returns a row if the key was free or has expired.
+/// Builds the statement that stores an answer alone. It returns a row if the key was free or has expired.
 pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
@@ -53,13 +53,13 @@ pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
     sql
 }
 
-/// Insert of an answer, which returns a row if its key was free or has expired.
+/// Insert of an answer that returns a row if its key was free or has expired.
 pub(super) fn take(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
     let inserted = insert(sql, tenant, &[replay]);
     format!("{inserted} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint")
 }
 
-/// Insert of an answer, which fails with [`REPLAYED`] where its key is neither free nor expired.
+/// Insert of an answer that fails with [`REPLAYED`] if its key is neither free nor expired.
 pub(crate) fn take_or_fail(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
     let inserted = insert(sql, tenant, &[replay]);
     let status = "CASE WHEN r.expires_at <= excluded.created_at THEN excluded.status::text";

@@ -1,4 +1,4 @@
-//! The layout of one server: a change set is one statement, and a row is found again by its place in its table.
+//! Layout of one server: a change set is one statement, and locked rows are found again by `ctid`.
 
 use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
@@ -18,7 +18,7 @@ use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OneServer;
 
-/// Longest wait of a statement for several change sets for a lock of another transaction.
+/// Lock timeout of a statement for several change sets.
 const SHORT_WAIT: &str = "100ms";
 
 impl Layout for OneServer {
@@ -38,7 +38,7 @@ impl Layout for OneServer {
         1
     }
 
-    /// None: all members of a row are one array, whose statement is the same for any number of them.
+    /// Returns 0: all members of a row are one array, so the statement is the same for any number of them.
     fn most_member_values(&self) -> usize {
         0
     }
@@ -96,7 +96,7 @@ impl Layout for OneServer {
         statement.gate(&assert_sql(&format!("(SELECT count(*) FROM replay) = {count}"), REPLAYED));
     }
 
-    /// None: the position of an event is the id of its transaction, so events are rows like any other.
+    /// Returns nothing: the feed position of an event is its transaction id, so events are rows like any other.
     fn late_events(&self, _: &mut Vec<AnyRow>) -> Vec<AnyRow> {
         vec![]
     }
@@ -107,7 +107,7 @@ impl Layout for OneServer {
 
     fn name_secrets(&self, _: &mut Statement, _: &Table, _: &str, _: &[&Entry<'_>]) {}
 
-    /// One statement. Rows to delete are found by their place: with any other form the planner scans all reporting lines.
+    /// One statement. It deletes by `ctid`: any other form makes the planner scan all reporting lines.
     fn moved_lines(&self, tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
         let mut sql = Sql::default();
         let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));
@@ -134,7 +134,7 @@ impl Layout for OneServer {
         vec![sql]
     }
 
-    /// A tenant without subscriptions costs one look into a small index, so nothing is assumed.
+    /// Returns `Any`: a tenant without subscriptions costs one look-up in a small index.
     fn expected_subscribers(&self) -> ExpectedSubscribers {
         ExpectedSubscribers::Any
     }
@@ -151,12 +151,12 @@ impl Layout for OneServer {
         &[]
     }
 
-    /// None: unique indexes find the row by the hash.
+    /// Returns `None`: unique indexes find the row by the hash.
     fn tenant_of_secret(&self, _: &str, _: Cell) -> Option<Sql> {
         None
     }
 
-    /// The oldest transaction that still runs.
+    /// Returns the oldest running transaction: events of later ones may still appear.
     fn feed_horizon(&self) -> &'static str {
         "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + feed_offset()"
     }

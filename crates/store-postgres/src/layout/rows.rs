@@ -6,7 +6,7 @@ use candor_tables::flat::{Cell, Column, Table, Type};
 
 use super::Statement;
 
-/// A row of a change set with its cells.
+/// A row of a change set, with its cells.
 pub(crate) struct Entry<'c> {
     pub(crate) row: &'c AnyRow,
     pub(crate) cells: &'c [Cell],
@@ -21,17 +21,17 @@ impl<'c> Entry<'c> {
         Ok(Self { row, cells: row.cells()? })
     }
 
-    /// The id as a cell.
+    /// Returns the id as a cell.
     pub(crate) fn id(&self) -> Cell {
         Cell::Id(self.row.id())
     }
 
-    /// Version that the change set saw; 0 for a new row.
+    /// Returns the version that the change set saw; 0 for a new row.
     pub(crate) fn seen(&self) -> Cell {
         Cell::Int(self.row.seen().map_or(0, |version| version.0))
     }
 
-    /// Returns `true` if a cell holds the id of one of the others.
+    /// Returns `true` if a cell holds the id of one of the other rows.
     pub(crate) fn refers_to(&self, others: &[Entry<'_>]) -> bool {
         let ids = self.cells.iter().filter_map(|cell| if let Cell::Id(id) = cell { Some(*id) } else { None });
         ids.into_iter().any(|id| others.iter().any(|other| other.row.id() == id))
@@ -54,7 +54,7 @@ pub(crate) fn column_names(table: &Table) -> String {
     written_columns(table).map(|column| column.name).collect::<Vec<_>>().join(", ")
 }
 
-/// FROM item named `u` with the rows, column by column as arrays, and the version that was seen of each.
+/// `FROM` item named `u` with the rows as one array for each column, and the version that was seen of each.
 pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Entry<'_>]) -> String {
     let mut arrays: Vec<_> = written_columns(table)
         .enumerate()
@@ -67,7 +67,7 @@ pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Ent
     format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), column_names(table))
 }
 
-/// The columns of `u`. Arrays of ids travel as texts and are cast back.
+/// Returns the columns of `u`. Arrays of ids are bound as texts and cast back.
 pub(crate) fn array_columns(table: &Table) -> Vec<String> {
     let cast = |kind| if kind == Type::Ids { "::uuid[]" } else { "" };
     written_columns(table).map(|column| format!("u.{}{}", column.name, cast(column.kind))).collect()

@@ -1,8 +1,9 @@
-//! The statement of a change set while it is built: parts, each of which writes one thing, and checks.
+//! Builder for the statement of a change set: parts, each of which writes one thing, and checks.
 //!
-//! On one server the parts become the CTEs of one statement and see the same state. The final SELECT makes the checks: a
-//! check that fails casts its name to a number, so the statement fails as a whole and the server's message quotes the name.
-//! On a cluster each part becomes a statement of its own together with its checks, see [`Layout::finish`].
+//! On one server the parts become the CTEs of one statement and see the same state. The final `SELECT` evaluates
+//! the checks. A failing check casts its name to a number: the statement fails as a whole, and the server's
+//! message quotes the name. On a cluster each part becomes a separate statement with its checks, see
+//! [`Layout::finish`].
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, Id, WebhookId};
@@ -12,30 +13,30 @@ use super::{Layout, SharedLayout};
 use crate::failure::{CHECK_PREFIX, Failure};
 use crate::sql::Sql;
 
-/// A part or a check, in the order in which they were added.
+/// A part or a check. Items stay in the order in which they were added.
 pub(crate) enum Item {
-    /// A CTE: its name, the words between AS and the query, and the query.
+    /// A CTE: its name, the keywords between `AS` and the query, and the query.
     Part { name: String, form: &'static str, text: String },
-    /// An expression that fails where its condition does not hold.
+    /// An expression that fails if its condition is false.
     Check(String),
 }
 
-/// A statement that is being built.
+/// A statement under construction.
 pub(crate) struct Statement {
-    /// The parameters, and in the end the text.
+    /// The parameters, and after `finish` the text.
     pub(crate) sql: Sql,
     /// Placeholder of the tenant.
     pub(crate) tenant: String,
     pub(crate) layout: SharedLayout,
     pub(super) items: Vec<Item>,
-    /// Whether parts begin only when the part `go` has a row.
+    /// `true` if later parts must wait for a row of the part `go`.
     pub(super) is_gated: bool,
     /// Names of the parts that queue deliveries.
     pub(crate) queued: Vec<String>,
 }
 
 impl Statement {
-    /// Creates a statement without parts about rows of a tenant.
+    /// Creates a statement without parts for rows of a tenant.
     pub(crate) fn new(layout: SharedLayout, tenant: Tenant) -> Self {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);
@@ -55,18 +56,18 @@ impl Statement {
         self.items.push(Item::Part { name: name.to_owned(), form, text: text.to_owned() });
     }
 
-    /// Adds a check: where the condition does not hold, the statement fails with the name.
+    /// Adds a check: if the condition is false, the statement fails with the name.
     pub(crate) fn check(&mut self, condition: &str, name: &str) {
         self.add_check(assert_sql(condition, name));
     }
 
-    /// Adds an expression that fails by itself.
+    /// Adds an expression that fails if its own condition is false.
     pub(crate) fn add_check(&mut self, expression: String) {
         self.items.push(Item::Check(expression));
     }
 
-    /// Rows to insert, given the values of each. One row waits for the idempotency key; a gated statement inserts several
-    /// from arrays, see [`Layout::most_values`].
+    /// Rows to insert, given the values of each. In a gated statement one row waits for the idempotency key;
+    /// several rows come from arrays, see [`Layout::most_values`].
     pub(crate) fn rows(&self, rows: &[String]) -> String {
         match rows {
             [values] if self.is_gated => format!("SELECT {values} {}", self.from("")),
@@ -74,8 +75,8 @@ impl Statement {
         }
     }
 
-    /// FROM clause of a part that begins only when the idempotency key is taken: the answer to a retry comes before any
-    /// other refusal. `others` are the other tables that the part reads.
+    /// `FROM` clause of a part that waits for the idempotency key, so that a retry gets its stored answer before
+    /// any other error. `others` are the further tables that the part reads.
     pub(crate) fn from(&self, others: &str) -> String {
         match (others, self.is_gated) {
             ("", false) => String::new(),
@@ -85,41 +86,42 @@ impl Statement {
         }
     }
 
-    /// USING clause of a DELETE that begins only when the idempotency key is taken.
+    /// `USING` clause of a `DELETE` that waits for the idempotency key.
     pub(crate) fn using(&self) -> &'static str {
         if self.is_gated { "USING go" } else { "" }
     }
 
-    /// Makes all parts that follow wait until the expression has a value, which fails unless the keys are taken.
+    /// Makes all later parts wait for the expression, which fails unless the keys are taken.
     pub(super) fn gate(&mut self, expression: &str) {
         self.named_part("go", "MATERIALIZED ", &format!("SELECT {expression} AS ok"));
         self.add_check("(SELECT ok FROM go)".to_owned());
         self.is_gated = true;
     }
 
-    /// Writes the statements, each with whether its rows are the leased deliveries, which are read if `leases`.
+    /// Builds the statements. The flag is `true` for a statement that returns leased deliveries, which needs
+    /// `leases`.
     pub(crate) fn finish(self, leases: bool) -> Vec<(Sql, bool)> {
         let layout: &dyn Layout = self.layout;
         layout.finish(self, leases)
     }
 
-    /// The items in their order, with the parameters and the names of the parts that queue deliveries.
+    /// Returns the parameters, the items in their order, and the names of the parts that queue deliveries.
     pub(crate) fn into_parts(self) -> (Sql, Vec<Item>, Vec<String>) {
         (self.sql, self.items, self.queued)
     }
 }
 
-/// Expression that fails with a name where a condition does not hold. It is no constant, because the planner would evaluate
-/// that.
+/// Expression that fails with a name if the condition is false. Both branches are texts that are cast at run time:
+/// the planner would evaluate a constant and fail early.
 pub(crate) fn assert_sql(condition: &str, name: &str) -> String {
     format!("(CASE WHEN {condition} THEN '1'::text ELSE '{CHECK_PREFIX}{name}'::text END)::int")
 }
 
-/// Key of a delivery that was leased; `None` in a row that only carries checks.
+/// Key of a leased delivery; `None` in a row that only carries checks.
 pub(crate) type LeasedDelivery = Option<(WebhookId, EventId)>;
 
-/// Final SELECT that returns the deliveries which these parts queued: a row for each, and one without where there is none,
-/// so that the checks are made all the same.
+/// Final `SELECT` that returns the deliveries queued by these parts. It has at least one row, so that the checks
+/// are always evaluated.
 pub(crate) fn select_leased(checks: &str, queued: &[String]) -> String {
     if queued.is_empty() {
         return format!("SELECT NULL::uuid, NULL::uuid, {checks}");

@@ -1,4 +1,4 @@
-//! Lists: a page of any resource, by any conditions, at a cost that does not depend on how far the page is.
+//! Lists: a page of any resource under any conditions. The cost does not depend on the position of the page.
 
 mod page;
 mod plan;
@@ -17,8 +17,8 @@ use crate::store::PostgresStore;
 use page::Part;
 
 impl PostgresStore {
-    /// The rows of a page of what some lists hold together, and one more if there is one. The lists are of one table in
-    /// one order and have no row in common.
+    /// Reads the rows of a page of several lists together, and one more row if there is one. The lists must be of
+    /// one table in one order and have no row in common.
     pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<Found>> {
         let listings: Vec<_> = listings.iter().filter(|it| !it.conditions.iter().any(is_unanswerable)).collect();
         let Some(limit) = listings.first().map(|it| usize::from(it.limit)) else { return Ok(vec![]) };
@@ -43,15 +43,16 @@ impl PostgresStore {
         self.answer(&asked, page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
-    /// The rows of several runs. All go as far as they must: rows that one of them did not come to may belong before those
-    /// of another.
+    /// Reads the merged rows of several runs. No run has a bounded scan: a row beyond the bound may belong before
+    /// the rows of another run.
     async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
         let goes_far = parts.iter().any(|(_, it)| it.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
         self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await
     }
 
-    /// Runs the statement of a page: where others wait if its cost has a bound, else apart from them.
+    /// Runs the statement of a page: on a shared connection if its cost is bounded, else on a connection for slow
+    /// reads.
     async fn answer(&self, asked: &Asked<'_>, sql: Sql, goes_far: bool) -> Read<Vec<Found>> {
         let Some(first) = asked.listings.first() else { return Ok(vec![]) };
         let (tenant, kind, count) = (asked.tenant, first.kind, usize::from(first.limit) + 1);
@@ -62,7 +63,7 @@ impl PostgresStore {
         self.slowly(tenant, &conditions, &sql, |row| Ok(kind.read(row)?)).await
     }
 
-    /// Reads rows on a shared connection, or apart from small reads if so many of them are probably large.
+    /// Reads rows on a shared connection, or on a pooled one if `count` rows are probably large.
     pub(crate) async fn read_sized(&self, tenant: Tenant, kind: RowKind, count: usize, sql: Sql) -> Read<Vec<Found>> {
         let read = move |row: &mut dyn Fetch| Ok(kind.read(row)?);
         let found = match self.row_sizes.are_large(tenant, kind.table(), count) {
@@ -74,25 +75,25 @@ impl PostgresStore {
     }
 }
 
-/// The lists that a page is made of.
+/// The lists that make up a page.
 struct Asked<'l> {
     tenant: Tenant,
     listings: &'l [&'l Listing],
 }
 
 impl Asked<'_> {
-    /// Whether any of them has to walk past rows that are not wanted, for all that their indexes say.
+    /// Returns `true` if a list has to scan rows that its index cannot exclude.
     fn is_walk(&self) -> bool {
         !self.listings.iter().all(|it| AccessPath::of(it).is_answered())
     }
 }
 
-/// The server refuses such a text.
+/// Returns `true` for a text with NUL, which PostgreSQL rejects.
 fn zero(cell: &Cell) -> bool {
     matches!(cell, Cell::Text(text) if text.contains('\0'))
 }
 
-/// The server refuses texts with a zero, and no stored one has it: nothing is equal to it.
+/// Returns `true` if no row can match. PostgreSQL rejects texts with NUL, so no stored text contains one.
 fn is_unanswerable(condition: &Condition) -> bool {
     match condition {
         Condition::Is(_, cell) => zero(cell),

@@ -1,4 +1,4 @@
-//! The statement behind a page.
+//! Statement of a page of a list.
 
 use candor_domain::access::Tenant;
 use candor_tables::flat::{Cell, Column};
@@ -8,36 +8,36 @@ use candor_tables::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
 use crate::sql::Sql;
 use crate::sql::row::columns_of;
 
-/// Bounds that the planner knows beforehand: a plan is made once for all values of a parameter, and without a known
-/// bound it would prepare to read a tenth of the table. The usual sizes of pages have bounds of their own, because a walk
-/// goes on until it has found as many.
+/// Row limits as literals. A generic plan does not know the value of a parameter, and would prepare to read a
+/// tenth of the table. The usual page sizes have limits of their own, because a scan continues until it has found
+/// as many rows.
 const BOUNDS: [u32; 6] = [27, 52, 103, 1001, 10_001, 65_537];
-/// Rows that a bounded scan meets before it ends: whoever looks for a team that has long been silent must not read everyone
-/// else's rows. Looking a row up in a hash costs some 0.1 µs, by an index 0.8 µs.
+/// Maximum number of rows that a bounded scan reads with hashed look-ups. A list of a team without recent rows
+/// must not read all other rows. A hashed look-up of a row costs some 0.1 µs, an indexed one 0.8 µs.
 const HASHED_STRIDE: u32 = 50_000;
 const INDEXED_STRIDE: u32 = 5_000;
 
-/// One of the lists that a page is put together from, and where its rows come from.
+/// One of the lists of a page, with the source of its rows.
 pub(super) struct Part<'l> {
     listing: &'l Listing,
     source: &'l RowSource,
-    /// After how many rows a scan ends, whether or not the page is full.
+    /// Number of rows after which the scan ends, even if the page is not full; `None` for no bound.
     stride: Option<u32>,
 }
 
 impl<'l> Part<'l> {
-    /// All rows, as far as it takes.
+    /// Part that scans without a bound.
     pub(super) const fn whole(listing: &'l Listing, source: &'l RowSource) -> Self {
         Self { listing, source, stride: None }
     }
 
-    /// The rows among so many that are met.
+    /// Part that scans at most `stride` rows.
     pub(super) const fn met(listing: &'l Listing, source: &'l RowSource, stride: u32) -> Self {
         Self { listing, source, stride: Some(stride) }
     }
 
-    /// Whether what is looked at stands in an index, or comes from elsewhere than the table: then only ids are found at
-    /// first, and the rows are fetched for the page alone.
+    /// Returns `true` if the first pass selects only ids, and the rows are fetched for the page alone. This is so
+    /// if an index covers the list, or if the rows come from another table.
     fn finds_ids(&self) -> bool {
         match self.source {
             RowSource::Gather(_) | RowSource::GatherFirsts(_) => true,
@@ -46,7 +46,7 @@ impl<'l> Part<'l> {
     }
 }
 
-/// After how many rows a scan has gone far.
+/// Maximum number of rows that the first, bounded scan reads.
 pub(super) const fn first_stride(source: &RowSource) -> u32 {
     match source {
         RowSource::Scan(filter) if !filter.hashed.is_empty() => HASHED_STRIDE,
@@ -54,8 +54,8 @@ pub(super) const fn first_stride(source: &RowSource) -> u32 {
     }
 }
 
-/// Writes the statement for a page of what some lists hold together: lists of one table in one order that have no row in
-/// common.
+/// Builds the statement for a page of several lists together. The lists must be of one table in one order and have
+/// no row in common.
 pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let Some(Part { listing, .. }) = parts.first() else { return Sql::default() };
     let mut sql = Sql::default();
@@ -72,7 +72,7 @@ pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
 
 struct PageSql {
     sql: Sql,
-    /// The tenant's placeholder.
+    /// Placeholder of the tenant.
     tenant: String,
     limit: String,
     after: Option<(String, String)>,
@@ -96,7 +96,7 @@ impl PageSql {
         let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table().name);
         let columns = columns_of(first.table(), "r.", tenant);
         let text = if self.ids_first {
-            // One by one by their keys: OFFSET 0 keeps the planner from joining in any other way.
+            // Fetched one by one by key: `OFFSET 0` keeps the planner from other joins.
             let order = order(first, "p.place", "p.id");
             format!(
                 "SELECT {columns} FROM (SELECT * FROM ({runs}) AS p ORDER BY {order} LIMIT {limit}) AS p \
@@ -110,7 +110,7 @@ impl PageSql {
         self.sql.push(&text);
     }
 
-    /// One ordered, bounded run.
+    /// SQL of one ordered, limited run.
     fn run(&mut self, part: &Part<'_>, run: Option<String>) -> String {
         let (listing, bound, name) = (part.listing, self.bound, part.listing.table().name);
         let place = format!("r.{}", listing.sort.name);
@@ -134,7 +134,7 @@ impl PageSql {
                  WHERE {looks} ORDER BY {order} LIMIT {bound})"
             );
         }
-        // Looked up where the row is met, which spares a step for each of them.
+        // The look-up is in the select list of the scan, which saves one plan step for each row.
         let outer = self::order(listing, "r.place", "r.id");
         format!(
             "(SELECT r.id, r.place FROM (SELECT {wanted}, {looks} AS hit FROM {name} AS r WHERE {met} \
@@ -142,7 +142,8 @@ impl PageSql {
         )
     }
 
-    /// The rows of what a condition names, or those of the people whose first rows are the first of all.
+    /// SQL of a run that starts from another table: from the rows that a condition names, or from people ranked by
+    /// their first row.
     fn gather(&mut self, listing: &Listing, from: usize, met: &[String], by_firsts: bool) -> String {
         let (bound, name) = (self.bound, listing.table().name);
         let place = format!("r.{}", listing.sort.name);
@@ -178,7 +179,7 @@ impl PageSql {
             }
             Some(Condition::Among(ids)) => {
                 let ids = self.sql.ids(ids.iter().copied());
-                // The fence keeps the planner from walking along the order instead.
+                // `OFFSET 0` keeps the planner from scanning along the order instead.
                 format!(
                     "(SELECT g.id, g.place FROM (SELECT r.id, {place} AS place FROM {name} AS r \
                      WHERE r.id = ANY({ids}) AND {all} OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"
@@ -188,7 +189,7 @@ impl PageSql {
         }
     }
 
-    /// The people below somebody, who may be counted among them.
+    /// Query for the people below a manager, with `itself` including the manager.
     fn people(&self, manager: &str, itself: bool) -> String {
         let tenant = &self.tenant;
         let and = if itself { format!(" UNION ALL SELECT {manager}::uuid") } else { String::new() };
@@ -197,8 +198,9 @@ impl PageSql {
         )
     }
 
-    /// Each person's first row gives the people whose rows can be on the page at all: as many people as the page has
-    /// rows, and whoever ties with the last of them. So it does not matter how many rows a person has.
+    /// SQL of a run that ranks people by their first row. Only as many people as the page has rows, and those tied
+    /// with the last of them, can have rows on the page. So the cost does not depend on the number of rows for
+    /// each person.
     fn newest(&self, listing: &Listing, people: &str, column: &str, all: &str) -> String {
         let (bound, limit, name) = (self.bound, &self.limit, listing.table().name);
         let place = format!("r.{}", listing.sort.name);
@@ -218,7 +220,7 @@ impl PageSql {
         )
     }
 
-    /// The conditions that a row answers by itself.
+    /// Conditions that columns of the row itself decide.
     fn plain(&mut self, listing: &Listing, run: Option<String>) -> Vec<String> {
         let mut all = vec![format!("r.tenant_id = {}", self.tenant)];
         all.extend(run);
@@ -255,9 +257,9 @@ impl PageSql {
         all
     }
 
-    /// The conditions that another table answers, but for the one the rows come from. Their forms keep the planner from
-    /// joining, whose cost it cannot know: an EXISTS with an OFFSET is one look by the index, and an IN that is compared
-    /// is hashed when it is first needed.
+    /// Conditions that another table decides, except the one that supplies the rows. Their forms keep the planner
+    /// from joins, whose cost it cannot estimate: an `EXISTS` with `OFFSET` is one index look-up, and a compared
+    /// `IN` builds a hash on first use.
     fn looks(&mut self, listing: &Listing, filter: &RowFilter, without: Option<usize>) -> Vec<String> {
         let (tenant, mut looks) = (self.tenant.clone(), vec![]);
         for (at, condition) in listing.conditions.iter().enumerate() {

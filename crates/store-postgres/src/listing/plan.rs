@@ -1,4 +1,4 @@
-//! What is counted before a page is read, so that the shortest way to its rows can be chosen.
+//! Counts that select the cheapest source of a page's rows.
 
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
@@ -11,7 +11,7 @@ use crate::sql::row::int;
 use crate::store::PostgresStore;
 
 impl PostgresStore {
-    /// What leads to a page of a list.
+    /// Returns the plan for a page of a list.
     pub(super) async fn plan(&self, tenant: Tenant, listing: &Listing) -> Read<ListPlan> {
         let mut planner = ListPlanner::of(listing);
         while let Some(condition) = planner.next_to_count() {
@@ -20,7 +20,7 @@ impl PostgresStore {
         Ok(planner.plan())
     }
 
-    /// How many people or rows a condition names, as far as that matters.
+    /// Counts the people or rows that a condition names, up to the planner's maximum.
     async fn count(&self, tenant: Tenant, condition: &Condition) -> Read<usize> {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);

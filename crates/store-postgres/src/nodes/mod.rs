@@ -1,9 +1,9 @@
-//! The servers that statements go to: one, or the nodes of a cluster that the URL names, each of which is asked for the
-//! tenants that it has.
+//! Servers of the database: a single one, or the nodes of a cluster that the URL names. Statements of a tenant go
+//! to the node with its rows.
 //!
-//! Every node answers everything, what is another's at some cost. So where a tenant is, is only a hint: one that is old costs
-//! time and nothing else, and instead of a node that cannot be reached another one is asked. What is on a node that does not
-//! answer at all is refused until it does, so that nobody else waits behind it.
+//! Every node can answer every statement, at some cost if the rows are on another node. So the location of a
+//! tenant is only a hint: a stale one costs time, and another node replaces an unreachable one. Rows on a node
+//! that accepts connections but does not answer are refused, so that other requests do not wait behind them.
 
 mod state;
 pub(crate) mod transaction;
@@ -29,33 +29,33 @@ use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, State, Unanswered, asked};
 use watch::Watch;
 
-/// Where a tenant is, is looked up again after so long: it may have been moved. A look takes as much as some requests.
+/// Lifetime of a cached tenant location, because a tenant may be moved. A look-up costs as much as some requests.
 const REMEMBERED: Duration = Duration::from_secs(30);
-/// The longest that a statement on a shared connection runs, which others wait behind: far above what any of them needs.
+/// Statement timeout on shared connections, where other statements wait behind: far above the need of any of them.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many connections each server gets for what.
+/// Number of connections to each server, by use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// Those that reads share.
+    /// Number of connections shared by reads.
     pub(crate) shared: usize,
-    /// Those that one transaction, or one read, has at a time.
+    /// Number of exclusive connections, each for one transaction or one read at a time.
     pub(crate) pooled: usize,
-    /// Those for slow reads, and how long these take.
+    /// Connections and timeout of slow reads.
     pub(crate) slow: SlowReads,
 }
 
-/// The connections to one server. They are made when they are first needed.
+/// Connections to one server. Each is opened when it is first needed.
 pub(crate) struct Connections {
     shared: SharedConnections,
-    /// Those that one transaction, or one read, has at a time.
+    /// Exclusive connections, each for one transaction or one read at a time.
     pub(crate) main: Pool,
-    /// Those for slow reads.
+    /// Connections for slow reads.
     pub(crate) slow: Pool,
 }
 
 impl Connections {
-    /// To the only server.
+    /// Creates the connections to the only server.
     pub(crate) fn new(session: &Session, sizes: Sizes) -> Result<Self, ConnectError> {
         Self::to(None, session, sizes)
     }
@@ -70,12 +70,12 @@ impl Connections {
     }
 }
 
-/// The servers. Clones are the same ones.
+/// Servers of the database. Clones share the connections.
 #[derive(Clone)]
 pub(crate) struct Nodes(Arc<Inner>);
 
 struct Inner {
-    /// In the order of the URL; at least one.
+    /// In the order of the URL; never empty.
     nodes: Vec<Node>,
     states: RwLock<Vec<State>>,
     tenants: Cache<Tenant, Option<NodeNumber>>,
@@ -84,22 +84,22 @@ struct Inner {
 struct Node {
     name: String,
     connections: Connections,
-    /// What looks at it again and again, where there are several.
+    /// Health check of the node; `None` for a single server.
     watch: Option<Watch>,
 }
 
 impl Nodes {
-    /// A server that has everything, or a cluster of which one node is named.
+    /// Creates the set of a single server, or of a cluster of which one node is named.
     pub(crate) fn alone(connections: Connections) -> Self {
         Self::of(vec![Node { name: String::new(), connections, watch: None }])
     }
 
-    /// The nodes of a cluster. Those that cannot be reached now are tried again all the time.
+    /// Creates the set of a cluster's nodes. Health checks retry unreachable nodes.
     ///
     /// # Errors
-    /// [`ConnectError`], when none can be reached.
+    /// [`ConnectError`] if no node can be reached.
     pub(crate) async fn of_cluster(sessions: Vec<(String, Session)>, sizes: Sizes) -> Result<Self, ConnectError> {
-        // One of them looks at the node.
+        // One pooled connection is used for the health check.
         let sizes = Sizes { pooled: sizes.pooled.saturating_sub(1).max(1), ..sizes };
         let node = |(name, session): (String, Session)| {
             let connections = Connections::to(Some(&name), &session, sizes)?;
@@ -117,7 +117,7 @@ impl Nodes {
         Self(Arc::new(Inner { nodes, states, tenants }))
     }
 
-    /// How many servers there are.
+    /// Returns the number of servers.
     pub(crate) fn count(&self) -> usize {
         self.0.nodes.len()
     }
@@ -138,8 +138,8 @@ impl Nodes {
         }
     }
 
-    /// Runs a read on a connection of its own, from this pool of the tenant's node. A read that loses its connection is run
-    /// once more.
+    /// Runs a read on an exclusive connection, from the given pool of the tenant's node. A read that loses its
+    /// connection is retried once.
     pub(crate) async fn read_apart(
         &self,
         pool: fn(&Connections) -> &Pool,
@@ -161,7 +161,7 @@ impl Nodes {
         done
     }
 
-    /// A connection for what one user does alone, to the node of a tenant if there is one.
+    /// Returns an exclusive connection, to the node of the tenant if one is given.
     pub(crate) async fn connection(&self, tenant: Option<Tenant>) -> Result<Pooled, Failure> {
         self.pooled(|it| &it.main, tenant).await
     }
@@ -177,7 +177,7 @@ impl Nodes {
         }
     }
 
-    /// The number of the node that has a tenant, where there is a choice. Who does not know it asks any.
+    /// Returns the number of the node that has a tenant's rows; `None` for a single server or an unknown location.
     async fn number_of(&self, tenant: Option<Tenant>) -> Option<NodeNumber> {
         let tenant = tenant.filter(|_| self.0.nodes.len() > 1)?;
         if let Some(known) = self.0.tenants.get(&tenant) {
@@ -185,7 +185,7 @@ impl Nodes {
         }
         let mut sql = Sql::default();
         let id = sql.id(tenant.to_bytes());
-        // The parts of all tables that have a tenant's rows are on one node.
+        // Shards of all tables with a tenant's rows are on one node.
         sql.push(&format!(
             "SELECT groupid::bigint FROM pg_dist_placement \
              WHERE shardid = get_shard_id_for_distribution_column('events', {id})"
@@ -206,7 +206,7 @@ impl Nodes {
 }
 
 impl Inner {
-    /// The connections to use for what is on this node, and their place.
+    /// Returns the connections for rows on the wanted node, with the index of the chosen node.
     fn asked(&self, wanted: Option<NodeNumber>) -> Result<(usize, &Connections), Failure> {
         let place = match self.nodes.as_slice() {
             [_] => 0,
@@ -217,8 +217,8 @@ impl Inner {
         Ok((place, &node.connections))
     }
 
-    /// Notes that no connection to a node could be made; says whether another one can be asked instead. That a node is
-    /// silent is known better.
+    /// Marks a node as down after a failed connection, and returns `true` if another node can be asked. A node
+    /// marked as silent stays so: the health check knows more than one failure.
     fn leaves(&self, place: usize, reason: &str) -> bool {
         let down = |before: State| match before.health {
             Health::Silent => before,
@@ -227,7 +227,7 @@ impl Inner {
         self.nodes.len() > 1 && self.note(place, reason, down).into_iter().any(State::is_up)
     }
 
-    /// Notes what is known of a node now; answers what is known of all of them.
+    /// Updates the state of a node, and returns the states of all.
     fn note(&self, place: usize, reason: &str, now: impl Fn(State) -> State) -> Vec<State> {
         let mut states = self.states.write().unwrap_or_else(PoisonError::into_inner);
         if let (Some(node), Some(state)) = (self.nodes.get(place), states.get_mut(place)) {
@@ -240,7 +240,7 @@ impl Inner {
 }
 
 impl Node {
-    /// Tells operators what has become of it.
+    /// Reports a change of the node's health to the log and the metrics.
     fn tell(&self, before: Health, now: Health, reason: &str) {
         let node = self.name.as_str();
         gauge!("candor_store_node_up", "node" => self.name.clone()).set(u8::from(now == Health::Up));

@@ -1,29 +1,29 @@
-//! What is known of the nodes, and which of them is asked.
+//! States of the nodes, and the choice of the node for a statement.
 
-/// The number by which a cluster's catalogue knows a node, and the parts of tables that are on it.
+/// Group id of a node in the catalog of Citus, which also locates shards.
 pub(super) type NodeNumber = i64;
 
-/// What is known of a node.
+/// Last known state of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) health: Health,
-    /// The number that it told last.
+    /// Last reported group id; `None` if the node has not answered yet.
     pub(super) number: Option<NodeNumber>,
 }
 
-/// How a node is.
+/// Health of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Health {
-    /// It takes connections.
+    /// The node accepts connections.
     Up,
-    /// The last connection to it could not be made, and that was soon clear.
+    /// The node quickly refused the last connection.
     Down,
-    /// It does not answer.
+    /// The node does not answer.
     Silent,
 }
 
 impl State {
-    /// Before anything is known.
+    /// State before the first health check.
     pub(super) const NEW: Self = Self { health: Health::Up, number: None };
 
     pub(super) fn is_up(self) -> bool {
@@ -31,15 +31,15 @@ impl State {
     }
 }
 
-/// The node that has the rows does not answer.
+/// Error for rows on a node that does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unanswered;
 
-/// The place of the node to ask for what is on the node of this number: of that one, if it is up; else of the first that is,
-/// for each of them answers everything. Where none is, the first is tried.
+/// Returns the index of the node to ask for rows of a given group. This is the group's own node if it is up, else
+/// the first node that is, because each can answer everything. If none is up, the first is tried.
 ///
-/// Not so for what is on a node that is silent, or may be: another one waits for it as well, and so would whoever is behind on
-/// the same connection.
+/// Rows on a node that is or may be silent are refused. Another node would wait for the silent one as well, and
+/// block later statements on the same connection.
 pub(super) fn asked(states: &[State], wanted: Option<NodeNumber>) -> Result<usize, Unanswered> {
     if wanted.is_some() {
         if let Some(own) = states.iter().position(|it| it.is_up() && it.number == wanted) {
@@ -79,11 +79,11 @@ mod tests {
             (&[up(Some(0)), up(Some(1))], Some(7), 0),
             (&[down(Some(0)), up(Some(1)), up(Some(2))], None, 1),
             (&[up(None), up(None), up(Some(2))], Some(2), 2),
-            // Two servers for one node, of which one takes writes.
+            // Two servers with one group id, of which only one accepts writes.
             (&[down(Some(1)), up(Some(1)), up(Some(1))], Some(1), 1),
             (&[silent(Some(1)), up(Some(0)), up(Some(1))], Some(1), 2),
             (&[down(Some(0)), down(Some(1))], Some(1), 0),
-            // Those of others, and what is on no node alone.
+            // A silent node refuses neither rows of other nodes nor statements without a node.
             (&[up(Some(0)), silent(Some(1)), up(Some(2))], Some(2), 2),
             (&[silent(Some(0)), silent(None), up(Some(2))], None, 2),
         ];

@@ -1,4 +1,4 @@
-//! Statements that hold together or not at all, sent at once on a connection of their own.
+//! Transactions: statements that are committed together or not at all, pipelined on an exclusive connection.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,27 +20,28 @@ use crate::nodes::Nodes;
 use crate::sql::Sql;
 use crate::sql::planner_settings::STEER;
 
-/// How often a transaction is tried when transactions get in each other's way.
+/// Maximum number of attempts for a transaction that collides with others.
 const TRIES: u32 = 4;
-/// A pause before trying again, longer every time, so that the others get done.
+/// Pause before the second attempt. Each later pause is longer by this, so that the other transactions can finish.
 const PAUSE: Duration = Duration::from_millis(5);
-/// A transaction that takes longer is given up, and so is its connection: the server's own limits should have ended it.
+/// Time limit for a transaction; after it the connection is closed. The server's timeouts should end the
+/// transaction before.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// Statements on their way to the server.
+/// Statements to send as one transaction.
 pub(crate) struct Transaction {
     statements: Vec<Sql>,
-    /// The places of those whose rows are the answer.
+    /// Indexes of the statements whose rows are the result.
     answering: Vec<usize>,
 }
 
 impl Transaction {
-    /// One statement, which is a transaction by itself.
+    /// Creates a transaction of one statement, which needs no `BEGIN`.
     pub(crate) fn alone(statement: Sql) -> Self {
         Self { statements: vec![statement], answering: vec![0] }
     }
 
-    /// A transaction of several statements; the rows of the one at this place are the answer.
+    /// Creates a transaction of several statements. The rows of the statement at `answering` are the result.
     pub(crate) fn of(statements: Vec<Sql>, answering: usize) -> Self {
         let mut all = vec![Sql::plain("BEGIN")];
         all.extend(statements);
@@ -48,7 +49,8 @@ impl Transaction {
         Self { statements: all, answering: vec![answering + 1] }
     }
 
-    /// A transaction of statements, each with whether its rows belong to the answer. Those of one alone do.
+    /// Creates a transaction of statements, each with a flag whether its rows belong to the result. The rows of a
+    /// single statement always do.
     pub(crate) fn of_some(mut statements: Vec<(Sql, bool)>) -> Self {
         if statements.len() == 1 {
             let only = statements.remove(0).0;
@@ -58,7 +60,8 @@ impl Transaction {
         Self { answering, ..Self::of(statements.into_iter().map(|(it, _)| it).collect(), 0) }
     }
 
-    /// Creates a transaction whose statements are planned for a long queue. The rows of the last one are the answer.
+    /// Creates a transaction whose statements are planned for a long queue. The rows of the last one are the
+    /// result.
     pub(crate) fn steered(statements: Vec<Sql>) -> Self {
         let last = statements.len();
         let mut all = vec![Sql::plain(STEER)];
@@ -66,19 +69,20 @@ impl Transaction {
         Self::of(all, last)
     }
 
-    /// Creates a transaction of statements, each with whether its rows belong to the answer, under some settings.
+    /// Creates a transaction of statements under some settings. Each statement has a flag whether its rows belong
+    /// to the result.
     pub(crate) fn with_settings(settings: &[&str], statements: Vec<(Sql, bool)>) -> Self {
         let settings = settings.iter().map(|setting| (Sql::plain(setting), false));
         Self::of_some(settings.chain(statements).collect())
     }
 
-    /// Whose rows it is about, if these are one tenant's.
+    /// Returns the tenant whose rows the transaction touches; `None` for cross-tenant transactions.
     fn tenant(&self) -> Option<Tenant> {
         self.statements.iter().find_map(Sql::of)
     }
 }
 
-/// Carries work out in a task on the runtime where connections live: a caller who goes away does not stop it half-way.
+/// Runs work in a task on the runtime of the connections, so that a caller that goes away cannot interrupt it.
 pub(crate) async fn carried_out<T, E>(
     home: &Handle,
     work: impl Future<Output = Result<T, E>> + Send + 'static,
@@ -96,7 +100,7 @@ where
     }
 }
 
-/// Sends a transaction and reads its answer; again, when it collided with other transactions.
+/// Sends a transaction and reads its result. Retries after collisions with other transactions.
 pub(crate) async fn send<T>(
     nodes: &Nodes,
     transaction: &Transaction,
@@ -105,7 +109,7 @@ pub(crate) async fn send<T>(
     values(send_raw(nodes, transaction).await?, read)
 }
 
-/// The same, with the rows of the answer as they are.
+/// Sends a transaction and returns the raw rows of its result. Retries after collisions with other transactions.
 pub(crate) async fn send_raw(nodes: &Nodes, transaction: &Transaction) -> Result<Vec<RawRow>, Failure> {
     let mut tried = 1;
     loop {
@@ -121,7 +125,8 @@ pub(crate) async fn send_raw(nodes: &Nodes, transaction: &Transaction) -> Result
     }
 }
 
-/// Sends a transaction once. Where its answer cannot be read, nobody says that nothing holds.
+/// Sends a transaction once. If its result cannot be read, the outcome is unknown: the transaction may be
+/// committed.
 pub(crate) async fn send_once<T>(
     nodes: &Nodes,
     transaction: &Transaction,
@@ -153,21 +158,21 @@ async fn try_once(nodes: &Nodes, transaction: &Transaction) -> TransactionOutcom
     outcome
 }
 
-/// How a transaction ended.
+/// Outcome of a transaction.
 pub(crate) enum TransactionOutcome<T> {
-    /// It holds; these are the rows.
+    /// Committed; holds the rows of the result.
     Done(Vec<T>),
-    /// Nothing of it holds, and the connection is in order.
+    /// Rolled back, and the connection is reusable.
     Undone(Failure),
-    /// There is no connection, or it is not in order; whether the transaction holds is not known.
+    /// Unknown whether committed: there is no connection, or it is not reusable.
     Unknown(Failure),
 }
 
-/// Sends all statements at once, in their order, and looks at every answer: the COMMIT behind a statement that failed in
-/// the server is a silent ROLLBACK. All of them go through the connection's statement cache, whose queue keeps the order.
+/// Pipelines all statements in their order, and checks every response: a `COMMIT` after a failed statement is a
+/// silent `ROLLBACK`. All statements pass the statement cache of the connection, whose queue keeps their order.
 ///
-/// Of a statement that could not be sent the server knows nothing. It is found out before the last one is sent, which then
-/// is a ROLLBACK.
+/// The server does not learn of a statement that could not be sent. Such a failure is detected before the last
+/// statement is sent, which is then replaced by a `ROLLBACK`.
 async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> TransactionOutcome<RawRow> {
     let Some((last, before)) = transaction.statements.split_last() else { return TransactionOutcome::Done(vec![]) };
     let is_unsent = &AtomicBool::new(false);
@@ -181,10 +186,10 @@ async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> 
         let is_undone = is_unsent.load(Ordering::Relaxed) && !before.is_empty();
         send(before.len(), if is_undone { &undo } else { last }).await
     };
-    // Each of those before was begun when the last one is.
+    // `join` polls in order: all earlier statements are started before the last one.
     let (mut answers, ended) = join(sent, end).await;
     answers.push(ended);
-    // With one statement, its own failure undoes it; else the last one ends the transaction either way.
+    // A failed single statement rolls itself back. Otherwise the last statement ends the transaction.
     let ended = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().collect()),
@@ -227,7 +232,7 @@ mod tests {
     async fn nothing_holds_of_a_transaction_with_a_statement_that_could_not_be_sent() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let server = server(&database).await;
-        // More than futures are awaited in one piece.
+        // 50: `join_all` polls long lists in another way than short ones.
         for many in [1, 50] {
             let insert = || Sql::plain("INSERT INTO t VALUES (1)");
             let mut statements: Vec<_> = (0..many).map(|_| insert()).collect();

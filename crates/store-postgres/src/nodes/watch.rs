@@ -1,4 +1,4 @@
-//! Looks at the nodes of a cluster again and again: which of them answer, and what their numbers are.
+//! Health checks of the nodes of a cluster: which of them answer, and their group ids.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -15,27 +15,27 @@ use crate::connection::session::{Session, run};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
-/// So long after one look at all nodes is the next.
+/// Interval between health checks.
 const PAUSE: Duration = Duration::from_secs(1);
-/// A node that does not answer for so long is silent: as long as a statement of a request may take.
+/// Time without a response after which a node is silent: the statement timeout of a request.
 const PATIENCE: Duration = super::SHARED_TIMEOUT;
-/// One that does not let a connection be made is silent as well, unless that is clear so soon.
+/// Time within which a refused connection means that the node is down; a later failure means that it is silent.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Asks a node which one it is.
+/// Query for the group id of the node that answers.
 const NUMBER: &str = "SELECT groupid::bigint FROM pg_dist_local_group";
 
-/// What looks at a node, on a connection of its own: those for requests are all held where it is silent.
+/// Health check of a node, on a connection of its own: requests hold all pooled ones if the node is silent.
 pub(super) struct Watch {
     session: Session,
     connection: Mutex<Option<AsyncPgConnection>>,
 }
 
-/// What a node did not do.
+/// Failure of a health check.
 enum Unseen {
-    /// It refused, or broke the connection.
+    /// The node refused or broke the connection.
     Refused(String),
-    /// It did nothing.
+    /// The node did not answer.
     Silent(String),
 }
 
@@ -44,12 +44,12 @@ impl Watch {
         Self { session, connection: Mutex::default() }
     }
 
-    /// The number of the node, if it tells one.
+    /// Checks the node, and returns its group id if it has one.
     async fn look(&self) -> Result<Option<NodeNumber>, Unseen> {
         let begun = Instant::now();
         let asked = async {
             let mut kept = self.connection.lock().await;
-            // Whoever stops half-way leaves none.
+            // `take`: a cancelled check must not leave its connection behind.
             if let Some(connection) = kept.take()
                 && let Ok(number) = number(&connection).await
             {
@@ -75,10 +75,10 @@ async fn number(connection: &AsyncPgConnection) -> Result<Option<NodeNumber>, Fa
     Ok(run(connection, &Sql::plain(NUMBER), read).await?.into_iter().next().flatten())
 }
 
-/// Looks at all nodes, and goes on with it for as long as anybody has them.
+/// Checks all nodes, and repeats that in a task until [`Inner`] is dropped.
 ///
 /// # Errors
-/// Why one of them does not answer, if none does.
+/// The reason of one node, if no node answers.
 pub(super) async fn begin(nodes: &Arc<Inner>) -> Result<(), String> {
     let seen = nodes.look_at_all().await;
     if let Some(reason) = seen.iter().all(Result::is_err).then(|| seen.into_iter().find_map(Result::err)).flatten() {
@@ -88,7 +88,8 @@ pub(super) async fn begin(nodes: &Arc<Inner>) -> Result<(), String> {
     Ok(())
 }
 
-/// All nodes each time: one may have become silent, and another server may have taken the place of one.
+/// Repeats the checks of all nodes, healthy ones included: a node may become silent, or be replaced by another
+/// server.
 async fn go_on(nodes: Weak<Inner>) {
     loop {
         sleep(PAUSE).await;
@@ -103,10 +104,10 @@ impl Inner {
         join_all(watched.map(|(place, watch)| self.look_at(place, watch))).await
     }
 
-    /// Looks at a node and notes what it says.
+    /// Checks a node and records the result.
     ///
     /// # Errors
-    /// Why it says nothing.
+    /// The reason for which the check failed.
     async fn look_at(&self, place: usize, watch: &Watch) -> Result<(), String> {
         let (health, reason) = match watch.look().await {
             Ok(number) => {

@@ -1,4 +1,4 @@
-//! Leases of due deliveries. A lease locks rows that no other transaction has locked, and changes those alone.
+//! Leases of due deliveries. A lease locks rows that no other transaction has locked, and changes only those.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::Id;
@@ -17,21 +17,22 @@ use crate::sql::Sql;
 use crate::sql::planner_settings::webhook;
 use crate::sql::row::flag;
 
-/// Limits of scans that the planner knows beforehand. The number of wanted rows is a parameter, because rows are locked one
-/// by one as they are asked for.
+/// Limits of scans as literals, which the planner knows. The number of wanted rows is a parameter of the outer
+/// query: rows are locked one by one as they are read.
 const BOUNDS: [u32; 3] = [64, 1024, 65_536];
 
-/// Rows that a lease statement takes.
+/// Set of rows that a lease statement may take.
 pub(super) enum LeaseScope {
-    /// Whatever the claim wants of all tenants: the statement finds it by itself.
+    /// Deliveries of all tenants; the statement selects them itself.
     AllTenants,
-    /// Deliveries of a tenant by webhook and event, as far as they are still due.
+    /// Deliveries of a tenant by webhook and event, if they are still due.
     Deliveries(Tenant, Vec<([u8; 16], [u8; 16])>),
-    /// Some deliveries of each of a tenant's subscriptions.
+    /// Deliveries of each of these subscriptions of a tenant.
     Queues(Tenant, Vec<[u8; 16]>),
 }
 
-/// Builds the statement of a lease. Each row of its answer says where a walk goes on, and has a delivery, if there is one.
+/// Builds the statement of a lease. Each row of its result has the queue where the next walk starts, and a leased
+/// delivery if there is one.
 pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), claim: &Claim, scope: &LeaseScope) -> Sql {
     let mut sql = Sql::default();
     let (worker, until) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)));
@@ -49,7 +50,7 @@ pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), clai
             builder.queues(walk, &queued, scope)
         }
         Claim::Parked(walk) => {
-            // A delivery that is not attempted is due when the lease ends.
+            // A leased delivery without an attempt becomes due again when the lease ends.
             set.push_str(&format!(", due_at = {until}"));
             let queued = Queued::parked(&builder.tenant);
             builder.queues(walk, &queued, scope)
@@ -58,23 +59,23 @@ pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), clai
     builder.finish(&set, &with, &next)
 }
 
-/// Query for the queue behind which a walk goes on, where the lease statement does not know it.
+/// Query for the queue where the next walk starts, for a lease statement that does not know it.
 const NO_QUEUE: &str = "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id";
 
 /// Deliveries of the queues that a lease takes from.
 ///
-/// Over all tenants, each order is such that one index has it and no other: with equalities in place of compared rows, any
-/// index would do that begins with a queue's ids, and the whole queue would be read.
+/// Over all tenants, exactly one index has each order. With equalities instead of row comparisons, any index that
+/// begins with a queue's ids would do, and the planner might read the whole queue.
 struct Queued {
-    /// Condition of the deliveries that a walk steps along.
+    /// Condition of the deliveries along which a walk steps.
     condition: &'static str,
     /// Order of a walk.
     order: &'static str,
-    /// Condition of the deliveries of the queue `o` that are taken.
+    /// Condition of the deliveries to take from the queue `o`.
     of_queue: String,
-    /// Order in which those are taken.
+    /// Order in which deliveries of a queue are taken.
     order_in_queue: &'static str,
-    /// Further condition of a queue `l`.
+    /// Additional condition on a queue `l`.
     open: String,
 }
 
@@ -94,7 +95,7 @@ impl Queued {
         Self { condition, order, of_queue, order_in_queue, open: String::new() }
     }
 
-    /// Parked deliveries, which wait while their subscription is there and not active.
+    /// Parked deliveries, which wait while their subscription exists and is inactive.
     fn parked(tenant: &str) -> Self {
         let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
         let (of_queue, order_in_queue, wanted) = if tenant.is_empty() {
@@ -109,16 +110,16 @@ impl Queued {
     }
 }
 
-/// A lease statement that is being built.
+/// A lease statement under construction.
 struct LeaseBuilder {
     sql: Sql,
-    /// Placeholder of the only tenant; empty where the statement concerns all.
+    /// Placeholder of the only tenant; empty if the statement concerns all tenants.
     tenant: String,
     address: Address,
 }
 
 impl LeaseBuilder {
-    /// Locks the deliveries that have been due for the longest time.
+    /// SQL that locks the deliveries with the earliest due times.
     fn oldest(&mut self, now: Timestamp, most: u16, scope: &LeaseScope) -> String {
         let mut these = String::new();
         if let LeaseScope::Deliveries(_, keys) = scope {
@@ -146,8 +147,8 @@ impl LeaseBuilder {
         )
     }
 
-    /// Locks some deliveries of each queue. Returns the parts that do so, and the query for the queue where the next walk
-    /// begins.
+    /// SQL that locks some deliveries of each queue. Returns the parts, and the query for the queue where the next
+    /// walk starts.
     fn queues(&mut self, walk: &Walk, queued: &Queued, scope: &LeaseScope) -> (String, String) {
         let (queues, next) = match scope {
             LeaseScope::Queues(_, ids) => {
@@ -166,8 +167,8 @@ impl LeaseBuilder {
         (format!("{queues}, found AS MATERIALIZED ({found})"), next)
     }
 
-    /// Steps from queue to queue, whatever each of them holds. Returns the parts that do so, the last of which is `open`, and
-    /// the query for the queue where the next walk begins.
+    /// SQL of a walk, which steps from queue to queue at a cost that does not depend on their lengths. Returns the
+    /// parts, of which `open` is the last, and the query for the queue where the next walk starts.
     fn walk(&mut self, walk: &Walk, Queued { condition, order, open, .. }: &Queued) -> (String, String) {
         let sql = &mut self.sql;
         let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
@@ -196,7 +197,7 @@ impl LeaseBuilder {
         (parts, format!("SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE l.number = {queues}"))
     }
 
-    /// Leases the rows of `found` and returns them.
+    /// Completes the statement, which leases the rows of `found` and returns them.
     fn finish(mut self, set: &str, with: &str, next: &str) -> Sql {
         let columns = |of: &str| {
             let names = JOB_TABLE.columns.iter().map(|column| format!("{of}.{}", column.name));
@@ -214,14 +215,14 @@ impl LeaseBuilder {
     }
 }
 
-/// A row of the answer.
+/// A row of the result of a lease.
 pub(super) struct Row {
     next: Option<QueueKey>,
-    /// Since when it is due, and what it is; an error for one that cannot be read.
+    /// The previous due time and the delivery, or the error of one that cannot be read.
     leased: Option<(Option<Timestamp>, Result<Job, StorageError>)>,
 }
 
-/// Reads a row of the answer.
+/// Reads a row of the result of a lease.
 pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let next = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
@@ -232,10 +233,10 @@ pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     Ok(Row { next, leased })
 }
 
-/// Puts the answer together, queue by queue where queues were walked along, and the longest due first.
+/// Merges the rows of a lease: by queue for a walk, then by due time.
 ///
-/// A delivery that cannot be read must not hold up the others, which are leased already. It comes round again when its
-/// lease ends, and is an error by itself.
+/// A delivery that cannot be read must not discard the others, which are already leased. It is due again when its
+/// lease ends, and fails the lease only if no other delivery was leased.
 pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
     let next = rows.first().and_then(|it| it.next);
     let (mut jobs, mut unread) = (vec![], None);

@@ -10,8 +10,9 @@ use candor_tables::flat::{Cell, Type};
 use super::STALE;
 use crate::layout::Statement;
 
-/// Sets the time of the last message of conversations, which must not be archived. A conversation that another transaction
-/// changes is waited for. Several are locked in one order, so that transactions never wait for each other.
+/// Sets the time of the last message of conversations, which must not be archived. The update waits for a
+/// transaction that changes the conversation. Several conversations are locked in the order of their ids, so that
+/// transactions cannot deadlock.
 pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
     let mut newest: BTreeMap<ConversationId, Timestamp> = BTreeMap::new();
     for write in changes.iter().flat_map(|change| &change.writes) {

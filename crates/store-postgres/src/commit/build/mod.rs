@@ -17,7 +17,7 @@ use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
 use rows::RowBatches;
 
-/// Check that fails where a row, or the reporting tree, has another version.
+/// Name of the check that fails if a row or the reporting tree has another version.
 pub(super) const STALE: &str = "stale";
 
 /// Variant of a change set's statements, by what they assume.
@@ -34,7 +34,8 @@ impl StatementVariant {
     }
 }
 
-/// Builds the transaction of a change set that is committed alone. The flag says whether its rows are leased deliveries.
+/// Builds the transaction of a change set that is committed alone. The flag is `true` if its rows are leased
+/// deliveries.
 pub(super) fn single(
     layout: SharedLayout,
     variant: StatementVariant,
@@ -55,11 +56,11 @@ pub(super) fn single(
     Ok((Transaction::of_some(statements), leases))
 }
 
-/// Builds the statements of several change sets of a tenant, all of which only add rows and have a lease of the same worker, or
-/// none. They hold all or none; their rows are the deliveries that were queued.
+/// Builds the statements for several change sets of a tenant. All of them only add rows, and have a lease of the
+/// same worker or none. They are committed together or not at all; the returned rows are the queued deliveries.
 ///
-/// They lock rows of several change sets in an order that other transactions do not keep to. So they soon give up a lock
-/// that they wait for, and a transaction that waits for theirs waits briefly.
+/// The statements lock rows of several change sets in an order that other transactions do not follow. So they have
+/// a short lock timeout, and a transaction that waits for them waits briefly.
 pub(super) fn batch(
     layout: SharedLayout,
     subscribers: ExpectedSubscribers,
@@ -68,7 +69,7 @@ pub(super) fn batch(
 ) -> Result<Vec<(Sql, bool)>, Unwritable> {
     let mut all = Statement::new(layout, tenant);
     let mut replays: Vec<_> = changes.iter().filter_map(|change| change.replay.as_ref()).collect();
-    // In one order, so that two batches never wait for each other's keys.
+    // Sorted, so that two batches cannot deadlock on each other's keys.
     replays.sort_unstable_by_key(|replay| replay.key.as_str());
     layout.take_keys(&mut all, &replays);
     let events = write(&mut all, subscribers, tenant, changes)?;
@@ -77,8 +78,9 @@ pub(super) fn batch(
     Ok(statements)
 }
 
-/// Builds the statements that lock rows before the others read them: each statement sees what was committed when it began.
-/// `None` where no row must be locked before.
+/// Builds the statements that lock rows before others read them: a statement sees what was committed when it
+/// began.
+/// `None` if no row needs a lock first.
 fn locks(
     layout: SharedLayout,
     key: IdempotencyKeyState,
@@ -142,8 +144,8 @@ fn write(
     Ok(LateEvents { rows: late, unwanted, changes_subscriptions })
 }
 
-/// Builds the statements that must see the writes: parts of one statement see what was there before it, and one part alone
-/// changes a row.
+/// Builds the statements that must see the writes. Parts of one statement see the data before it, and only one of
+/// them may change a row.
 fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     let mut statements = vec![];
     let people = reporting_changes(change).map(|(row, _)| row);
@@ -168,7 +170,7 @@ fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec
     statements
 }
 
-/// Requirements of several change sets, each once.
+/// Requirements of several change sets, without duplicates.
 fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
     let mut all: Vec<Require> = vec![];
     for require in changes.iter().flat_map(|change| &change.requires) {
@@ -179,7 +181,7 @@ fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
     all
 }
 
-/// The people whose reporting line changes or begins.
+/// Rows of the people whose reporting line changes or begins.
 fn reporting_changes(change: &ChangeSet) -> impl Iterator<Item = (&AnyRow, Lines)> {
     let changes = change.writes.iter();
     changes

@@ -1,4 +1,4 @@
-//! Statements about the reporting tree and its closure.
+//! Statements on the reporting tree and its closure.
 
 use candor_domain::access::Tenant;
 use candor_port_storage::Lines;
@@ -9,8 +9,9 @@ use crate::layout::Statement;
 use crate::sql::Sql;
 use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 
-/// Locks the row of the tenant's reporting tree until the end and counts the change. A move also increments the tree's
-/// version, and fails unless the change set saw that version; a change set that saw none saw a tree without a row.
+/// Locks the row of the tenant's reporting tree until the end of the transaction, and counts the change. A move
+/// also increments the tree's version, and fails unless the change set saw the current version. A missing row
+/// counts as version 0.
 pub(super) fn lock_tree(first: &mut Statement, lines: &[Lines]) {
     let tenant = first.tenant.clone();
     let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
@@ -32,11 +33,11 @@ pub(super) fn lock_tree(first: &mut Statement, lines: &[Lines]) {
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
 }
 
-/// Adds the lines of new people. Only other new people are below them, so no other line changes.
+/// Adds the reporting lines of new people. Only new people report to new people, so no other line changes.
 pub(super) fn new_lines(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let (tenant, new) = (sql.tenant(tenant), sql.ids(new));
-    // Inside of the SELECT, because a cluster forgets that what stands before an INSERT is recursive.
+    // The recursion is inside the `SELECT`: Citus drops the `RECURSIVE` of a `WITH` in front of an `INSERT`.
     sql.push(&format!(
         "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
          SELECT {tenant}, n.ancestor_id, n.descendant_id, n.depth FROM (\

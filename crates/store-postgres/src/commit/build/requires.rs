@@ -1,5 +1,6 @@
-//! Requirements as checks: each locks what it looks at, so that it still holds when the change set does. What is
-//! archived without asking who uses it is only looked at: the same few attributes are used by everybody at once.
+//! Requirements as checks: each locks the rows that it reads, so that it still holds at commit time. Tables that
+//! are archived without a check for users are read without a lock: every change set of a tenant reads the same few
+//! attributes.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use candor_tables::flat::{Cell, Type};
 use crate::failure::CHECK_PREFIX;
 use crate::layout::Statement;
 
-/// Name of the check of a requirement, up to the number of the requirement.
+/// Prefix of the check name of a requirement; its index follows.
 pub(crate) const CHECK: &str = "require:";
 
-/// Adds the checks of all requirements. Those of one kind are looked up together.
+/// Adds the checks of all requirements, with one look-up for each kind.
 pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
     let (mut open, mut people): (BTreeMap<_, (_, Vec<_>)>, _) = (BTreeMap::new(), vec![]);
     for (at, require) in requires.iter().enumerate() {
@@ -34,8 +35,8 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
     check_rows(statement, "employees", "version", "FOR SHARE OF t", &people);
 }
 
-/// Checks that rows are there with a certain number. Where they are locked, a row that somebody is changing is waited for
-/// and judged anew.
+/// Checks that rows exist and have a given version. A check with row locks waits for concurrent changes and then
+/// evaluates the row again.
 fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, wanted: &[(usize, [u8; 16], i64)]) {
     if wanted.is_empty() {
         return;
@@ -55,8 +56,8 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     ));
 }
 
-/// Whether what is required has to be locked by a statement that comes before the others: what it counts must be what was
-/// committed when the lock was had.
+/// Returns `true` if the requirement is locked by an earlier statement: its count must see everything committed
+/// before the lock was taken.
 pub(super) const fn is_locked_before(require: &Require) -> bool {
     match require {
         Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) => true,
@@ -64,7 +65,7 @@ pub(super) const fn is_locked_before(require: &Require) -> bool {
     }
 }
 
-/// Locks what a requirement counts, if it counts.
+/// Takes the lock that a requirement with a count needs; other requirements need none.
 pub(super) fn lock(statement: &mut Statement, require: &Require) {
     match require {
         Require::DepartmentVacant(id) => lock_department(statement, *id),
@@ -73,7 +74,8 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
     }
 }
 
-/// Those who make a subscription wait for each other at the organization, whose row in each data set is its own.
+/// Serializes the creation of subscriptions with a lock on the organization. Each data set has its own
+/// organization row.
 fn lock_subscriptions(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.from("organizations AS t"));
     let locked = statement
@@ -92,7 +94,7 @@ fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
     );
 }
 
-/// Locks a department against those who would join it: both a requirement that it is open and a reference to it wait.
+/// Locks a department against new members: requirements that it is open and foreign keys to it wait.
 fn lock_department(statement: &mut Statement, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
     let (tenant, from) = (statement.tenant.clone(), statement.from("departments AS t"));

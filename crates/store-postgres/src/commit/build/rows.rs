@@ -1,4 +1,4 @@
-//! Rows of change sets by table, so that any number of them takes one part of the statement.
+//! Rows of change sets grouped by table, so that one part of the statement writes all rows of a table.
 
 use candor_domain::access::Tenant;
 use candor_tables::AnyRow;
@@ -9,7 +9,7 @@ use super::STALE;
 use crate::layout::Statement;
 use crate::layout::rows::{Entry, array_columns, bind_arrays, column_names, written_columns};
 
-/// Rows to write, by table.
+/// Rows to write, grouped by table.
 pub(super) struct RowBatches<'c> {
     tenant: Tenant,
     batches: Vec<RowBatch<'c>>,
@@ -28,7 +28,7 @@ impl<'c> RowBatches<'c> {
         Self { tenant, batches: vec![] }
     }
 
-    /// Adds a row.
+    /// Adds a row to the batch of its table.
     pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), Unwritable> {
         let (table, entry) = (row.table(), Entry::new(row)?);
         let at = self.batches.iter().position(|batch| batch.table.name == table.name).unwrap_or_else(|| {
@@ -58,7 +58,8 @@ impl<'c> RowBatches<'c> {
 
 impl RowBatch<'_> {
     fn write(&self, statement: &mut Statement, tenant: &str) {
-        // Parts of one statement may refer to rows that another part inserts; a statement of its own must come behind.
+        // Parts of one statement may refer to rows that another part inserts. A separate statement must follow the
+        // insert.
         let is_late = |row: &&Entry<'_>| statement.layout.runs_parts_in_order() && row.refers_to(&self.new);
         let (late, early): (Vec<_>, Vec<_>) = self.changed.iter().partition(is_late);
         update(statement, self.table, tenant, &early);
@@ -75,7 +76,7 @@ impl RowBatch<'_> {
         layout.name_secrets(statement, self.table, tenant, &self.changed.iter().chain(&self.new).collect::<Vec<_>>());
     }
 
-    /// Queues the searchable rows for the index of words.
+    /// Queues the searchable rows for the full-text index.
     fn queue_for_index(&self, statement: &mut Statement) {
         let found: Vec<_> = self.changed.iter().chain(&self.new).filter(|entry| entry.row.is_searched()).collect();
         if found.is_empty() {
@@ -83,7 +84,7 @@ impl RowBatch<'_> {
         }
         let (tenant, table) = (statement.tenant.clone(), statement.sql.bind(Cell::Text(self.table.name.to_owned())));
         let into = "INSERT INTO search_pending (tenant_id, table_name, id, version)";
-        // Only a row that was there before can be queued already.
+        // Only a changed row can be in the queue already.
         let known = match self.changed.as_slice() {
             [] => "",
             _ => "ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version",
@@ -106,7 +107,7 @@ impl RowBatch<'_> {
     }
 }
 
-/// Table and columns of an insert, and the value of the version column, if the table has one.
+/// Returns the table and columns of an insert, and the initial value of the version column if the table has one.
 fn insert_target(table: &Table) -> (String, &'static str) {
     let (version, first) = if table.versioned { (", version", ", 1") } else { ("", "") };
     (format!("{} (tenant_id, {}{version})", table.name, column_names(table)), first)
@@ -169,12 +170,12 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
             sets.join(", ")
         ),
     );
-    // A number in the text would make another statement of every count.
+    // A bind instead of a literal: each literal count would be a new prepared statement.
     let count = statement.sql.bind(Cell::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)));
     statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
 }
 
-/// The members of rows, each with the row that has it.
+/// Returns the owner ids and the member ids of rows, as parallel arrays.
 fn member_pairs(rows: &[Entry<'_>]) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
     let pairs = rows.iter().flat_map(|entry| entry.row.members().iter().map(move |member| (entry.row.id(), *member)));
     pairs.unzip()

@@ -1,4 +1,4 @@
-//! What a change set does to subscriptions beyond writing their rows, and to the queue of deliveries.
+//! Statements on subscriptions and the delivery queue, beyond writes of subscription rows.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
@@ -17,11 +17,12 @@ use crate::layout::{SharedLayout, Statement};
 use crate::sql::Sql;
 use crate::sql::planner_settings::STEER;
 
-/// What is written of a queued delivery.
+/// Columns written for a queued delivery.
 const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, \
     due_at, worker, leased_until";
 
-/// Forgets the failures of a subscription, which are not part of its version. The same change set may write its row.
+/// Resets the failure streak of a subscription, which is not part of its version. The same change set may write
+/// its row.
 pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, id) = (sql.tenant(tenant), sql.id(id.to_bytes()));
@@ -31,8 +32,8 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     sql
 }
 
-/// Makes queued deliveries due at a time, in the order of their keys. They are looked for as the queue's own statements
-/// are, whose plans do well with a long queue.
+/// Makes queued deliveries due at `at`, in the order of their keys. The look-up has the form of the queue's own
+/// statements, whose plans stay fast with a long queue.
 pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
     let mut sooner: Vec<_> = sooner.iter().collect();
     sooner.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
@@ -69,7 +70,7 @@ pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Soon
     vec![Sql::plain(STEER), sql]
 }
 
-/// Removes a subscription. What is queued for it is given up by whoever claims it.
+/// Removes a subscription. The worker that leases one of its queued deliveries discards it.
 pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
     let (id, seen) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Int(seen.0)));
     let (tenant, using) = (statement.tenant.clone(), statement.using());
@@ -82,8 +83,8 @@ pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
-/// Queues deliveries that were asked for, in the order of their keys, so that two who ask for the same ones wait for
-/// each other in that order.
+/// Queues requested deliveries in the order of their keys, so that concurrent requests for the same deliveries
+/// cannot deadlock.
 pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lease>) {
     if jobs.is_empty() {
         return;
@@ -116,15 +117,15 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     );
     let promised = jobs.iter().filter(|it| it.delivery_id.is_some()).count();
     if let (Some(queued), 1..) = (statement.queued.last(), promised) {
-        // A number in the text would make another statement of every count.
+        // A bind instead of a literal: each literal count would be a new prepared statement.
         let promised = statement.sql.bind(Cell::Int(i64::try_from(promised).unwrap_or(i64::MAX)));
         let kept = format!("(SELECT count(*) FROM {queued} WHERE delivery_id IS NOT NULL) = {promised}");
         statement.check(&kept, STALE);
     }
 }
 
-/// Queues events for every active subscription of the tenant that wants them. For tenants without one it is one look
-/// into an index.
+/// Queues events for every active subscription of the tenant that wants them. For tenants without subscriptions
+/// this costs one index look-up.
 pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Option<Lease>) {
     let (source, [event, kind, at, bit]) = match events {
         [] => return,
@@ -133,7 +134,8 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     };
     let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
     let from = statement.from(&format!("webhooks AS w{source}"));
-    // A delivery that was asked for in the same change set is queued as it was asked for. Statements of their own do so anyway.
+    // Reading the earlier parts makes this part run after them: a delivery requested in the same change set keeps
+    // its origin. Layouts that run parts in order need no such condition.
     let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
     let behind: String = before.iter().map(|it| format!(" AND (SELECT count(*) FROM {it}) >= 0")).collect();
     queue(
@@ -146,7 +148,7 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     );
 }
 
-/// Whether a change writes subscriptions.
+/// Returns `true` if a change set writes subscriptions.
 pub(super) fn are_changed(change: &ChangeSet) -> bool {
     let is_row = |it: &Write| matches!(it, Write::Put(row) if row.table().name == Subscription::TABLE.name);
     change.writes.iter().any(|it| is_row(it) || matches!(it, Write::WebhookRemoved(..)))
@@ -162,7 +164,7 @@ fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
     ]
 }
 
-/// The events as a table named `e`.
+/// Binds the events as arrays, as a table named `e`.
 fn arrays(statement: &mut Statement, events: &[&Event]) -> String {
     let sql = &mut statement.sql;
     let ids = sql.ids(events.iter().map(|it| it.id.to_bytes()));
@@ -176,7 +178,7 @@ fn text(word: impl Word) -> Cell {
     Cell::Text(word.word().to_owned())
 }
 
-/// When a delivery is due, who has it, and until when.
+/// SQL for the due time, the worker and the end of the lease of a delivery.
 fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
     match lease {
         None => format!("{at}, NULL, NULL"),
