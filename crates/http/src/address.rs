@@ -1,13 +1,13 @@
-//! Where a request comes from: the peer, or what a trusted proxy says of it.
+//! Client addresses: the peer of a connection, or the client that a trusted proxy names.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use actix_web::http::header::HeaderMap;
 
-/// The header in which proxies pass on whom they speak for, the nearest last.
+/// Header in which a proxy names its clients; each proxy appends the peer that it saw.
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// Bits of an IPv6 address that one customer of a provider usually has.
+/// Prefix length of the IPv6 block that a provider usually gives one customer.
 const SITE_PREFIX_BITS: u32 = 64;
 
 /// A block of addresses, e.g. `10.0.0.0/8`, or one address.
@@ -17,13 +17,13 @@ pub struct Network {
     mask: u128,
 }
 
-/// The text is neither an address nor a block of addresses.
+/// Parse error: the text is neither an address nor a block of addresses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a network: expected an address, or an address and a prefix length as in 10.0.0.0/8")]
 pub struct NotANetwork;
 
 impl Network {
-    /// Whether the address lies in this block.
+    /// Returns whether the address lies in this block.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         bits(address) & self.mask == self.base
@@ -47,7 +47,7 @@ impl FromStr for Network {
     }
 }
 
-/// Every address in one space: an IPv4 address is its IPv4-mapped one.
+/// Converts an address to 128 bits; an IPv4 address becomes its IPv4-mapped IPv6 address.
 fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(it) => it.to_ipv6_mapped().to_bits(),
@@ -55,10 +55,10 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// The origin of a request.
+/// Client that a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Client {
-    /// The address of the client, or of the nearest trusted proxy that does not name one legibly.
+    /// The client's address. If a trusted proxy names it illegibly, the proxy's own address.
     pub(crate) address: IpAddr,
     /// Whether a trusted proxy sent an `X-Forwarded-For` that cannot be read.
     pub(crate) is_unreadable: bool,
@@ -101,8 +101,8 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     Some(address?.to_canonical())
 }
 
-/// What failures are counted by: the IPv4 address, or the site of an IPv6 address, because whoever has one address of
-/// a site has them all.
+/// Returns the key under which failures are counted: the IPv4 address, or the site prefix of an IPv6 address. A
+/// client can use every address of its IPv6 site.
 pub(crate) fn bucket(client: IpAddr) -> [u8; 16] {
     match client {
         IpAddr::V4(it) => it.to_ipv6_mapped().octets(),

@@ -1,4 +1,4 @@
-//! A listener for whoever watches the process: metrics and health, and nothing of the API.
+//! Admin listener for monitoring: metrics and health checks, without the API.
 
 use std::fmt;
 use std::io;
@@ -22,14 +22,14 @@ use crate::health::{Readiness, status};
 use crate::server::{WRITE_TIME, end_when_not_taken};
 use crate::settings::MetricsText;
 
-/// What is told to whoever watches.
+/// State that the admin listener reports.
 #[derive(Clone)]
 pub struct Watched {
-    /// What the process works with.
+    /// Services, for the readiness check.
     pub services: Arc<Services>,
-    /// Whether it is ready for work.
+    /// Readiness of the process.
     pub readiness: Readiness,
-    /// Its metrics.
+    /// Renders the metrics.
     pub metrics: MetricsText,
 }
 
@@ -39,8 +39,8 @@ impl fmt::Debug for Watched {
     }
 }
 
-/// Serves `/metrics`, `/livez` and `/readyz` on a listener of their own, to anybody who can reach it. A process that does
-/// not answer requests has its health nowhere else.
+/// Serves `/metrics`, `/livez` and `/readyz` on a separate listener, without authentication. Processes without
+/// an API listener report their health only here.
 ///
 /// # Errors
 /// The listener cannot be used.

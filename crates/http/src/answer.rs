@@ -1,4 +1,4 @@
-//! An answer before the headers that every response has.
+//! Answers before the common response headers are added.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -11,37 +11,37 @@ const SHOULD_RETRY: HeaderName = HeaderName::from_static("candor-should-retry");
 /// Media type of the API's bodies.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// A response before the headers that every response has.
+/// A response without the common headers.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Bytes,
-    /// Whether the body is already in the form in which the client gets it.
+    /// Whether the body is already in its final content encoding.
     pub(crate) is_encoded: bool,
 }
 
 impl Answer {
-    /// An answer without a body.
+    /// Creates an answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self { status, headers: Vec::new(), body: Bytes::new(), is_encoded: false }
     }
 
-    /// An answer with a body.
+    /// Creates an answer with a body.
     pub(crate) fn with_body(content_type: HeaderValue, body: Bytes) -> Self {
         let mut answer = Self { body, ..Self::empty(StatusCode::OK) };
         answer.headers.push((CONTENT_TYPE, content_type));
         answer
     }
 
-    /// What a path takes.
+    /// Creates the answer to `OPTIONS`: the methods of a path.
     pub(crate) fn options(allow: &HeaderValue) -> Self {
         let mut answer = Self::empty(StatusCode::NO_CONTENT);
         answer.headers.push((ALLOW, allow.clone()));
         answer
     }
 
-    /// A refusal of the request with this id.
+    /// Creates an error answer for the request with this id.
     pub(crate) fn refusing(request: RequestId, error: ErrorResponse) -> Self {
         let mut answer = Self::with_body(JSON, error.envelope(request));
         answer.status = error.status;

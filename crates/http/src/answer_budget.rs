@@ -1,7 +1,7 @@
-//! Bounds the memory of answers that clients have not taken yet.
+//! Bounds the memory of unsent answers.
 //!
-//! A connection writes an answer as fast as its client reads it, and the answer stays in memory until its last byte is
-//! written. Without a bound, clients that ask for large pages and read nothing fill the memory of the process.
+//! An answer stays in memory until its last byte is written, and a connection writes as fast as its client
+//! reads. Without a bound, clients that request large pages and read nothing exhaust the memory of the process.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,12 +14,12 @@ use crate::body::PIECE_BYTES;
 use crate::error_response::ErrorResponse;
 use crate::record;
 
-/// Bounds of the answers in memory, in bytes.
+/// Limits for the memory of unsent answers, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerLimits {
-    /// For all API keys together. A twelfth of it is the largest answer.
+    /// Limit for all API keys together. The largest single answer is a twelfth of it.
     pub in_all: usize,
-    /// For one API key. Four of the largest answers fit: more wait only for a client that does not read.
+    /// Limit per API key. Four of the largest answers fit; a key with more has a client that does not read.
     pub per_key: usize,
 }
 
@@ -29,15 +29,15 @@ impl Default for AnswerLimits {
     }
 }
 
-/// Answers up to this size are not counted: they fit into the write buffer that each connection has anyway.
+/// Maximum size of uncounted answers. They fit into the write buffer that each connection has anyway.
 const UNCOUNTED_BYTES: usize = PIECE_BYTES;
-/// Room below which a read is refused before it is carried out, because a large answer would not fit.
+/// Minimum room for a read. With less, a large answer would not fit, so the read is refused before it runs.
 const ROOM_TO_BEGIN: usize = 1024 * 1024;
 
-/// Counts the bytes of answers in memory: by key, by organization and in all.
+/// Counts the bytes of unsent answers per key, per organization and in total.
 ///
-/// An organization holds at most as much as is still free. So one alone gets half, several share what there is, and
-/// some room remains for an organization that holds nothing yet.
+/// An organization may hold as many bytes as are still free. A single organization therefore gets half of the
+/// budget. An organization without answers always finds some room.
 #[derive(Debug)]
 pub(crate) struct AnswerBudget {
     limits: AnswerLimits,
@@ -56,7 +56,7 @@ impl AnswerBudget {
         Arc::new(Self { limits, held: Mutex::default() })
     }
 
-    /// Refuses a read of a caller who leaves no room for its answer.
+    /// Refuses a read if the caller has no room for its answer.
     ///
     /// # Errors
     /// 503.
@@ -65,10 +65,10 @@ impl AnswerBudget {
         if self.room(&self.held(), caller) < least { Err(refusal()) } else { Ok(()) }
     }
 
-    /// Counts an answer to a read until the permit is dropped; small ones have none.
+    /// Counts the answer to a read until the permit is dropped; small answers need no permit.
     ///
     /// # Errors
-    /// 503 if it does not fit.
+    /// 503 if the answer does not fit.
     pub(crate) fn admit(
         self: &Arc<Self>,
         caller: &Caller,
@@ -80,7 +80,7 @@ impl AnswerBudget {
         Ok(self.count(caller, bytes))
     }
 
-    /// Counts an answer that is given in any case: the write that it confirms has been carried out.
+    /// Counts an answer without checking the limits: it confirms a write that is already committed.
     pub(crate) fn count(self: &Arc<Self>, caller: &Caller, bytes: usize) -> Option<AnswerPermit> {
         if bytes <= UNCOUNTED_BYTES {
             return None;
@@ -94,7 +94,7 @@ impl AnswerBudget {
         Some(AnswerPermit { budget: Arc::clone(self), key, organization, bytes })
     }
 
-    /// Returns the bytes that the next answer to this caller may have.
+    /// Returns the maximum size of the next answer to this caller, in bytes.
     fn room(&self, held: &HeldBytes, caller: &Caller) -> usize {
         let by_key = held.by_key.get(&caller.key).copied().unwrap_or_default();
         let by_organization = held.by_organization.get(&caller.tenant.organization).copied().unwrap_or_default();
@@ -112,7 +112,7 @@ fn refusal() -> ErrorResponse {
     ErrorResponse::unread_answers()
 }
 
-/// The share of one answer in the budget, which it gives back when it is dropped.
+/// Bytes of one answer in the budget; dropping the permit releases them.
 #[derive(Debug)]
 pub(crate) struct AnswerPermit {
     budget: Arc<AnswerBudget>,
@@ -131,7 +131,7 @@ impl Drop for AnswerPermit {
     }
 }
 
-/// Takes bytes off a count, and removes a count of zero.
+/// Subtracts bytes from a counter and removes the entry at zero.
 fn release<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: K, bytes: usize) {
     if let Some(count) = counts.get_mut(&key) {
         *count = count.saturating_sub(bytes);

@@ -1,4 +1,4 @@
-//! The API as a value: the services, the table's router and what the operator set.
+//! The API as a value: services, router and settings.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::router::Router;
 use crate::routes::ROUTES;
 use crate::settings::HttpSettings;
 
-/// Answers requests. Share one between all workers.
+/// Answers requests. All server workers share one instance.
 pub struct Api {
     pub(crate) services: Arc<Services>,
     pub(crate) settings: HttpSettings,
@@ -26,14 +26,14 @@ pub struct Api {
     pub(crate) cors: Cors,
     pub(crate) answers: Arc<AnswerBudget>,
     pub(crate) read_turns: Arc<ReadTurns>,
-    /// What `Location` starts with.
+    /// Prefix of `Location` headers.
     pub(crate) base_url: String,
-    /// Whether the log has the warning about an unreadable `X-Forwarded-For`.
+    /// Whether the warning about an unreadable `X-Forwarded-For` is already logged.
     warned_of_forwarded_header: AtomicBool,
 }
 
 impl Api {
-    /// Puts the parts together.
+    /// Creates the API with the router of all routes.
     #[must_use]
     pub fn new(services: Arc<Services>, settings: HttpSettings, readiness: Readiness) -> Self {
         let base_url = format!("{}{BASE}", services.settings.public_url.trim_end_matches('/'));

@@ -1,4 +1,4 @@
-//! Files that change only with the program: compressed once for each encoding, each form with an entity tag of its own.
+//! Static files of the program. Each is compressed once per encoding, and each encoding has its own entity tag.
 
 use std::sync::OnceLock;
 
@@ -11,13 +11,13 @@ use crate::answer::Answer;
 use crate::compress::{self, Encoding};
 use crate::etag;
 
-/// A cache may answer for an hour without asking, and has to ask then: an upgrade is seen within the hour, and costs no
-/// transfer where nothing changed.
+/// Caches serve a file for one hour, then revalidate it. After an upgrade clients see new files within the hour,
+/// and unchanged files cost no transfer.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600, must-revalidate");
-/// Hexadecimal digits of a tag; the first half of a SHA-256 is more than enough to tell versions of a file apart.
+/// Hexadecimal digits of a tag: the first half of a SHA-256, which suffices to distinguish versions of a file.
 const TAG_DIGITS: usize = 32;
 
-/// A file, in every form in which clients get it.
+/// A static file in all its encodings.
 #[derive(Debug)]
 pub(crate) struct Asset {
     content_type: HeaderValue,
@@ -36,15 +36,15 @@ impl Asset {
         Self { content_type, tag, plain, zstd: OnceLock::new(), gzip: OnceLock::new() }
     }
 
-    /// A file that the program has in compressed form only, which is sent as it is to whoever takes it; `None` if it is
-    /// not zstd.
+    /// Creates an asset from zstd data, which is sent as is to clients that accept zstd. Returns `None` if the
+    /// data is not zstd.
     pub(crate) fn of_zstd(content_type: HeaderValue, compressed: &'static [u8]) -> Option<Self> {
         let plain = zstd::stream::decode_all(compressed).ok()?;
         let asset = Self::new(content_type, Bytes::from(plain));
         Some(Self { zstd: OnceLock::from(Some(Bytes::from_static(compressed))), ..asset })
     }
 
-    /// Answers a client in the form that it likes best, or that its copy is still good.
+    /// Answers with the client's preferred encoding, or with 304 if its copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
         let encoded = compress::wanted(request).and_then(|it| Some((it, self.encoded(it)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
@@ -68,7 +68,7 @@ impl Asset {
         answer
     }
 
-    /// The file in an encoding; `None` if that saves nothing. It is made when it is asked for the first time.
+    /// Returns the file in an encoding, or `None` if compression saves nothing. The result is cached.
     fn encoded(&self, encoding: Encoding) -> Option<&Bytes> {
         let form = match encoding {
             Encoding::Zstd => &self.zstd,

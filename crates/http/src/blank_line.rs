@@ -1,24 +1,25 @@
-//! Finds the blank line that ends the head of a request, however its bytes arrive.
+//! Finds the blank line that ends a request head, also across several reads.
 
-/// What was seen last.
+/// State of the scanner: the kind of the last byte.
 #[derive(Debug, Clone, Copy, Default)]
 enum Last {
-    /// Something within a line.
+    /// A byte within a line.
     #[default]
     Other,
-    /// The end of a line.
+    /// A line feed.
     Line,
-    /// The end of a line and a carriage return.
+    /// A line feed followed by a carriage return.
     Return,
 }
 
-/// Looks for a blank line. A line may end without a carriage return, as it may for the protocol layer.
+/// Incremental search for a blank line. Lines may end with a bare line feed, which the protocol layer accepts
+/// too.
 #[derive(Debug, Default)]
 pub(crate) struct BlankLine(Last);
 
 impl BlankLine {
-    /// How many of these bytes there are up to the end of a blank line. It goes on from there the next time, or from the
-    /// end of these if there is none.
+    /// Returns the number of bytes up to the end of a blank line. The next call continues from there, or after
+    /// these bytes if they contain none.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, byte) in bytes.iter().enumerate() {
             self.0 = match (byte, self.0) {

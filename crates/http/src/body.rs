@@ -1,7 +1,7 @@
-//! The body of an answer, given to the connection in pieces.
+//! Answer bodies that the connection takes in pieces.
 //!
-//! A connection copies what it is given into a buffer of its own before it writes, so a body that is given whole stands
-//! in memory twice for as long as its client takes to read it.
+//! A connection copies a piece into its own buffer before it writes. A body given as a whole would be in memory
+//! twice for as long as its client reads.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -14,19 +14,21 @@ use tokio::task::yield_now;
 
 use crate::answer_budget::AnswerPermit;
 
-/// How much is given at a time; as much as fits into the buffer of a connection.
+/// Size of one piece: it fills the write buffer of a connection.
 pub(crate) const PIECE_BYTES: usize = 32 * 1024;
 
-/// A body of known length.
+/// A body of known length, emitted in pieces.
 struct Pieces {
     rest: Bytes,
-    /// Dropped with the body, when the last piece is written or the connection ends.
+    /// Permit for the memory of the body. Dropped with the body, after the last piece or at the end of the
+    /// connection.
     _permit: Option<AnswerPermit>,
-    /// Completes when the thread has turned to other requests, which it does before each further piece.
+    /// Completes after the thread has served other requests; awaited before each further piece.
     pause: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Creates the body of an answer, which keeps the permit for its memory.
+/// Without the pause, a client that reads as fast as this writes would occupy the thread. Waking the task does
+/// not help: the runtime polls for I/O only after 61 ready tasks.
 pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody {
     if bytes.len() <= PIECE_BYTES {
         BoxBody::new(bytes)

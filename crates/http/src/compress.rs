@@ -1,4 +1,4 @@
-//! Smaller answers for clients that can read them: zstd or gzip, of whole bodies, so that their length is known.
+//! Compresses answers with zstd or gzip. Bodies are compressed as a whole, so that their length is known.
 
 use std::io::Write;
 
@@ -7,15 +7,15 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Below this, what is saved is less than what it costs.
+/// Minimum body size for compression. Below it, compression costs more than it saves.
 const WORTH_BYTES: usize = 1024;
-/// Level 1 of zstd is faster than gzip and as small.
+/// Compression level for bodies that are sent once: faster than gzip, at the same size.
 const ZSTD_LEVEL: i32 = 1;
 
-/// What is compressed only once may take longer.
+/// Compression level for static files, which are compressed only once.
 const ZSTD_LEVEL_ONCE: i32 = 12;
 
-/// How a body may be compressed.
+/// Content encoding of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// RFC 8878
@@ -25,7 +25,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Its name in headers.
+    /// Returns the token of the encoding in HTTP headers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -34,7 +34,7 @@ impl Encoding {
     }
 }
 
-/// The smaller form of a body that is compressed once and sent many times; `None` if there is none.
+/// Compresses a static body with a slow level. Returns `None` if the result is not smaller.
 pub(crate) fn once(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
         Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
@@ -43,7 +43,7 @@ pub(crate) fn once(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     smaller.ok().filter(|it| it.len() < body.len()).map(Bytes::from)
 }
 
-/// Compresses a body if the client takes it and it is worth it.
+/// Compresses a body if the client accepts an encoding and the body is large enough.
 pub(crate) fn apply(request: &HeaderMap, response: &mut Vec<(HeaderName, HeaderValue)>, body: Bytes) -> Bytes {
     if body.len() < WORTH_BYTES || response.iter().any(|(name, _)| *name == CONTENT_ENCODING) {
         return body;
@@ -55,13 +55,13 @@ pub(crate) fn apply(request: &HeaderMap, response: &mut Vec<(HeaderName, HeaderV
     smaller
 }
 
-/// The smaller form of a body that is sent once; `None` if there is none.
+/// Compresses a body with a fast level. Returns `None` if the result is not smaller.
 pub(crate) fn quickly(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
         Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL),
         Encoding::Gzip => gzip(body, Compression::fast()),
     };
-    // The encoder reserved room for a body that does not shrink.
+    // The encoder reserved room for a body that does not shrink; release it.
     smaller.ok().filter(|smaller| smaller.len() < body.len()).map(|mut smaller| {
         smaller.shrink_to_fit();
         Bytes::from(smaller)
@@ -74,8 +74,8 @@ fn gzip(body: &[u8], level: Compression) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The encoding that the client likes best; zstd if it likes both the same. A client that refuses the plain body as
-/// well gets it all the same, as RFC 9110 §12.5.3 allows.
+/// Returns the client's preferred encoding; ties go to zstd. A client that refuses every encoding gets a plain
+/// body, as RFC 9110 §12.5.3 allows.
 pub(crate) fn wanted(headers: &HeaderMap) -> Option<Encoding> {
     let mut quality = [None, None];
     let mut others = None;

@@ -1,4 +1,4 @@
-//! How many connections each client has, and an end to those that are too many.
+//! Limits the connections per client.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::address::{self, Network};
 
-/// Connections that are open, counted by client address; those of IPv6 by site, as failures are.
+/// Number of open connections per client address; IPv6 addresses are grouped by site.
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
@@ -15,12 +15,13 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// At most so many for each address outside of these networks, whose proxies speak for many clients.
+    /// Creates the limit of `most` connections per address. Trusted proxies in `exempt` are not limited, because
+    /// they serve many clients.
     pub(crate) fn of_at_most(most: usize, exempt: Vec<Network>) -> Arc<Self> {
         Arc::new(Self { most, exempt, open: Mutex::default() })
     }
 
-    /// Counts a connection until its place is dropped; `None` if its client has too many.
+    /// Counts a connection until the permit is dropped. Returns `None` if the client has too many.
     pub(crate) fn admit(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionPermit> {
         let Some(peer) = peer.map(|it| it.to_canonical()) else { return Some(ConnectionPermit(None)) };
         if self.exempt.iter().any(|it| it.contains(peer)) {
@@ -47,7 +48,7 @@ impl Connections {
     }
 }
 
-/// The place of one connection.
+/// Permit for one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit(Option<(Arc<Connections>, [u8; 16])>);
 

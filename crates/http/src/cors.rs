@@ -1,4 +1,4 @@
-//! Pages of other origins: none may call the API unless the operator names them (decision A14).
+//! CORS: pages of other origins may call the API only if the operator lists their origin (decision A14).
 
 use actix_web::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -6,15 +6,15 @@ use actix_web::http::header::{
     ORIGIN, VARY,
 };
 
-/// What a page may send beside what every page may.
+/// Request headers that pages may send beyond the CORS-safelisted ones.
 const REQUEST_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match";
-/// What a page may read beside what every page may.
+/// Response headers that pages may read beyond the CORS-safelisted ones.
 const RESPONSE_HEADERS: &str = "Candor-Should-Retry, ETag, Idempotent-Replayed, Location, Retry-After, \
                                 X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
-/// How long a browser may remember the answer to its question, in seconds.
+/// Time for which a browser may cache the preflight answer, in seconds.
 const MAX_AGE: &str = "600";
 
-/// The origins whose pages may call the API.
+/// Origins whose pages may call the API.
 pub(crate) struct Cors {
     any: bool,
     origins: Vec<String>,
@@ -26,7 +26,7 @@ impl Cors {
         Self { any: origins.iter().any(|it| it == "*"), origins }
     }
 
-    /// Adds the headers that let the page of a named origin read an answer.
+    /// Adds the headers that let pages of a listed origin read the answer.
     pub(crate) fn apply(&self, request: &HeaderMap, response: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;

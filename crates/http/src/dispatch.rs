@@ -1,4 +1,4 @@
-//! The order of checks of every request (decision A13): route, 401, 429, 403, framing, and then the use case.
+//! Checks every request in a fixed order: route, 401, 429, 403, framing, use case (decision A13).
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -33,7 +33,7 @@ use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
 use crate::route::{BASE, Body, Handler, Route, Success};
 use crate::{docs, etag, framing, invitation_page, openapi, router};
 
-/// The pattern of whatever is not in the table.
+/// Pattern label of requests without a route.
 const UNKNOWN: &str = "unknown";
 
 /// Answers one request.
@@ -76,7 +76,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     response
 }
 
-/// Resolves the address of the client, and reports a trusted proxy whose header cannot be read.
+/// Resolves the address of the client and reports trusted proxies whose header is unreadable.
 fn client(api: &Api, request: &HttpRequest) -> IpAddr {
     let peer = request.peer_addr().map(|peer| peer.ip());
     let client = address::client(peer, request.headers(), &api.settings.trusted_proxies);
@@ -86,7 +86,7 @@ fn client(api: &Api, request: &HttpRequest) -> IpAddr {
     client.address
 }
 
-/// What a trace says of a request; its status comes with its answer.
+/// Creates the span of a request; the status is recorded with the answer.
 fn span_of(exchange: &Exchange<'_>) -> Span {
     let (method, route) = (exchange.request.method(), exchange.pattern);
     tracing::info_span!(
@@ -141,7 +141,8 @@ impl Api {
         self.carry_out(exchange, route, captures, payload).instrument(span).await
     }
 
-    /// Continues the trace that a trusted proxy names. Others could have every request of theirs sampled, or none.
+    /// Continues the trace that a trusted proxy names. Untrusted clients could otherwise control the sampling of
+    /// their requests.
     fn adopt_trace(&self, exchange: &Exchange<'_>) {
         let request = exchange.request;
         let Some(adopt) = self.settings.adopt_trace.filter(|_| !exchange.span.is_disabled()) else { return };
@@ -152,7 +153,7 @@ impl Api {
         }
     }
 
-    /// Checks a request that a route takes, and carries it out.
+    /// Validates a request with a route and runs its handler.
     async fn carry_out(
         &self,
         exchange: &mut Exchange<'_>,
@@ -177,7 +178,7 @@ impl Api {
         Ok(Answer::of_reply(self, exchange, captures, reply))
     }
 
-    /// Whose key it is; `None` for no good one.
+    /// Returns the caller of the API key, or `None` if the key is missing or invalid.
     async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
         let found = self.services.auth.authenticate(key).await;
@@ -186,7 +187,7 @@ impl Api {
         Ok(exchange.caller.clone())
     }
 
-    /// 401, 429, 403: who asks, how often, and whether they may.
+    /// Checks authentication (401), quotas (429) and permissions (403), in this order.
     async fn admit(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<Arc<Caller>, ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else {
             self.count_failure(exchange)?;
@@ -204,7 +205,8 @@ impl Api {
         Ok(caller)
     }
 
-    /// Waits until a read may be carried out, if its answer can be large. A caller who leaves no room for it is refused.
+    /// Waits for the turn of a read whose answer can be large. Refuses the read if the caller has no room for
+    /// the answer.
     async fn read_turn(
         &self,
         exchange: &Exchange<'_>,
@@ -221,7 +223,7 @@ impl Api {
             return Ok(None);
         }
         let turn = self.read_turns.take(caller.key).await;
-        // The answers of those before it may have taken the room meanwhile.
+        // Answers of earlier reads may have taken the room during the wait.
         self.answers.require_room(caller)?;
         Ok(Some(turn))
     }
@@ -243,8 +245,8 @@ impl Api {
         Err(ErrorResponse::too_many(INVITATION_ACCEPT, &rate_limit))
     }
 
-    /// Counts a request that no route takes: against its key if it has a good one, which is never refused here, or
-    /// against its address.
+    /// Counts a request without a route against its valid key, which is never refused here, or against the
+    /// client's address.
     async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
@@ -328,7 +330,7 @@ impl Api {
         Ok(AnonymousRequest { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }
 
-    /// The body as the route wants it. Where it takes none, an empty object is none too.
+    /// Reads the body that the route expects. If the route takes none, an empty object counts as no body.
     async fn body(
         &self,
         request: &HttpRequest,
@@ -347,7 +349,7 @@ impl Api {
     }
 }
 
-/// The body of a request, which is read once.
+/// Takes the payload, which can be read only once.
 fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
 }
@@ -363,7 +365,8 @@ fn members(body: Option<Value>) -> Result<Object, ErrorResponse> {
     }
 }
 
-/// The key in `Authorization: Bearer <key>`; the scheme in any case (RFC 9110 §11.1), and nothing else around.
+/// Returns the key in `Authorization: Bearer <key>`. The scheme is case-insensitive (RFC 9110 §11.1);
+/// surrounding text is not allowed.
 fn bearer(request: &HttpRequest) -> Option<&str> {
     let mut lines = request.headers().get_all(AUTHORIZATION);
     let (Some(line), None) = (lines.next(), lines.next()) else { return None };

@@ -1,4 +1,4 @@
-//! What stands beside the API: `/`, which says what this is, the reference at `/docs`, `/livez`, `/readyz` and `/metrics`.
+//! Pages beside the API: `/`, the reference at `/docs`, `/livez`, `/readyz` and `/metrics`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,13 +17,14 @@ use crate::health::status;
 use crate::reference;
 use crate::route::BASE;
 
-/// Nothing is loaded from elsewhere; the page styles itself with inline styles.
+/// Content security policy of the reference. External resources are forbidden; inline styles are allowed because
+/// the page uses them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 pub(crate) const READ_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// A page beside the API.
+/// A page outside of the API.
 pub(crate) enum Page<'a> {
     /// `/`
     Root,
@@ -33,11 +34,11 @@ pub(crate) enum Page<'a> {
     Ready,
     /// `/metrics`
     Metrics,
-    /// `/docs`, or a file of it.
+    /// `/docs` or one of its files.
     Docs(&'a str),
 }
 
-/// The page at a path, with its pattern for logs and metrics.
+/// Returns the page at a path, with its pattern for logs and metrics.
 pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
     match path {
         "/" => Some(("/", Page::Root)),
@@ -67,7 +68,7 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
     }
 }
 
-/// What this is and where to read on, for whoever asks for the bare address.
+/// Answers `/` with the name of the service and links to the documentation.
 fn root(api: &Api) -> Answer {
     let base = api.services.settings.public_url.trim_end_matches('/');
     let text = json!({
@@ -79,14 +80,14 @@ fn root(api: &Api) -> Answer {
     Answer::with_body(JSON, Bytes::from(text.to_string()))
 }
 
-/// The metrics, for peers on this machine; a proxy on this machine does not count as one.
+/// Answers the metrics to loopback peers, unless the peer is a local proxy.
 fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, ErrorResponse> {
     let is_local = exchange.client.is_loopback() && !exchange.request.headers().contains_key("x-forwarded-for");
     let render = api.settings.metrics.as_ref().filter(|_| is_local).ok_or_else(ErrorResponse::not_found)?;
     Ok(Answer::with_body(TEXT, Bytes::from(render())))
 }
 
-/// The files that were asked for. There are as many as the program has, because no others are found.
+/// Cache of the requested files. Unknown names are not stored, so the program's own files bound its size.
 static FILES: Mutex<BTreeMap<String, Arc<Asset>>> = Mutex::new(BTreeMap::new());
 
 fn docs(file: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {

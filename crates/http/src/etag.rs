@@ -1,27 +1,29 @@
-//! Entity tags: a row's version, in a form that invites nobody to count (decision A14).
+//! Entity tags: the scrambled version of a row, so that clients do not increment it (decision A14).
 //!
-//! Where something is shown that the version does not count, such as how deliveries to a webhook go, its mark stands
-//! behind the version. A copy is the same only if both are (`If-None-Match`); a change is welcome as long as the version
-//! is that which was read (`If-Match`), because what stands beside it is changed by nobody.
+//! Some resources show data that the version does not count, such as the delivery status of a webhook. Their tag
+//! ends with a mark of that data.
+//!
+//! `If-None-Match` compares version and mark. `If-Match` compares only the version, because clients cannot
+//! change the data behind the mark.
 
 use candor_port_storage::Version;
 use candor_service::Precondition;
 
-/// Odd, so that multiplication by it is one-to-one on 64 bits.
+/// Odd multiplier, so that multiplication modulo 2^64 is a bijection.
 const SCRAMBLE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Its inverse: `SCRAMBLE * UNSCRAMBLE == 1` modulo 2^64.
+/// Multiplicative inverse: `SCRAMBLE * UNSCRAMBLE == 1` modulo 2^64.
 const UNSCRAMBLE: u64 = 0xf1de_83e1_9937_733d;
-/// Hexadecimal digits of a tag.
+/// Number of hexadecimal digits in a tag.
 const DIGITS: usize = 16;
 
-/// The tag of a version, and of what is shown beside it, quotes included.
+/// Returns the quoted tag of a version and the mark of the data beside it.
 pub(crate) fn tag(version: Version, mark: u64) -> String {
     let digits = |number: u64| format!("{:0DIGITS$x}", number.wrapping_mul(SCRAMBLE));
     let first = digits(version.0.cast_unsigned());
     if mark == 0 { format!("\"{first}\"") } else { format!("\"{first}-{}\"", digits(mark)) }
 }
 
-/// The version behind a strong tag; `None` for what is no tag of ours.
+/// Parses the version of a strong tag. Returns `None` for tags that this service did not create.
 fn version(tag: &str) -> Option<Version> {
     let text = tag.strip_prefix('"')?.strip_suffix('"')?;
     let (first, mark) = text.split_once('-').map_or((text, None), |(first, mark)| (first, Some(mark)));
@@ -36,7 +38,7 @@ fn number(digits: &str) -> Option<u64> {
     Some(u64::from_str_radix(digits, 16).ok()?.wrapping_mul(UNSCRAMBLE))
 }
 
-/// Reads `If-Match`. Weak tags never match there (RFC 9110 §13.1.1), and what is no tag of ours matches nothing.
+/// Parses `If-Match`. Weak tags never match (RFC 9110 §13.1.1), and foreign tags match nothing.
 pub(crate) fn precondition<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Precondition> {
     let mut versions = None;
     for line in lines {
@@ -48,7 +50,7 @@ pub(crate) fn precondition<'a>(lines: impl Iterator<Item = &'a str>) -> Option<P
     versions.map(Precondition::OneOf)
 }
 
-/// Whether `If-None-Match` names the tag; weak comparison (RFC 9110 §13.1.2).
+/// Returns whether `If-None-Match` names the tag, by weak comparison (RFC 9110 §13.1.2).
 pub(crate) fn names<'a>(mut lines: impl Iterator<Item = &'a str>, tag: &str) -> bool {
     lines.any(|line| {
         line.trim() == "*" || line.split(',').any(|it| it.trim().strip_prefix("W/").unwrap_or(it.trim()) == tag)

@@ -1,4 +1,4 @@
-//! Reads what a request is made of: query, headers, body; malformed ones are refused here (decision A5).
+//! Parses query, headers and body of a request and refuses malformed ones (decision A5).
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use futures_util::StreamExt;
 use crate::error_response::ErrorResponse;
 use crate::read_gate::ReadGate;
 
-/// The largest JSON body, in bytes (decision A15).
+/// Maximum size of a JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
-/// The largest head of a request, in bytes: what is needed several times over.
+/// Maximum size of a request head, in bytes: several times the size of legitimate heads.
 const MAX_HEAD_BYTES: usize = 48 * 1024;
-/// The most parameters of a query: every filter of a list, each repeated as often as it may be.
+/// Maximum number of query parameters: every filter of a list, each at its maximum repetition.
 const MAX_PARAMETERS: usize = 500;
-/// The media type of most bodies.
+/// Media type of JSON bodies.
 const JSON: &str = "application/json";
-/// The media type of files of people.
+/// Media type of CSV uploads.
 const CSV: &str = "text/csv";
-/// The client's key for exactly one effect.
+/// Header with the client's idempotency key.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Bounds the head of a request.
+/// Refuses a head that is too large.
 pub(crate) fn head(uri: &actix_web::http::Uri, headers: &HeaderMap) -> Result<(), ErrorResponse> {
     let target = uri.path().len() + uri.query().map_or(0, str::len);
     let size = headers.iter().fold(target, |sum, (name, value)| sum + name.as_str().len() + value.len() + 4);
@@ -42,7 +42,7 @@ pub(crate) fn head(uri: &actix_web::http::Uri, headers: &HeaderMap) -> Result<()
     Err(ErrorResponse::malformed_as(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message))
 }
 
-/// Decodes a query: pairs as HTML forms send them, so `+` is a blank.
+/// Decodes a query string of form-encoded pairs, in which `+` is a space.
 pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, ErrorResponse> {
     let mut pairs = Vec::new();
     for pair in text.split('&').filter(|it| !it.is_empty()) {
@@ -98,7 +98,8 @@ pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration
     whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.error(too_large))
 }
 
-/// Reads a CSV file to its end. One that is too large is a matter of the file, not of the protocol (decision E8).
+/// Reads a CSV file to its end. A file that is too large is reported as an error of the file, not of the
+/// protocol (decision E8).
 pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
     let headers = request.headers();
     let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
@@ -106,7 +107,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
         is_type(headers, CSV)?;
     }
     let too_large = || ErrorResponse::from(Refusal::invalid("body", csv::too_many_bytes()));
-    // A large file on a slow line takes its time.
+    // Large files need more time than JSON bodies on a slow line.
     let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.error(too_large))?;
     if bytes.is_empty() {
         return Err(ErrorResponse::malformed("The body is missing; it must be a CSV file."));
@@ -115,7 +116,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     Ok(bytes)
 }
 
-/// Why a body was not read to its end.
+/// Reasons why a body was not read to its end.
 enum Cut {
     TooLarge,
     Broken,
@@ -132,17 +133,17 @@ impl Cut {
     }
 }
 
-/// A body that nobody asked for is read up to this size: its request was refused, and the connection can go on behind it.
+/// Maximum size of a refused request's body that is still read, so that the connection can be reused.
 const PASSED_OVER_BYTES: u64 = 64 * 1024;
-/// How long the rest of such a body is waited for.
+/// Timeout for reading the body of a refused request.
 const PASSED_OVER_TIME: Duration = Duration::from_secs(2);
 
-/// Reads a body of which nothing was read, and forgets it. The connection ends behind one that is larger.
+/// Reads and discards the body of a refused request. Larger bodies close the connection.
 pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
     let Some(length) = content_length(request).filter(|it| (1..=PASSED_OVER_BYTES).contains(it)) else { return };
     let _receiving = request.conn_data::<ReadGate>().map(|it| it.receiving(Some(length)));
     let rest = async { while matches!(payload.next().await, Some(Ok(_))) {} };
-    // Whoever is slower than this finds the connection closed, as the answer says.
+    // On a timeout the connection closes, as the answer announces.
     let _ = tokio::time::timeout(PASSED_OVER_TIME, rest).await;
 }
 
@@ -181,12 +182,12 @@ fn too_large() -> ErrorResponse {
     ErrorResponse::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
-/// Requires the media type of JSON for a body that is there.
+/// Requires the JSON media type if the request has a body.
 pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
     is_type(headers, JSON)
 }
 
-/// Requires a media type, in UTF-8.
+/// Requires a media type in UTF-8.
 pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResponse> {
     let unsupported = |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -208,7 +209,7 @@ pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResp
     unsupported(format!("The body must be {wanted} in UTF-8."))
 }
 
-/// Reads a body as JSON.
+/// Parses a body as JSON.
 pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
     serde_json::from_slice(body)
         .map_err(|error| ErrorResponse::malformed(format!("The body is not valid JSON: {error}.")))

@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it is ready for work.
+//! Liveness and readiness of the process.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,13 +18,12 @@ const STARTING: u8 = 0;
 const READY: u8 = 1;
 const DRAINING: u8 = 2;
 
-/// One probe of the store answers everybody who asks within this time: whoever asks often, or with many at once, cannot
-/// load the database so.
+/// Lifetime of a probe result, in milliseconds. Frequent health checks therefore cannot load the database.
 const PROBE_SERVES_MILLIS: u64 = 1_000;
-/// A store that takes longer to write one row is not ready.
+/// Timeout of a probe. A store that takes longer to write one row is not ready.
 const PROBE_TIME: Duration = Duration::from_secs(5);
 
-/// What the process says of itself; shared with whoever starts and stops it.
+/// Lifecycle state of the process, shared with the code that starts and stops it.
 #[derive(Clone, Default)]
 pub struct Readiness(Arc<State>);
 
@@ -34,7 +33,7 @@ struct State {
     probed: Mutex<Option<Probed>>,
 }
 
-/// How the newest probe of the store ended.
+/// Result of the latest probe of the store.
 struct Probed {
     at: Timestamp,
     outcome: Result<(), String>,
@@ -47,28 +46,28 @@ impl fmt::Debug for Readiness {
 }
 
 impl Readiness {
-    /// Starts as not ready.
+    /// Creates the state of a starting process: not ready.
     #[must_use]
     pub fn starting() -> Self {
         Self::default()
     }
 
-    /// The schema is there and work may come.
+    /// Marks the process as ready. The schema must be up to date.
     pub fn set_ready(&self) {
         self.0.phase.store(READY, Ordering::SeqCst);
     }
 
-    /// No new work, please: the process is about to stop.
+    /// Marks the process as draining, so that load balancers stop sending requests.
     pub fn set_draining(&self) {
         self.0.phase.store(DRAINING, Ordering::SeqCst);
     }
 
-    /// Whether the process is about to stop.
+    /// Returns whether the process is draining.
     pub(crate) fn is_draining(&self) -> bool {
         self.0.phase.load(Ordering::SeqCst) == DRAINING
     }
 
-    /// Ready, and the database takes writes.
+    /// Succeeds if the process is ready and the database accepts writes.
     pub(crate) async fn check(&self, services: &Services) -> Result<(), ErrorResponse> {
         match self.0.phase.load(Ordering::SeqCst) {
             READY => {
@@ -81,7 +80,7 @@ impl Readiness {
         }
     }
 
-    /// Writes a row, unless that was tried a moment ago. Those who ask meanwhile wait for the same answer.
+    /// Writes a probe row, at most once per [`PROBE_SERVES_MILLIS`]. Concurrent callers share one probe.
     async fn probe(&self, services: &Services) -> Result<(), String> {
         let mut probed = self.0.probed.lock().await;
         let now = services.clock.now();
@@ -98,7 +97,7 @@ impl Readiness {
     }
 }
 
-/// What a process says that is well.
+/// Creates the answer of a healthy process.
 pub(crate) fn status(word: &str) -> Answer {
     Answer::with_body(JSON, Bytes::from(format!(r#"{{"status":"{word}"}}"#)))
 }

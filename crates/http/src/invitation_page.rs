@@ -1,6 +1,8 @@
-//! The page behind the link of an invitation: a button that accepts it, and what came of that. It needs no script.
+//! HTML page behind an invitation link: a button that accepts the invitation, then the result. The page needs no
+//! script.
 //!
-//! Opening it asks nothing of the store, so a link that is looked at by a mail scanner is neither used up nor judged.
+//! Opening the page does not access the store, so a mail scanner that follows the link cannot use up the
+//! invitation.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -15,12 +17,12 @@ use crate::answer::Answer;
 use crate::error_response::ErrorResponse;
 use crate::framing;
 
-/// What browsers send a form as.
+/// Media type of HTML forms.
 pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
-/// The only field of the form.
+/// Name of the form's only field.
 const TOKEN: &str = "token";
-/// The token stands in the address: nobody else is told of it, and the page can neither load nor run anything.
+/// Headers that protect the token in the address: no referrer, no caching, no external resources and no scripts.
 const HEADERS: [(HeaderName, &str); 4] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -31,14 +33,14 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
 ];
 
-/// Whether a request is what the page's button sends.
+/// Returns whether the request submits the page's form.
 pub(crate) fn is_sent_by(request: &HttpRequest) -> bool {
     let content_type = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default();
     *request.method() == Method::POST && media_type.trim().eq_ignore_ascii_case(FORM)
 }
 
-/// The fields of the form.
+/// Parses the fields of the form.
 pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorResponse> {
     framing::is_type(headers, FORM)?;
     let text = std::str::from_utf8(body).map_err(|_| ErrorResponse::malformed("The form is not UTF-8."))?;
@@ -47,13 +49,13 @@ pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorRe
         if fields.get(&name).is_some() {
             return Err(ErrorResponse::malformed("A field of the form is given twice."));
         }
-        // A pasted token often brings a blank along; no token has one.
+        // Pasted tokens often have surrounding whitespace, which is never part of a token.
         fields.push(name, Value::Text(value.trim().to_owned()));
     }
     Ok(fields)
 }
 
-/// The page with the button.
+/// Renders the page with the button.
 pub(crate) fn asking(request: &HttpRequest) -> Answer {
     let pairs = framing::query(request.query_string()).unwrap_or_default();
     let token = pairs.into_iter().find(|(name, _)| name == TOKEN).map(|(_, value)| value).unwrap_or_default();
@@ -64,7 +66,7 @@ pub(crate) fn asking(request: &HttpRequest) -> Answer {
     } else {
         format!("<input type=\"hidden\" name=\"token\" value=\"{}\">", escaped_html(&token))
     };
-    // Relative, so that the form finds its way behind a proxy that serves the API below a path.
+    // A relative address also works behind a proxy that serves the API below a path prefix.
     let form = format!(
         "<p>You were invited to join your organization. Your account becomes active when you accept.</p>\n\
          <form method=\"post\" action=\"accept\">\n{field}\n<p><button>Accept the invitation</button></p>\n</form>"
@@ -72,7 +74,7 @@ pub(crate) fn asking(request: &HttpRequest) -> Answer {
     page(StatusCode::OK, "Your invitation", &form)
 }
 
-/// What came of the button, as a page with the status and the headers of the API's own answer.
+/// Renders the API's answer as a page, with the same status and headers.
 pub(crate) fn outcome(answer: Answer) -> Answer {
     let (title, text) = match answer.status.as_u16() {
         200 => ("Invitation accepted", "Your account is active. You can close this page."),

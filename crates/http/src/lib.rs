@@ -1,7 +1,8 @@
 //! Candor over HTTP: routes, envelope, headers, OpenAPI.
 //!
-//! One [table](table::ROUTES) names every route with what it demands; it drives routing, authorization, quotas, `HEAD`,
-//! `OPTIONS`, 405 and the [OpenAPI document](openapi::document). A handler names the use case, nothing more.
+//! One [table](table::ROUTES) lists every route with its requirements. Routing, authorization, quotas, `HEAD`,
+//! `OPTIONS`, 405 and the [OpenAPI document](openapi::document) derive from it. A handler only calls its use
+//! case.
 
 mod address;
 mod admin;

@@ -1,25 +1,25 @@
-//! The last step before a listener is closed: nobody new gets in, and whoever is in is still served.
+//! Closes a listener gracefully: new clients are refused, accepted connections are still served.
 
 use std::io;
 use std::net::TcpListener;
 
-/// Lets no new connection in. Those that are being made, or that wait to be accepted, still get through: when a listener
-/// is closed while such are there, the system resets them, and their clients cannot tell whether a request was read.
+/// Refuses new connections. Pending handshakes and connections in the accept queue still get through. Closing a
+/// listener directly would reset them, and their clients could not tell whether a request was read.
 ///
-/// The system drops what asks for a new connection, so that a client finds the address closed when it asks again a second
-/// later. Only Linux can do this.
+/// The kernel drops SYN packets, so that a client finds the port closed when it retries a second later.
+/// Supported on Linux only.
 ///
 /// # Errors
-/// The system's answer; then the listener is as it was.
+/// The error of the system call; the listener is unchanged.
 #[cfg(target_os = "linux")]
 pub fn refuse_connections(listener: &TcpListener) -> io::Result<()> {
     use socket2::{SockFilter, SockRef};
 
-    /// Where the flags are in the head of a segment, and those two that tell how a connection begins.
+    /// Offset of the flags in a TCP header, and the SYN and ACK flags.
     const FLAGS_AT: u32 = 13;
     const SYN: u32 = 0x02;
     const ACK: u32 = 0x10;
-    // The instructions of the classic packet filter, as linux/filter.h numbers them.
+    // Instructions of the classic BPF, as numbered in linux/filter.h.
     const LOAD_BYTE: u16 = 0x30;
     const AND: u16 = 0x54;
     const JUMP_IF_EQUAL: u16 = 0x15;
@@ -34,7 +34,7 @@ pub fn refuse_connections(listener: &TcpListener) -> io::Result<()> {
     ])
 }
 
-/// Elsewhere there is no such means.
+/// Unsupported on this system.
 ///
 /// # Errors
 /// Always.

@@ -1,11 +1,10 @@
-//! A connection that is read as fast as its client takes its answers, and ended when it takes none.
+//! A connection that reads only as fast as its client takes answers.
 //!
-//! While a write waits for the client nothing is read from it, and one that waits too long is given up: what a client
-//! asks for takes memory for as long as its connection is open. What it sends ahead is given to the protocol layer one head
-//! at a time.
+//! While a write waits for the client, nothing is read from it. A write that waits too long ends the connection,
+//! because pending answers hold memory. Pipelined requests reach the protocol layer one head at a time.
 //!
-//! Small answers wait in the client's own system, and from here they look like answers that were read. So a client that
-//! has sent ahead, and then sends nothing more, is given up as soon as one whose answers cannot be written.
+//! Small unread answers can sit in the kernel of the client and look as if they were read. A client that
+//! pipelined requests and then sends nothing more therefore gets the same timeout as a blocked write.
 
 use std::future::Future;
 use std::io;
@@ -22,32 +21,32 @@ use crate::blank_line::BlankLine;
 use crate::read_gate::{Allowance, PIECE_BYTES, ReadGate};
 use crate::record;
 
-/// How long a connection may wait for its client.
+/// Timeouts of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
-    /// For the rest of a head that has begun.
+    /// Timeout for the rest of a request head after its first byte.
     pub(crate) head: Duration,
-    /// For a write, and for the next request of a client that has sent ahead.
+    /// Timeout for a write, and for the next request of a client that has pipelined.
     pub(crate) write: Duration,
 }
 
-/// A stream with its pace.
+/// A stream that limits reads to the client's pace.
 pub(crate) struct PacedStream {
     stream: TcpStream,
     gate: ReadGate,
     times: Times,
-    /// What was read and not yet given to the protocol layer.
+    /// Bytes read from the socket and not yet passed to the protocol layer.
     ahead: BytesMut,
     blank_line: BlankLine,
-    /// What the protocol layer was given since it had to look at it.
+    /// Bytes passed to the protocol layer since it last parsed.
     unseen: usize,
-    /// Runs while the rest of a head is waited for.
+    /// Timer for the rest of a head.
     head: Option<Pin<Box<Sleep>>>,
-    /// Runs while a write waits.
+    /// Timer of a blocked write.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Whether a request was there before the one before it was answered.
+    /// Whether a request arrived before the previous one was answered.
     sent_ahead: bool,
-    /// Runs while nothing comes from a client that has sent ahead.
+    /// Timer for silence after pipelined requests.
     silent: Option<Pin<Box<Sleep>>>,
 }
 
@@ -68,17 +67,17 @@ impl PacedStream {
         }
     }
 
-    /// What tells this connection when to read.
+    /// Returns the gate that controls reading from this connection.
     pub(crate) fn gate(&self) -> ReadGate {
         self.gate.clone()
     }
 
-    /// Writes as many of the bytes as the socket takes without waiting. No other write may be under way.
+    /// Writes as many bytes as the socket takes without blocking. No other write may be in progress.
     pub(crate) fn try_write(&self, bytes: &[u8]) {
         let _ = self.stream.try_write(bytes);
     }
 
-    /// Whether the client has gone, while nothing is to be read of what it sends.
+    /// Checks for a closed connection while reading is paused.
     fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut byte = [0];
         match ready!(self.stream.poll_peek(cx, &mut ReadBuf::new(&mut byte))) {
@@ -88,7 +87,7 @@ impl PacedStream {
         }
     }
 
-    /// Gives at most so much of a body.
+    /// Passes at most `most` bytes of a body.
     fn poll_body(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>, most: usize) -> Poll<io::Result<()>> {
         let most = most.min(buffer.remaining());
         if !self.ahead.is_empty() {
@@ -106,7 +105,8 @@ impl PacedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Gives what there is up to the next blank line, and nothing behind it before that was looked at.
+    /// Passes bytes up to the next blank line. Bytes behind it wait until the protocol layer has parsed those
+    /// before.
     fn poll_to_blank_line(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let unseen = std::mem::take(&mut self.unseen);
         if self.ahead.is_empty() {
@@ -138,7 +138,7 @@ impl PacedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Ends the wait for the rest of a head that has begun, and for the next request of a client that has sent ahead.
+    /// Times out the rest of a head, and the next request of a client that has pipelined.
     fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Times { head, write } = self.times;
         if self.gate.has_head_begun() {
@@ -147,7 +147,7 @@ impl PacedStream {
         }
         if self.sent_ahead && self.gate.is_between_requests() {
             ready!(self.silent.get_or_insert_with(|| Box::pin(sleep(write))).as_mut().poll(cx));
-            // As if the client had ended what it sends: the connection is closed in good order.
+            // Reports end of input, so that the connection closes gracefully.
             return Poll::Ready(Ok(()));
         }
         Poll::Pending
@@ -193,7 +193,7 @@ impl AsyncWrite for PacedStream {
         let time = self.times.write;
         ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
         record::not_reading();
-        // What waits in the kernel is thrown away as well.
+        // Also discards the data in the kernel's send buffer.
         let _ = self.stream.set_zero_linger();
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answers")))
     }
@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    /// Longer than any test takes.
+    /// Longer than any test runs.
     const EVER: Duration = Duration::from_secs(600);
 
     async fn pair(write: Duration) -> (PacedStream, TcpStream) {
@@ -226,7 +226,7 @@ mod tests {
         (PacedStream::new(stream, Times { head: EVER, write }), client)
     }
 
-    /// Writes until the client would have to read.
+    /// Writes until the socket's send buffer is full.
     async fn fill(server: &mut PacedStream) -> usize {
         let mut sum = 0;
         poll_fn(|cx| {

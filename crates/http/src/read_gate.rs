@@ -1,67 +1,67 @@
-//! When a connection may be read: enough for the next request, and no more than the request at hand asks for.
+//! Decides when a connection may be read: only for the next request head or the body of the current request.
 //!
-//! The protocol layer reads and decodes whatever a client sends ahead, takes some 7 KB for each request that waits, and
-//! asks again and again once its buffer of 128 KiB is full. So it is given little at a time: while a request is being
-//! answered nothing but its body, and between requests no more than the head of the next one.
+//! The protocol layer decodes all pipelined input and takes about 7 KB per waiting request. It also spins once
+//! its buffer of 128 KiB is full. While a request is being answered, the gate therefore passes only its body.
+//! Between requests it passes only the next head.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
 
-/// What is read at a time where it is not known how much there is to be.
+/// Size of a read if the remaining length is unknown.
 pub(crate) const PIECE_BYTES: usize = 1024;
 
-/// What the connection is busy with.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, Default)]
 enum Phase {
     /// Waiting for a request.
     #[default]
     Idle,
-    /// Answering a request whose body is not, or no longer, asked for.
+    /// Answering a request whose body is not wanted, or already complete.
     Answering,
-    /// Receiving a body of which so many bytes are still to come, if that is known.
+    /// Receiving a body; the number of bytes still to come, if known.
     Receiving(Option<usize>),
 }
 
-/// What may be read.
+/// Permission to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowance {
-    /// Nothing: a request is being answered.
+    /// No reads: a request is being answered.
     Nothing,
-    /// So many bytes of a body.
+    /// At most this many bytes of a body.
     Body(usize),
-    /// Up to the next blank line, which ends a head and also a body in chunks.
+    /// Up to the next blank line, which ends a head and also a chunked body.
     ToBlankLine,
 }
 
 #[derive(Debug, Default)]
 struct State {
     phase: Cell<Phase>,
-    /// Whether something was read since the last request came.
+    /// Whether bytes arrived since the last request.
     has_begun: Cell<bool>,
     reader: RefCell<Option<Waker>>,
 }
 
-/// Tells a connection when to read; shared with the request that is being answered on it.
+/// Controls reading from a connection; shared with the request that is being answered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadGate(Rc<State>);
 
 impl ReadGate {
-    /// A request is being answered, until the guard is dropped.
+    /// Marks a request as being answered until the guard is dropped.
     pub(crate) fn answering(&self) -> Answering {
         self.0.phase.set(Phase::Answering);
         self.0.has_begun.set(false);
         Answering(self.clone())
     }
 
-    /// The body of the request is asked for, until the guard is dropped.
+    /// Marks the body of the request as wanted until the guard is dropped.
     pub(crate) fn receiving(&self, length: Option<u64>) -> Receiving {
         let length = length.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
         self.pass(Phase::Receiving(length));
         Receiving(self.clone())
     }
 
-    /// What may be read now.
+    /// Returns the current permission to read.
     pub(crate) fn allowance(&self) -> Allowance {
         match self.0.phase.get() {
             Phase::Answering | Phase::Receiving(Some(0)) => Allowance::Nothing,
@@ -70,7 +70,7 @@ impl ReadGate {
         }
     }
 
-    /// So many bytes were read.
+    /// Records that bytes were read.
     pub(crate) fn took(&self, bytes: usize) {
         match self.0.phase.get() {
             Phase::Receiving(Some(left)) => self.0.phase.set(Phase::Receiving(Some(left.saturating_sub(bytes)))),
@@ -79,22 +79,22 @@ impl ReadGate {
         }
     }
 
-    /// Whether a head has begun to arrive and is not complete, as far as this is known.
+    /// Returns whether a head has partially arrived, as far as the gate can tell.
     pub(crate) fn has_head_begun(&self) -> bool {
         self.0.has_begun.get()
     }
 
-    /// Whether nothing of the next request was read yet.
+    /// Returns whether no byte of the next request has been read.
     pub(crate) fn is_between_requests(&self) -> bool {
         matches!(self.0.phase.get(), Phase::Idle) && !self.0.has_begun.get()
     }
 
-    /// Wakes this reader when it may go on.
+    /// Registers the reader to be woken when reading may continue.
     pub(crate) fn wait(&self, reader: &Waker) {
         self.0.reader.replace(Some(reader.clone()));
     }
 
-    /// Lets whoever waits look again.
+    /// Wakes the waiting reader.
     pub(crate) fn wake(&self) {
         if let Some(reader) = self.0.reader.take() {
             reader.wake();
@@ -107,7 +107,7 @@ impl ReadGate {
     }
 }
 
-/// A request that is being answered.
+/// Guard of a request that is being answered.
 pub(crate) struct Answering(ReadGate);
 
 impl Drop for Answering {
@@ -116,7 +116,7 @@ impl Drop for Answering {
     }
 }
 
-/// A body that is being received.
+/// Guard of a body that is being received.
 pub(crate) struct Receiving(ReadGate);
 
 impl Drop for Receiving {

@@ -1,7 +1,7 @@
-//! Bounds the large reads of an API key that are carried out at a time.
+//! Bounds the concurrent large reads of an API key.
 //!
-//! The rows of a page stand in memory from the time when they are read until their answer is rendered. Without a bound,
-//! a client that asks for hundreds of pages at once has all of their rows in memory before the first answer is counted.
+//! The rows of a page stay in memory from the query until the answer is rendered. Without a bound, a client that
+//! requests hundreds of pages at once holds all of their rows before the first answer is counted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,22 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use candor_domain::id::KeyId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Reads of one key at a time: more than the cores of most machines, and their rows take less memory than its answers may.
+/// Maximum concurrent reads of one key: more than most machines have cores, and their rows take less memory than
+/// its answers may.
 const MOST_AT_ONCE: usize = 16;
 
-/// The keys with reads under way, each with its turns.
+/// Semaphores of the keys with reads in progress.
 #[derive(Debug, Default)]
 pub(crate) struct ReadTurns(Mutex<HashMap<KeyId, Turns>>);
 
 #[derive(Debug)]
 struct Turns {
     semaphore: Arc<Semaphore>,
-    /// Reads that have a turn or wait for one.
+    /// Number of reads that hold or await a turn.
     users: usize,
 }
 
 impl ReadTurns {
-    /// Waits until the key has fewer reads under way. The turn ends when it is dropped.
+    /// Waits for a free turn of the key. Dropping the turn releases it.
     pub(crate) async fn take(self: &Arc<Self>, key: KeyId) -> ReadTurn {
         let semaphore = {
             let mut all = self.all();
@@ -33,7 +34,7 @@ impl ReadTurns {
             turns.users += 1;
             Arc::clone(&turns.semaphore)
         };
-        // Made before the wait, so that a request whose client leaves meanwhile is not counted for ever.
+        // Created before the wait: if the client leaves during the wait, dropping the turn uncounts it.
         let mut turn = ReadTurn { turns: Arc::clone(self), key, permit: None };
         turn.permit = semaphore.acquire_owned().await.ok();
         turn
@@ -44,7 +45,7 @@ impl ReadTurns {
     }
 }
 
-/// The turn of one read.
+/// Permission for one read.
 #[derive(Debug)]
 pub(crate) struct ReadTurn {
     turns: Arc<ReadTurns>,

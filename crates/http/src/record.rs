@@ -1,4 +1,4 @@
-//! What is written down of each request: one log event and the metrics, without bodies, queries or addresses.
+//! Records each request: one log event and metrics, without bodies, queries or addresses.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use strum::VariantArray;
 
 use crate::exchange::Exchange;
 
-/// What is logged for a client that went away before the answer (as nginx does).
+/// Logged status if the client disconnects before the answer, as in nginx.
 const CLIENT_CLOSED: u16 = 499;
 const IN_FLIGHT: &str = "candor_http_requests_in_flight";
 const REQUESTS: &str = "candor_http_requests_total";
@@ -31,16 +31,16 @@ pub(crate) const WITHOUT_KEY: &str = "without_key";
 /// Class under which attempts to accept an invitation are counted (decisions G).
 pub(crate) const INVITATION_ACCEPT: &str = "invitation_accept";
 
-/// Asked for every few seconds by whoever watches the process: too often to be worth a line unless lines are looked for.
+/// Paths that monitoring polls every few seconds; logged only at debug level.
 const PROBES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
-/// The meters of one kind of request, looked up once per thread: finding them by their labels costs more than counting.
+/// Metrics handles of one kind of request, cached per thread. A lookup by labels costs more than counting.
 struct Meters {
     requests: Counter,
     duration: Histogram,
 }
 
-/// What tells the meters apart: method, route pattern, status.
+/// Labels of the metrics: method, route pattern, status.
 type Labels = (&'static str, &'static str, u16);
 
 thread_local! {
@@ -59,20 +59,20 @@ fn count(method: &'static str, route: &'static str, status: StatusCode, seconds:
     });
 }
 
-/// A request that is being answered. Dropped before it is finished, it says that the client went away.
+/// A request in progress. Dropping it unfinished records that the client disconnected.
 pub(crate) struct Record {
     begun: Instant,
     request: Option<RequestId>,
 }
 
 impl Record {
-    /// The request has arrived.
+    /// Starts recording a request at its arrival.
     pub(crate) fn begin(request: RequestId) -> Self {
         FLIGHT.with(|it| it.increment(1.0));
         Self { begun: Instant::now(), request: Some(request) }
     }
 
-    /// The answer is there.
+    /// Records the answer of the request.
     pub(crate) fn finish(mut self, exchange: &Exchange<'_>, status: StatusCode, bytes: usize) {
         self.request = None;
         let elapsed = self.begun.elapsed();
@@ -109,7 +109,7 @@ impl Drop for Record {
     }
 }
 
-/// Registers every counter of this crate that has a fixed set of labels, so that each is exported before it first counts.
+/// Registers all counters with fixed labels, so that each is exported before its first count.
 pub(crate) fn register(quotas: impl IntoIterator<Item = &'static str>) {
     for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, ANSWERS_REFUSED] {
         counter!(name).increment(0);
@@ -120,38 +120,38 @@ pub(crate) fn register(quotas: impl IntoIterator<Item = &'static str>) {
     answer_bytes(0);
 }
 
-/// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read.
+/// Counts a request with an unreadable `X-Forwarded-For` from a trusted proxy.
 pub(crate) fn forwarded_header_unreadable() {
     counter!(FORWARDED_UNREADABLE).increment(1);
 }
 
-/// Counts a request that was refused because earlier answers were not yet sent.
+/// Counts a request that was refused because of unsent answers.
 pub(crate) fn answer_refused() {
     counter!(ANSWERS_REFUSED).increment(1);
 }
 
-/// Reports the bytes of answers that are not yet sent.
+/// Reports the bytes of unsent answers.
 #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and bytes of memory are far below 2^53")]
 pub(crate) fn answer_bytes(bytes: usize) {
     gauge!(ANSWER_BYTES).set(bytes as f64);
 }
 
-/// A quota was used up.
+/// Counts a request above a quota.
 pub(crate) fn refused(quota: &'static str) {
     counter!(REFUSALS, "quota" => quota).increment(1);
 }
 
-/// A connection was given up because its client took nothing of its answers.
+/// Counts a connection that was closed because its client did not read.
 pub(crate) fn not_reading() {
     counter!(NOT_READING).increment(1);
 }
 
-/// A connection was refused because its client has too many.
+/// Counts a connection that was refused because its client has too many.
 pub(crate) fn turned_away() {
     counter!(TURNED_AWAY).increment(1);
 }
 
-/// Methods that clients make up are one label, so that nobody can make up metrics.
+/// Returns the method as a label. Unknown methods share one label, so that clients cannot create time series.
 fn known_method(method: &str) -> &'static str {
     match method {
         "GET" => "GET",
@@ -165,7 +165,7 @@ fn known_method(method: &str) -> &'static str {
     }
 }
 
-/// Returns the names under which requests are counted and refused, for metrics.
+/// Returns the quota labels of request and refusal metrics.
 pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
     QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, INVITATION_ACCEPT])
 }

@@ -1,4 +1,4 @@
-//! A request as a handler gets it: the caller, the identifiers of the path, the query and the body.
+//! Requests as handlers get them: caller, path identifiers, query and body.
 
 use bytes::Bytes;
 use candor_domain::audit::Origin;
@@ -8,10 +8,10 @@ use candor_domain::params::Params;
 use candor_domain::refusal::Refusal;
 use candor_service::{Error, RequestContext};
 
-/// The most identifiers in one path.
+/// Maximum number of identifiers in one path.
 const MAX_CAPTURES: usize = 2;
 
-/// The identifiers in a path, as they were sent.
+/// Identifiers in a path, unparsed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Captures<'a>([&'a str; MAX_CAPTURES]);
 
@@ -21,7 +21,7 @@ impl<'a> Captures<'a> {
         self.0[0]
     }
 
-    /// Returns the path that a pattern means with these identifiers.
+    /// Replaces the placeholders of a pattern with these identifiers.
     pub(crate) fn fill(&self, pattern: &str) -> String {
         let mut captures = self.0.iter();
         let mut path = String::with_capacity(pattern.len());
@@ -33,7 +33,7 @@ impl<'a> Captures<'a> {
         path
     }
 
-    /// Keeps the identifier at this position, counted from 0.
+    /// Sets the identifier at this zero-based position.
     pub(crate) fn set(&mut self, position: usize, identifier: &'a str) {
         self.0[position] = identifier;
     }
@@ -44,22 +44,23 @@ impl<'a> Captures<'a> {
     }
 }
 
-/// A request of a caller with a key.
+/// A request with an API key.
 pub(crate) struct AuthenticatedRequest<'a> {
     /// The caller and the conditions of the request.
     pub(crate) context: RequestContext,
-    /// The identifiers in the path.
+    /// Identifiers in the path.
     pub(crate) captures: Captures<'a>,
-    /// The decoded query.
+    /// Decoded query.
     pub(crate) params: Params,
-    /// The members of the body.
+    /// Members of the JSON body.
     pub(crate) body: Object,
-    /// The body, where it is a CSV file.
+    /// CSV body; empty for other requests.
     pub(crate) csv: Bytes,
 }
 
 impl AuthenticatedRequest<'_> {
-    /// Parses the identifier in the path. Text that is no identifier is answered like an unknown one (decision A4).
+    /// Parses the first identifier in the path. A malformed identifier is answered like an unknown one (decision
+    /// A4).
     pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
         self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
     }
@@ -72,10 +73,10 @@ impl AuthenticatedRequest<'_> {
 
 /// A request without an API key.
 pub(crate) struct AnonymousRequest {
-    /// The request's id.
+    /// Request id.
     pub(crate) request: RequestId,
-    /// The client's address and user agent.
+    /// Client's address and user agent.
     pub(crate) origin: Origin,
-    /// The members of the body.
+    /// Members of the JSON body.
     pub(crate) body: Object,
 }

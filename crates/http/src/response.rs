@@ -1,4 +1,4 @@
-//! Turns the outcome of a request into its response, with the headers that every response has.
+//! Converts the outcome of a request into its response and adds the common headers.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{
@@ -26,7 +26,8 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 impl Answer {
-    /// A success of a use case. `Location` is the path of the request with the id of the new resource.
+    /// Creates the response of a successful use case. `Location` is the request's path plus the id of the new
+    /// resource.
     pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
         let mut answer = Self::with_body(JSON, reply.body);
         match &reply.outcome {
@@ -58,7 +59,7 @@ impl Answer {
         answer
     }
 
-    /// A request that did not succeed.
+    /// Creates the response of a failed request.
     pub(crate) fn of_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
@@ -66,8 +67,8 @@ impl Answer {
         Self::refusing(exchange.id, error)
     }
 
-    /// Compresses a large body of a caller that takes it, in the tenant's turn and away from the threads that answer
-    /// requests. Smaller ones are compressed with their response.
+    /// Compresses a large body on the pool for large work, in the tenant's turn. Smaller bodies are compressed
+    /// with their response.
     pub(crate) async fn compressed_apart(mut self, api: &Api, exchange: &Exchange<'_>) -> Self {
         let Some(caller) = exchange.caller.as_ref().filter(|_| !self.is_encoded && self.body.len() > PIECE_BYTES)
         else {
@@ -78,7 +79,7 @@ impl Answer {
         let work = move || compress::quickly(encoding, &body);
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         self.is_encoded = true;
-        // Without a smaller form the body goes out as it is.
+        // If compression fails or does not shrink it, the body goes out uncompressed.
         if let Ok(Some(smaller)) = api.services.large_work.run(caller.tenant, work).await {
             self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
             self.body = smaller;
@@ -86,10 +87,10 @@ impl Answer {
         self
     }
 
-    /// Encodes the body for the client and counts it against the budget of its caller.
+    /// Encodes the body for the client and counts it against the caller's budget.
     ///
     /// # Errors
-    /// 503 if the caller has too many answers that are not sent yet.
+    /// 503 if the caller has too many unsent answers.
     fn admitted(mut self, api: &Api, exchange: &Exchange<'_>) -> Result<(Self, Option<AnswerPermit>), ErrorResponse> {
         let request = exchange.request;
         if !self.is_encoded {
@@ -100,13 +101,13 @@ impl Answer {
             return Ok((self, None));
         };
         let bytes = self.body.len();
-        // A write has been carried out: refusing its answer would make the client repeat it.
+        // The write is committed: refusing its answer would make the client repeat it.
         let permit =
             if exchange.is_read() { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
         Ok((self, permit))
     }
 
-    /// Turns the answer into the response, or into a refusal if there is no memory for it.
+    /// Creates the final response, or an error if the answer exceeds the memory budget.
     pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
         match self.admitted(api, exchange) {
             Ok((answer, permit)) => answer.respond(api, exchange, permit),
@@ -131,7 +132,7 @@ impl Answer {
             write_rate_limit(rate_limit, headers);
         }
         if api.readiness.is_draining() {
-            // Clients that keep connections open learn here that this one ends, before it does.
+            // Announces the end of keep-alive connections before they are closed.
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
         let headers = response.headers_mut();

@@ -1,6 +1,6 @@
-//! A route: one operation of the API with everything that a request for it demands.
+//! Routes: one operation of the API with its requirements.
 //!
-//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document follow from the rows of
+//! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document derive from the rows of
 //! [`crate::routes`].
 
 mod group;
@@ -23,27 +23,27 @@ pub use crate::schema::{Schema, Success};
 pub(crate) use group::{EventFamily, RouteGroup};
 pub use query::Query;
 
-/// Every path of the table stands below this.
+/// Prefix of every path in the table.
 pub const BASE: &str = "/v1";
 
-/// What a route does with a resource.
+/// HTTP method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Reads it; `HEAD` too.
+    /// Reads a resource; also serves `HEAD`.
     Get,
-    /// Makes a new one, or does something with it.
+    /// Creates a resource, or runs an action on one.
     Post,
-    /// Changes part of it.
+    /// Changes some members of a resource.
     Patch,
-    /// Removes it for good.
+    /// Deletes a resource permanently.
     Delete,
 }
 
 impl Method {
-    /// Every method of the table, in the order of `Allow`.
+    /// All methods, in the order of `Allow`.
     pub const ALL: [Self; 4] = [Self::Get, Self::Post, Self::Patch, Self::Delete];
 
-    /// As HTTP writes it.
+    /// Returns the method's name in HTTP.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -55,21 +55,21 @@ impl Method {
     }
 }
 
-/// What the body of a request is.
+/// Request body of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// None.
+    /// No body.
     None,
-    /// A JSON object, or none at all.
+    /// An optional JSON object.
     Optional(&'static Schema),
-    /// A JSON object.
+    /// A mandatory JSON object.
     Required(&'static Schema),
     /// A CSV file of people.
     Csv,
 }
 
 impl Body {
-    /// The schemas that it is made of, each with its name.
+    /// Returns the body's schemas, by name.
     pub(crate) fn schemas(self) -> Vec<(String, Value)> {
         match self {
             Self::None | Self::Csv => vec![],
@@ -78,49 +78,50 @@ impl Body {
     }
 }
 
-/// The answer of a handler, while it is being worked on.
+/// Future of a handler's answer.
 pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + 'a>>;
 
-/// Names the use case behind a route.
+/// Handler of a route.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
-    /// For callers with a key.
+    /// Requires an API key.
     Keyed(for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>),
-    /// For anybody.
+    /// Needs no API key.
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
-    /// The OpenAPI document, for every client. It is made from all routes, so no row can name it.
+    /// Serves the OpenAPI document without an API key. The document derives from all routes, so a row cannot
+    /// name it.
     Document,
 }
 
-/// One route.
+/// One operation of the API.
 #[derive(Clone, Copy)]
 pub struct Route {
-    /// The method.
+    /// HTTP method.
     pub method: Method,
-    /// The path below [`BASE`]; `{id}` stands for an identifier, and a second one has a name that says of what.
+    /// Path below [`BASE`]. `{id}` is an identifier; the name of a second one tells its kind.
     pub path: &'static str,
-    /// The callers that it admits.
+    /// Required access.
     pub access: Access,
-    /// What its requests count as.
+    /// Quota class of its requests.
     pub quota: QuotaClass,
-    /// What its body is.
+    /// Request body.
     pub body: Body,
-    /// Whether it answers 422 without a body, because of what is stored.
+    /// Whether it can answer 422 without having a body, because of stored data.
     pub checks_content: bool,
-    /// The name of the operation, for clients made from the document.
+    /// Operation id, from which generated clients name their functions.
     pub operation: &'static str,
-    /// What it does, in a few words.
+    /// Summary in a few words.
     pub summary: &'static str,
-    /// What it does beyond that: effects, conditions and what it leaves alone.
+    /// Description beyond the summary: effects, conditions and limits.
     pub about: &'static str,
-    /// The parameters it takes.
+    /// Query parameters.
     pub query: Option<Query>,
-    /// What it answers when it succeeds.
+    /// Body of a successful answer.
     pub response: Success,
-    /// The status of a success.
+    /// Status of a successful answer.
     pub status: u16,
     pub(crate) handler: Handler,
-    /// What browsers get at the same path that has no route for GET.
+    /// HTML page that browsers get at this path, if no route serves GET there.
     pub(crate) page: Option<fn(&HttpRequest) -> Answer>,
 }
 
@@ -145,7 +146,7 @@ impl Route {
         }
     }
 
-    /// For callers with a key.
+    /// Creates a route that requires an API key.
     pub(crate) const fn keyed(
         method: Method,
         path: &'static str,
@@ -228,12 +229,12 @@ impl Route {
         Self { query: Some(query), ..self }
     }
 
-    /// One resource, in which these can be inlined.
+    /// Lets the route inline the resources that `E` names.
     pub(crate) const fn expands<E: Word>(self) -> Self {
         self.with(Query::one(|it| drop(it.expand::<E>())))
     }
 
-    /// A page of a list of these, with these parameters.
+    /// Makes the route answer a page of these resources, with these parameters.
     pub(crate) const fn lists(self, schema: &'static Schema, read: fn(&mut Params)) -> Self {
         Self { response: Success::PageOf(schema), ..self.with(Query::list(read)) }
     }
@@ -258,27 +259,27 @@ impl Route {
         Self { checks_content: true, ..self }
     }
 
-    /// Whether browsers get a page at the path of this route, and may send its form there.
+    /// Returns whether browsers get a page at this path and may submit its form.
     #[must_use]
     pub const fn has_page(&self) -> bool {
         self.page.is_some()
     }
 
-    /// Whether `Idempotency-Key` counts: on every POST with a key, because its scope is the caller's data set
-    /// (decision B2).
+    /// Returns whether the route honors `Idempotency-Key`: every POST with a key, because the key is scoped to
+    /// the caller's data set (decision B2).
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.method == Method::Post && !self.access.is_public()
     }
 
-    /// Whether `If-None-Match` counts: on what has an `ETag` of its own (decision A14).
+    /// Returns whether the route honors `If-None-Match`: reads of resources with an `ETag` (decision A14).
     #[must_use]
     pub const fn is_revalidated(&self) -> bool {
         matches!(self.method, Method::Get)
             && (self.response.is_versioned() || matches!(self.handler, Handler::Document))
     }
 
-    /// Whether `If-Match` counts: on what changes something that is there (decision A14).
+    /// Returns whether the route honors `If-Match`: changes of existing resources (decision A14).
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         match self.method {

@@ -1,4 +1,4 @@
-//! Finds the row of the table that a path means.
+//! Finds the route of a path.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use crate::answer::Answer;
 use crate::request::Captures;
 use crate::route::{BASE, Method, Route};
 
-/// One path of the table with its routes.
+/// One path of the table, with its routes.
 pub(crate) struct Resource {
     segments: Vec<&'static str>,
     routes: [Option<&'static Route>; Method::ALL.len()],
-    /// The pattern, for logs and metrics.
+    /// Path pattern for logs and metrics.
     pub(crate) pattern: &'static str,
-    /// The methods it takes, for `Allow`.
+    /// Methods of the path, for `Allow`.
     pub(crate) allow: HeaderValue,
 }
 
 impl Resource {
-    /// The route for a method; `HEAD` is answered as `GET` is.
+    /// Returns the route of a method; `HEAD` uses the route of `GET`.
     pub(crate) fn route(&self, method: &actix_web::http::Method) -> Option<&'static Route> {
         match method.as_str() {
             "GET" | "HEAD" => self.routes[Method::Get as usize],
@@ -31,7 +31,7 @@ impl Resource {
         }
     }
 
-    /// The page that browsers get, where no route takes the method.
+    /// Returns the page for browsers, if no route serves the method.
     pub(crate) fn page(&self, method: &actix_web::http::Method) -> Option<fn(&HttpRequest) -> Answer> {
         let is_read = matches!(method.as_str(), "GET" | "HEAD");
         self.routes.iter().flatten().find_map(|it| it.page).filter(|_| is_read)
@@ -55,14 +55,14 @@ impl Resource {
     }
 }
 
-/// The longest path in the table has fewer segments than this.
+/// Upper bound for the segments of a path, excluded.
 const MAX_SEGMENTS: usize = 6;
 
-/// Every path of a table.
+/// All paths of a table.
 pub(crate) struct Router(Vec<Resource>);
 
 impl Router {
-    /// Gathers the routes of each path.
+    /// Groups the routes by path.
     pub(crate) fn new(routes: &'static [Route]) -> Self {
         let mut resources: Vec<Resource> = Vec::new();
         for route in routes {
@@ -80,12 +80,12 @@ impl Router {
         for resource in &mut resources {
             resource.allow = allow(&resource.routes);
         }
-        // A word stands for itself before it stands for an identifier.
+        // Literal segments take precedence over identifiers.
         resources.sort_by_key(|it| it.segments.iter().map(|it| it.starts_with('{')).collect::<Vec<_>>());
         Self(resources)
     }
 
-    /// The resource at a path, with the identifiers in it.
+    /// Finds the resource at a path and the identifiers in it.
     pub(crate) fn find<'p>(&self, path: &'p str) -> Option<(&Resource, Captures<'p>)> {
         let rest = path.strip_prefix(BASE)?.strip_prefix('/')?;
         let mut segments = [""; MAX_SEGMENTS];
@@ -98,8 +98,8 @@ impl Router {
     }
 }
 
-/// A path in which nothing stands escaped that need not be: `%65` is an `e` (RFC 3986 §6.2.2.2). The rest stays as it was
-/// sent, so an escaped `/` separates nothing.
+/// Decodes needlessly escaped characters: `%65` is an `e` (RFC 3986 §6.2.2.2). Other escapes stay, so an escaped
+/// `/` is no separator.
 pub(crate) fn plain(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);

@@ -1,4 +1,4 @@
-//! Listens: workers, limits on time, and an orderly end.
+//! HTTP server: workers, timeouts and graceful shutdown.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -21,22 +21,22 @@ use crate::dispatch;
 use crate::paced::Times;
 use crate::wire::{ErrorBodyStream, reject};
 
-/// How the server treats connections.
+/// Connection settings of the server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOptions {
-    /// Threads that answer requests.
+    /// Number of threads that answer requests.
     pub workers: usize,
-    /// How long a connection may wait for its next request.
+    /// Timeout for the next request of a connection.
     pub keep_alive: Duration,
-    /// How long the head of a request may take to arrive, once it has begun or the connection is new.
+    /// Timeout for a request head, from its first byte or from the start of a new connection.
     pub head_time: Duration,
-    /// How long requests may take to finish when the server stops, in seconds.
+    /// Time for requests to finish at shutdown, in seconds.
     pub drain_seconds: u64,
-    /// How long a write may wait for a client that takes nothing.
+    /// Timeout of a blocked write.
     pub write_time: Duration,
-    /// The most connections of one worker.
+    /// Maximum connections per worker.
     pub connections_per_worker: usize,
-    /// The most connections of one client address, proxies that are trusted aside.
+    /// Maximum connections per client address, trusted proxies excepted.
     pub connections_per_client: usize,
 }
 
@@ -54,17 +54,17 @@ impl Default for ServerOptions {
     }
 }
 
-/// How long a client may take nothing of what is written to it, unless it is told otherwise.
+/// Default timeout of a blocked write.
 pub(crate) const WRITE_TIME: Duration = Duration::from_secs(20);
 
-/// Size of the send buffer of a connection, in bytes; Linux counts its own overhead in and doubles it. A system that
-/// chooses takes up to 4 MB for a client that does not read. This much still fills a line of 10 Mbit/s at 100 ms.
+/// Size of a connection's send buffer, in bytes; Linux doubles it for its own overhead. The automatic size would
+/// grow to 4 MB for a client that does not read. This size still saturates 10 Mbit/s at 100 ms.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-/// How long a closing connection may take to take note of it.
+/// Timeout for closing a connection gracefully.
 const DISCONNECT_TIME: Duration = Duration::from_secs(2);
 
-/// Serves the API on these listeners. It stops by the handle of the answer, never by itself on a signal.
+/// Creates the server for these listeners. It stops only through its handle, never on a signal.
 ///
 /// # Errors
 /// A listener cannot be used.
@@ -104,7 +104,7 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
     Ok(builder.run())
 }
 
-/// Takes a connection, unless its client has too many.
+/// Accepts a connection, unless its client has too many.
 fn accept(
     stream: TcpStream,
     api: Arc<Api>,
@@ -117,7 +117,7 @@ fn accept(
         reject(stream, client, &api);
         return Err(DispatchError::Io(io::ErrorKind::ConnectionRefused.into()));
     };
-    // Answers are written whole, so waiting to fill packets would only delay them.
+    // Answers are written in one go, so Nagle's algorithm would only delay them.
     let _ = stream.set_nodelay(true);
     bound_send_buffer(&stream);
     end_when_not_taken(&stream, options.write_time);
@@ -125,13 +125,13 @@ fn accept(
     Ok((ErrorBodyStream::new(stream, client, api, times, permit), Protocol::Http1, peer))
 }
 
-/// Limits what the system keeps of answers that the client does not read. A system that refuses the size keeps its own.
+/// Bounds the kernel's buffer of unread answers. If the system refuses the size, its own stays.
 fn bound_send_buffer(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_send_buffer_size(SEND_BUFFER_BYTES);
 }
 
-/// Ends a connection whose client takes nothing for so long of what has been written, where the system can. Small answers
-/// wait in the buffers of the system, so that no write ever waits for them.
+/// Sets `TCP_USER_TIMEOUT` where supported: the kernel ends a connection whose client acknowledges nothing for
+/// `time`. Small answers fit into kernel buffers, so no write of theirs ever blocks.
 pub(crate) fn end_when_not_taken(stream: &TcpStream, time: Duration) {
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(stream).set_tcp_user_timeout(Some(time));
@@ -139,7 +139,7 @@ pub(crate) fn end_when_not_taken(stream: &TcpStream, time: Duration) {
     let _ = (stream, time);
 }
 
-/// Adds the API to an actix application: it answers every path.
+/// Adds the API to an actix application, for all paths.
 pub fn configure(api: Arc<Api>) -> impl FnOnce(&mut ServiceConfig) {
     move |config| {
         config.app_data(web::Data::from(api)).default_service(web::to(dispatch::entry));
@@ -159,7 +159,7 @@ mod tests {
         let (stream, _) = listener.accept().await.unwrap();
         bound_send_buffer(&stream);
         stream.writable().await.unwrap();
-        // Linux doubles what is asked for.
+        // Linux doubles the requested size.
         assert!(SockRef::from(&stream).send_buffer_size().unwrap() <= 2 * SEND_BUFFER_BYTES);
         let written = std::iter::from_fn(|| stream.try_write(&[0; 65_536]).ok()).sum::<usize>();
         assert!(written < 1_000_000, "the system took {written} bytes for a client that reads nothing");

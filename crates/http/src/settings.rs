@@ -1,4 +1,4 @@
-//! What an operator sets about HTTP.
+//! HTTP settings of the operator.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use tracing::Span;
 use crate::address::Network;
 use crate::answer_budget::AnswerLimits;
 
-/// A request takes milliseconds; one that takes this long is given up with 504.
+/// Default time budget of a request; it ends with 504. Usual requests take milliseconds.
 const REQUEST_BUDGET: Duration = Duration::from_secs(30);
-/// A client that sends its body slower than this is given up with 408.
+/// Default timeout for receiving a body; it ends with 408.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Renders the metrics of the process in the Prometheus text format.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Gives a span the parent that the headers of a request name; it is asked for a header by its name.
+/// Sets the parent of a span from the request headers, which the callback looks up by name.
 pub type AdoptTrace = fn(&Span, &dyn Fn(&str) -> Option<String>);
 
-/// What an operator sets about HTTP.
+/// HTTP settings of the operator.
 #[derive(Clone)]
 pub struct HttpSettings {
-    /// Origins whose pages may call the API; `*` for any. None unless set.
+    /// Origins whose pages may call the API; `*` allows all. Empty by default.
     pub cors_origins: Vec<String>,
-    /// Proxies that may say for whom they speak in `X-Forwarded-For`.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<Network>,
-    /// The longest a request may take.
+    /// Time budget of a request.
     pub request_budget: Duration,
-    /// The longest the body of a request may take to arrive.
+    /// Timeout for receiving a body.
     pub body_time: Duration,
-    /// Bounds of the answers that are in memory because clients have not read them yet.
+    /// Memory limits of unsent answers.
     pub answer_limits: AnswerLimits,
-    /// Answers `GET /metrics` to loopback peers; nobody gets one if absent, because it has a listener of its own.
+    /// Serves `GET /metrics` to loopback peers; `None` if metrics have their own listener.
     pub metrics: Option<MetricsText>,
-    /// Makes the span of a request part of the trace that its headers name, where traces are exported. Only the headers
-    /// of trusted proxies count: a trace decides whether its spans are sampled.
+    /// Adopts the parent span from request headers, if traces are exported. Only headers of trusted proxies
+    /// count, because a trace decides the sampling of its spans.
     pub adopt_trace: Option<AdoptTrace>,
 }
 

@@ -1,8 +1,8 @@
-//! Gives the envelope to the few answers that are made before a request exists: to what cannot be read as HTTP, to a
-//! head that is too large, to one that does not arrive in time, and to a connection too many.
+//! Adds the error body to refusals that precede a request: malformed HTTP, an oversized head, a late head, and
+//! too many connections.
 //!
-//! The protocol layer answers the first three with an empty body and has no hook for more, so the stream that it writes
-//! to puts the body in.
+//! The protocol layer answers the first three with an empty body and has no hook, so the stream below it inserts
+//! the body.
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -24,13 +24,13 @@ use crate::paced::{PacedStream, Times};
 use crate::read_gate::ReadGate;
 use crate::{address, record};
 
-/// First bytes of a refusal by the protocol layer; its statuses are 4xx.
+/// First bytes of a refusal by the protocol layer, whose statuses are 4xx.
 const START: &[u8] = b"HTTP/1.1 4";
-/// End of a head.
+/// End of a response head.
 const END: &[u8] = b"\r\n\r\n";
-/// Header of an answer without a body.
+/// Header of a response without a body.
 const NO_BODY: &str = "content-length: 0";
-/// Upper bound for the head of such a refusal, in bytes.
+/// Maximum size of the head of such a refusal, in bytes.
 const MAX_HEAD: usize = 512;
 
 /// A client connection that adds the error body to refusals which actix writes without one.
@@ -38,7 +38,7 @@ pub(crate) struct ErrorBodyStream {
     stream: PacedStream,
     peer: Option<IpAddr>,
     api: Arc<Api>,
-    /// A rewrite that the socket has taken in part.
+    /// A rewritten refusal that the socket has taken in part.
     pending: Option<PendingRewrite>,
     /// Released when the connection ends.
     _permit: ConnectionPermit,
@@ -48,7 +48,7 @@ pub(crate) struct ErrorBodyStream {
 struct PendingRewrite {
     bytes: Bytes,
     written: usize,
-    /// Length of the bytes of actix that these replace.
+    /// Number of actix's bytes that the rewrite replaces.
     replaced: usize,
 }
 
@@ -68,7 +68,7 @@ impl ErrorBodyStream {
         self.stream.gate()
     }
 
-    /// Answers 408 to a late head. The protocol layer times only the first head of a connection.
+    /// Answers 408 to a late head. The protocol layer times out only the first head of a connection.
     fn refuse_late_head(&self) {
         let start = "408 Request Timeout\r\nconnection: close";
         self.stream.try_write(&render_response(&self.api, self.peer, start, &ErrorResponse::late_head()));
@@ -94,7 +94,7 @@ impl ErrorBodyStream {
     }
 }
 
-/// Renders the headers of an error answer and the end of its head.
+/// Renders the headers of an error answer, up to the blank line.
 fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorResponse), length: usize) -> String {
     let should_retry = error.should_retry().map(|word| format!("candor-should-retry: {word}\r\n")).unwrap_or_default();
     let client = address::client(peer, &HeaderMap::new(), &[]).address;
@@ -106,7 +106,8 @@ fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorRe
     )
 }
 
-/// Answers 503 to a connection above the limit of its client, as far as the socket takes it without waiting.
+/// Answers 503 to a connection above the client's limit. Bytes that the socket does not take at once are
+/// dropped.
 pub(crate) fn reject(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
     record::turned_away();
     let error = ErrorResponse::unavailable(
@@ -115,11 +116,11 @@ pub(crate) fn reject(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
     );
     let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncandor-should-retry: true";
     let bytes = render_response(api, peer, start, &error);
-    // tokio has not seen the socket writable yet and would refuse; the socket itself does not block.
+    // tokio has not seen the socket writable yet and would refuse; the raw socket does not block.
     let _ = stream.into_std().and_then(|mut it| it.write(&bytes));
 }
 
-/// Renders an error answer; `start` is its status line without the version, and further headers.
+/// Renders an error answer. `start` is the status line without the version, plus further headers.
 fn render_response(api: &Api, peer: Option<IpAddr>, start: &str, error: &ErrorResponse) -> Vec<u8> {
     let id: RequestId = api.services.id(api.services.clock.now());
     let body = error.envelope(id);
@@ -128,7 +129,7 @@ fn render_response(api: &Api, peer: Option<IpAddr>, start: &str, error: &ErrorRe
     bytes
 }
 
-/// Finds the refusal without a body at the end of a buffer. Returns the bytes before it, its status and its head.
+/// Finds a refusal without a body at the end of a buffer. Returns the bytes before it, its status and its head.
 fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
     if !buffer.ends_with(END) {
         return None;
@@ -154,7 +155,7 @@ fn error(status: StatusCode) -> Option<ErrorResponse> {
 impl AsyncRead for ErrorBodyStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)) {
-            // A time-out with an error number is the system's: the connection is gone.
+            // A timeout with an OS error number comes from the kernel: the connection is already gone.
             Err(error) if error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
                 self.refuse_late_head();
                 Poll::Ready(Ok(()))

@@ -77,7 +77,7 @@ fn example(code: &str, message: &str, example: &str) -> Value {
     json!({"error": error})
 }
 
-/// The answers that are no success, by name.
+/// Returns the error responses, by name.
 pub(super) fn responses() -> Vec<Member> {
     let response = |(name, status, code, message, details): &(&'static str, u16, &str, &str, &str)| {
         let mut headers = common_headers();
@@ -98,7 +98,7 @@ pub(super) fn responses() -> Vec<Member> {
     REFUSALS.iter().map(response).collect()
 }
 
-/// Every refusal that a route may answer, by status.
+/// Returns the error responses of a route, by status.
 pub(super) fn of(route: &Route) -> Vec<(String, Value)> {
     let wanted = REFUSALS.iter().filter(|(_, status, ..)| may_answer(route, *status));
     let reference = |name: &str| json!({"$ref": format!("#/components/responses/{name}")});
@@ -124,7 +124,7 @@ fn header(name: &str) -> Value {
     json!({"$ref": format!("#/components/headers/{name}")})
 }
 
-/// The headers of every answer.
+/// Returns the headers of every response.
 pub(super) fn common_headers() -> Value {
     json!({
         "X-Request-Id": header("RequestId"),
@@ -134,7 +134,7 @@ pub(super) fn common_headers() -> Value {
     })
 }
 
-/// Every header that is described, by name.
+/// Returns every documented header, by name.
 pub(super) fn headers() -> Vec<Member> {
     let whole = || json!({"type": "integer", "minimum": 0});
     let described = |schema: Value, text: &str| json!({"description": text, "required": true, "schema": schema});

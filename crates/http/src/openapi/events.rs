@@ -1,4 +1,4 @@
-//! Events, as they are answered and delivered: a schema for the events of each resource, and the union of all.
+//! Events in feeds and deliveries: one schema per resource, and the union of all.
 
 use candor_domain::event::{API_VERSION, EventType};
 use candor_domain::fields::Word;
@@ -12,15 +12,15 @@ use crate::routes::observations;
 use crate::schema::shapes::{about, answer, datetime, field, id, named, plain};
 use crate::schema::{AT, ORGANIZATION_ID};
 
-/// Events whose data is not described here.
+/// Name of the schema for events without a described payload.
 const OTHER: &str = "OtherEvent";
 
-/// What carries the same data as this; [`OTHER`] where nothing does, which a test rules out.
+/// Returns the family with the data of this event; [`OTHER`] if there is none, which a test rules out.
 fn family(event: EventType) -> Option<EventFamily> {
     GROUPS.iter().filter_map(|it| it.events).find(|it| event.word().starts_with(it.prefix))
 }
 
-/// The families in the order of the catalogue, each once, with the words of their types.
+/// Returns the families in catalogue order, each once, with the names of their event types.
 fn families() -> Vec<(EventFamily, Vec<&'static str>)> {
     let mut families: Vec<(EventFamily, Vec<&str>)> = Vec::new();
     for event in EventType::ALL {
@@ -33,7 +33,7 @@ fn families() -> Vec<(EventFamily, Vec<&'static str>)> {
     families
 }
 
-/// An event with this type and this data.
+/// Builds the schema of an event with this type and data.
 fn event_of(kind: Value, data: Value, description: &str) -> Value {
     let members = vec![
         field(
@@ -50,9 +50,9 @@ fn event_of(kind: Value, data: Value, description: &str) -> Value {
     about(answer(members, vec![]), description)
 }
 
-/// The schemas of the events of each family, and their union.
+/// Returns the event schemas of all families and their union.
 ///
-/// The types that are not described exclude those that are, so that a value fits one schema only.
+/// The schema for undescribed types excludes the described types, so that a value matches exactly one schema.
 pub(super) fn schemas() -> Vec<(String, Value)> {
     let families = families();
     let mut schemas = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     schemas
 }
 
-/// Every event there is, told apart by `event`.
+/// Returns the union of all events, discriminated by `event`.
 fn union_of_all() -> Value {
     let families = families();
     let names = families.iter().map(|(family, _)| family.name).chain([OTHER]);
@@ -92,7 +92,7 @@ fn union_of_all() -> Value {
     })
 }
 
-/// An event, as feeds and deliveries have it.
+/// Returns an example event.
 fn example() -> Value {
     json!({"id": EVENT_ID, "event": "observation.created", "created_at": AT, "api_version": "v1",
            "organization_id": ORGANIZATION_ID, "data": observations::example()})

@@ -1,4 +1,5 @@
-//! The OpenAPI 3.1 document, made from the table of routes, what stands beside its rows, and the rules of the domain.
+//! Builds the OpenAPI 3.1 document from the route table, the schemas beside its rows and the rules of the
+//! domain.
 
 mod errors;
 mod events;
@@ -64,7 +65,7 @@ pub fn document() -> Value {
     })
 }
 
-/// Every schema that a row names, with those that these refer to, and what belongs to no row.
+/// Returns all schemas: those that routes name, their references, and shared ones.
 fn schemas() -> Value {
     let of_rows = ROUTES.iter().flat_map(|it| [it.body.schemas(), it.response.schemas()]).flatten();
     let others = problems::schemas().into_iter().chain(vocabulary::schemas());
@@ -77,7 +78,7 @@ fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-/// The document as it is served.
+/// Returns the document as a static file.
 pub(crate) fn rendered() -> &'static Asset {
     static RENDERED: OnceLock<Asset> = OnceLock::new();
     RENDERED.get_or_init(|| Asset::new(JSON, Bytes::from(document().to_string())))

@@ -1,4 +1,4 @@
-//! The query parameters of a route, as values that the document is made from.
+//! Query parameters of a route in the OpenAPI document.
 
 use candor_domain::idempotency::MAX_KEY_CHARS;
 use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::route::Query;
 use crate::schema::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
 
-/// What a parameter takes.
+/// Returns the schema of a parameter's values.
 fn schema(takes: Takes) -> Value {
     match takes {
         Takes::Id(_) | Takes::Text => text(),
@@ -23,7 +23,7 @@ fn schema(takes: Takes) -> Value {
     }
 }
 
-/// A parameter as the document shows it: those of a list end with its order and its page, and with what is inlined.
+/// Returns the OpenAPI entries of a parameter. Lists append sorting, paging and `expand`.
 fn shown(parameter: Parameter) -> Vec<Value> {
     match parameter {
         Parameter::Value { name, about, takes: Takes::Id(prefix), is_repeated, .. } => {
@@ -76,8 +76,8 @@ fn value(name: &str, schema: Value, about: &str, is_repeated: bool) -> Value {
     exploded(query(name, list, &about), "form")
 }
 
-/// The one filter whose name is made up by the caller. As an object in brackets it is what the service reads,
-/// `filter[custom_fields.city]=Oslo`, and generators have a type for it.
+/// Describes the filter whose name the caller chooses. A deep object matches the syntax that the service reads,
+/// `filter[custom_fields.city]=Oslo`, and client generators support it.
 fn keyed(prefix: &str, about: &str) -> Value {
     let schema = json!({
         "type": "object",
@@ -103,19 +103,19 @@ fn query(name: &str, schema: Value, about: &str) -> Value {
     json!({"name": name, "in": "query", "required": false, "schema": schema, "description": about})
 }
 
-/// The parameters that a route takes, as the document lists them, what is inlined at the end.
+/// Returns the parameters of a route in document order, with `expand` last.
 pub(super) fn of(query: Query) -> Vec<Value> {
     let all = Params::described(query.read);
     let (expand, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| matches!(it, Parameter::Expand(_)));
     others.into_iter().chain(expand).flat_map(shown).collect()
 }
 
-/// A parameter that several operations have.
+/// Returns a reference to a shared parameter.
 pub(super) fn shared_reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/parameters/{name}")})
 }
 
-/// The parameters that several operations have.
+/// Returns the parameters that several operations share.
 pub(super) fn shared() -> Vec<Member> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
     let page = format!("Maximum number of entries on a page, 1 to {MAX_LIMIT}. Default: {DEFAULT_LIMIT}.");

@@ -1,4 +1,4 @@
-//! The operations of the document, one per row of the table.
+//! Operations of the OpenAPI document, one per route.
 
 use candor_domain::access::{AdminContext, Environment};
 use candor_domain::fields::Word;
@@ -10,13 +10,13 @@ use crate::routes::GROUPS;
 use crate::routes::employees::report;
 use crate::schema::shapes::named;
 
-/// The tags, in the order of the document.
+/// Returns the tags, in document order.
 pub(super) fn tags() -> Value {
     let described = GROUPS.iter().filter(|it| !it.about.is_empty());
     described.map(|it| json!({"name": it.tag, "description": it.about})).collect()
 }
 
-/// Every path with its operations.
+/// Returns every path with its operations.
 pub(super) fn all() -> Value {
     let mut paths = Map::new();
     for group in &GROUPS {
@@ -28,7 +28,7 @@ pub(super) fn all() -> Value {
     Value::Object(paths)
 }
 
-/// A path without its operations: the identifiers in it.
+/// Returns a path item without operations: only its identifier parameters.
 fn path_of(group: &RouteGroup, route: &Route) -> Value {
     if !route.path.contains("{id}") {
         return json!({});
@@ -110,10 +110,10 @@ fn demands(route: &Route) -> String {
     text
 }
 
-/// The refusal of keys of people who are no org admins.
+/// Notice for routes that refuse keys bound to people who are not org admins.
 const NO_BOUND_KEYS: &str = "Keys that act for a person are refused, unless that person is an org admin.";
 
-/// A body of this schema, with its example.
+/// Returns the content of a body with this schema and example.
 fn content(schema: &str, example: Option<Value>) -> Value {
     let mut content = json!({"schema": named(schema)});
     if let Some(example) = example {
@@ -122,7 +122,7 @@ fn content(schema: &str, example: Option<Value>) -> Value {
     content
 }
 
-/// What a success is.
+/// Returns the description of a successful answer.
 fn outcome(route: &Route) -> &'static str {
     route.response.outcome().unwrap_or(match (route.method, route.status) {
         (_, 201) => "The new resource.",

@@ -1,4 +1,4 @@
-//! The body of every answer that is not a success, and the shapes of its details (§7).
+//! Body of error answers, and the forms of its details (§7).
 
 use candor_domain::access::{AccessLevel, Environment, QuotaClass};
 use candor_domain::fields::Word;
@@ -9,11 +9,11 @@ use crate::error_response::ErrorCode;
 use crate::schema::shapes::{Member, about, answer, array, count, field, id, named, plain};
 use crate::schema::words::{FIELD_CODES, SCOPES, open};
 
-/// The schema of the body.
+/// Name of the error body's schema.
 pub(super) const BODY: &str = "ErrorResponse";
 
-/// A shape of an entry, which may get more members over time. Its name is not that of a member: generated Python would
-/// mix the two up.
+/// Defines a form of a details entry, which may get more members later. `name` must differ from every member
+/// name, because generated Python would confuse them.
 fn shape(name: &'static str, always: Vec<Member>, sometimes: Vec<Member>, description: &str) -> Member {
     let mut schema = about(answer(always, sometimes), description);
     schema["additionalProperties"] = json!(true);
@@ -92,7 +92,7 @@ fn body() -> Value {
     answer(vec![field("error", error, "The error.")], vec![])
 }
 
-/// The schemas of errors, by name.
+/// Returns the schemas of errors, by name.
 pub(super) fn schemas() -> Vec<Member> {
     let shapes = shapes();
     let choices: Vec<_> = shapes.iter().map(|(name, _)| named(name)).collect();

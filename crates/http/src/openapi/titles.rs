@@ -1,8 +1,8 @@
-//! Titles of the objects that a schema contains: generators of clients name types after them.
+//! Titles of nested object schemas. Client generators derive type names from them.
 
 use serde_json::{Value, json};
 
-/// Gives every object inside the schema of this name a title: the one it has, or that of its parent and its member.
+/// Adds a title to every object inside the named schema: its own, or one built from its parent and member name.
 pub(super) fn complete(name: &str, mut schema: Value) -> Value {
     visit_parts(name, &mut schema);
     schema

@@ -1,4 +1,4 @@
-//! The enumerations that belong to no resource alone.
+//! Enumerations that several resources share.
 
 use candor_domain::params::Archived;
 use candor_domain::problem::Code;
@@ -15,7 +15,7 @@ fn field_codes() -> Member {
     (FIELD_CODES, json!({"type": "string", "enum": Code::ALL, "description": about}))
 }
 
-/// Every enumeration, by name.
+/// Returns every enumeration, by name.
 pub(super) fn schemas() -> Vec<Member> {
     let mut all = vec![
         of::<Archived>(

@@ -1,4 +1,4 @@
-//! The requests that receivers of webhooks get.
+//! Requests that webhook receivers get.
 
 use candor_domain::event::EventType;
 use candor_domain::fields::Word;
@@ -14,7 +14,7 @@ fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
     json!({"name": name, "in": "header", "required": required, "schema": schema, "description": what})
 }
 
-/// The headers of a delivery, with an example of each that always comes.
+/// Returns the headers of a delivery, with examples for the mandatory ones.
 fn headers() -> Vec<Value> {
     let always = |name: &str, schema: Value, what: &str| header(name, &schema, what, true);
     let (whole, unix) = (json!({"type": "string", "pattern": "^[0-9]+$"}), "Unix time of the signature in seconds.");
@@ -45,7 +45,7 @@ fn headers() -> Vec<Value> {
     ]
 }
 
-/// The requests that the service makes, which the document describes like operations of the receiver.
+/// Returns the `webhooks` section: the service's requests, described as operations of the receiver.
 pub(super) fn section() -> Value {
     let content = json!({"application/json": {"schema": named("Event")}});
     let operation = json!({

@@ -1,26 +1,26 @@
-//! The guides: the pages of `docs/` as chapters of the document's description, where headings become the navigation.
+//! Adds the guides in `docs/` to the document's description, as chapters whose headings become the navigation.
 
 use serde_json::Value;
 
-/// The pages with the names by which they link to one another.
+/// Guides with their file names, which their links use.
 const PAGES: [(&str, &str); 3] = [
     ("api-notes.md", include_str!("../../../../docs/api-notes.md")),
     ("webhooks.md", include_str!("../../../../docs/webhooks.md")),
     ("csv.md", include_str!("../../../../docs/csv.md")),
 ];
-/// The folder of the files that the pages refer to; `/docs` serves them beside the reference.
+/// Folder of the example files; `/docs` serves it beside the reference.
 const EXAMPLES: &str = "examples/";
-/// What the renderer puts before the name of a heading of the description.
+/// Prefix of the renderer's anchors for headings in the description.
 const ANCHOR: &str = "#description/";
 
-/// Puts the guides behind the description of the document.
+/// Appends the guides to the description of the document.
 pub(super) fn add(document: &mut Value) {
     let first = document["info"]["description"].as_str().unwrap_or_default().to_owned();
     let chapters = PAGES.iter().map(|(_, text)| chapter(text));
     document["info"]["description"] = std::iter::once(first).chain(chapters).collect::<Vec<_>>().join("\n\n").into();
 }
 
-/// A page without the marks that only the repository's own checks read, with links that hold within the reference.
+/// Converts a page to a chapter: removes marks for the repository's own checks and rewrites links.
 fn chapter(text: &str) -> String {
     let lines = text.lines().filter(|it| !it.starts_with("<!-- example: "));
     let text = lines.collect::<Vec<_>>().join("\n");

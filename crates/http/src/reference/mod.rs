@@ -1,7 +1,7 @@
-//! What `/docs` shows: the OpenAPI document with the guides before it and samples beside each operation.
+//! Content of `/docs`: the OpenAPI document with guides and code samples.
 //!
-//! The guides are the pages of the repository themselves, and the samples follow from the document, so neither can lag
-//! behind. Both stay out of `/v1/openapi.json`, which is for programs.
+//! The guides are the repository's own pages and the samples are generated from the document, so both stay up to
+//! date. `/v1/openapi.json` contains neither, because programs read it.
 
 mod guides;
 mod patterns;
@@ -20,18 +20,18 @@ const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// The page, with paths that hold at `/docs` and at `/docs/`.
+/// HTML page, whose relative paths work at both `/docs` and `/docs/`.
 const PAGE: &[u8] = include_bytes!("page.html");
 const START: &[u8] = include_bytes!("start.js");
 const ICON: &[u8] = br##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6" fill="none" stroke="#4a6fa5" stroke-width="3"/></svg>"##;
-/// The files that the guides refer to.
+/// Example files that the guides link to.
 const COPY_PROGRAM: &[u8] = include_bytes!("../../../../docs/examples/keep_a_copy.py");
 const PEOPLE: &[u8] = include_bytes!("../../../../docs/examples/people.csv");
 const LICENCE: &[u8] = include_bytes!("../../assets/LICENSE-scalar");
-/// Renders the reference; `assets/README.md` says where it is from.
+/// Script that renders the reference; `assets/README.md` names its source.
 const RENDERER: &[u8] = include_bytes!("../../assets/scalar.js.zst");
 
-/// A file of `/docs`; `None` if there is none of this name.
+/// Returns a file of `/docs` by name.
 pub(crate) fn file(name: &str) -> Option<Asset> {
     let (content_type, text) = match name {
         "index.html" => (HTML, PAGE),

@@ -1,13 +1,13 @@
-//! Folds the regular expressions of fields: readers see them on request, and the sentences about a field at once.
+//! Folds the regular expressions of fields in the reference, so that readers see the descriptions first.
 
 use serde_json::{Map, Value};
 
-/// Moves every `pattern` of the document into a folded part of the description beside it.
+/// Moves every `pattern` of the document into a collapsed part of its description.
 pub(super) fn fold(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(fold),
         Value::Object(members) => {
-            // The description of a parameter or a header stands beside its schema.
+            // Parameters and headers have their description beside the schema.
             let beside = members.get_mut("schema").and_then(Value::as_object_mut).and_then(take);
             if let Some(pattern) = take(members).or(beside) {
                 describe(members, &pattern);

@@ -1,14 +1,14 @@
-//! A sample of every operation in shell, TypeScript and Python, made from what the document says of it.
+//! Generates code samples for every operation in shell, TypeScript and Python.
 //!
-//! All three need nothing but what the language brings along. They take `BASE` and `KEY` from the environment, as the
-//! lines that `candor dev` prints set them.
+//! The samples use only standard libraries. They read `BASE` and `KEY` from the environment, as `candor dev`
+//! prints them.
 
 use serde_json::{Value, json};
 
-/// What stands for the part of an identifier behind its prefix.
+/// Placeholder for an identifier without its prefix.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
 
-/// What a sample sends.
+/// Request of a sample.
 struct Request<'a> {
     method: String,
     path: String,
@@ -37,7 +37,7 @@ pub(super) fn add(document: &mut Value) {
     }
 }
 
-/// The path with identifiers in it.
+/// Fills example identifiers into a path.
 fn concrete(path: &str, parameters: &Value) -> String {
     let mut path = path.to_owned();
     for it in parameters.as_array().into_iter().flatten() {

@@ -1,35 +1,35 @@
-//! The routes of one resource, with what the document says of all of them.
+//! Groups of routes, one per resource, with their documentation.
 
 use super::Route;
 use crate::schema::Schema;
 use crate::schema::shapes::Member;
 
-/// Routes that stand together, in a file of [`crate::routes`] or as a part of one.
+/// Routes of one resource, declared in [`crate::routes`].
 #[derive(Clone, Copy)]
 pub(crate) struct RouteGroup {
-    /// The rows.
+    /// The routes.
     pub(crate) routes: &'static [Route],
-    /// What the document files them under.
+    /// Tag in the OpenAPI document.
     pub(crate) tag: &'static str,
-    /// What the tag is about; empty for a group of a tag that another one describes.
+    /// Description of the tag; empty if another group describes it.
     pub(crate) about: &'static str,
-    /// The prefix of the identifiers in their paths; empty where there are none.
+    /// Prefix of the identifiers in their paths; empty if there are none.
     pub(crate) id: &'static str,
-    /// The name and the prefix of the second identifiers in their paths.
+    /// Name and prefix of the second identifier in their paths.
     pub(crate) second_id: Option<(&'static str, &'static str)>,
-    /// The enumerations that these routes bring.
+    /// Enumerations that these routes use.
     pub(crate) words: fn() -> Vec<Member>,
-    /// The events about the resource.
+    /// Events about the resource.
     pub(crate) events: Option<EventFamily>,
 }
 
 impl RouteGroup {
-    /// Routes under a tag that they describe.
+    /// Creates a group that describes its tag.
     pub(crate) const fn new(tag: &'static str, about: &'static str, routes: &'static [Route]) -> Self {
         Self { routes, tag, about, id: "", second_id: None, words: Vec::new, events: None }
     }
 
-    /// Routes under a tag that another group describes.
+    /// Creates a group under a tag that another group describes.
     pub(crate) const fn within(tag: &'static str, routes: &'static [Route]) -> Self {
         Self::new(tag, "", routes)
     }
@@ -51,17 +51,17 @@ impl RouteGroup {
     }
 }
 
-/// Events whose data is the same kind of resource.
+/// Events that carry the same kind of resource.
 #[derive(Clone, Copy)]
 pub(crate) struct EventFamily {
-    /// How the words of their types begin.
+    /// Common prefix of their event types.
     pub(crate) prefix: &'static str,
-    /// The schema of these events.
+    /// Name of the schema of these events.
     pub(crate) name: &'static str,
-    /// The schema of their types.
+    /// Name of the schema of their types.
     pub(crate) types: &'static str,
-    /// The schema of their data.
+    /// Schema of their data.
     pub(crate) data: &'static Schema,
-    /// What they say.
+    /// Description of the events.
     pub(crate) about: &'static str,
 }

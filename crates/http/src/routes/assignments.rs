@@ -99,10 +99,10 @@ const SUBMISSION_CREATE: Schema = Schema::new("SubmissionCreate", || {
     })
 });
 
-/// No rule that is shown depends on the time.
+/// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
-/// One of those who are asked in examples.
+/// Example id of a reviewer.
 const REVIEWER_ID: &str = "emp_01KJPWD6M17S2TC3YGZXGMY0TH";
 
 fn words() -> Vec<Member> {

@@ -78,7 +78,7 @@ const ATTRIBUTE_CREATE: Schema = Schema::new("AttributeCreate", || body(attribut
 const ATTRIBUTE_UPDATE: Schema =
     Schema::new("AttributeUpdate", || body(attribute::Patch::read)).example(|| json!({"category": "Character"}));
 
-/// The attribute of examples.
+/// Example id of an attribute.
 pub(crate) const ATTRIBUTE_ID: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
 
 fn attribute() -> Value {

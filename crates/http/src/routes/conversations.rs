@@ -125,7 +125,7 @@ const CONVERSATION_UPDATE: Schema = Schema::new("ConversationUpdate", || body(co
 const MESSAGE_CREATE: Schema = Schema::new("MessageCreate", || body(|fields| message::Draft::read(fields, None)))
     .example(|| json!({"author_id": EMPLOYEE_ID, "body": "Weekends excepted?"}));
 
-/// The conversation of examples.
+/// Example id of a conversation.
 const CONVERSATION_ID: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
 
 fn words() -> Vec<Member> {

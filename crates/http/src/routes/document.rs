@@ -1,4 +1,4 @@
-//! What describes the others.
+//! Route of the OpenAPI document.
 
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ const ROUTES: &[Route] = &[Route::document("/openapi.json")
     .about("Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.")
     .answers(&DOCUMENT)];
 
-/// The one route of the document.
+/// The single route of the document.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("About", "The OpenAPI document.", ROUTES);
 
 const DOCUMENT: Schema = Schema::new("Document", document).example(example).outcome("The OpenAPI document.");
 
-/// The document itself, of which only the outermost members are described.
+/// Returns the schema of the document, which covers only its top-level members.
 fn document() -> Value {
     let object = || json!({"type": "object", "additionalProperties": true});
     let members = vec![

@@ -1,4 +1,4 @@
-//! What happened: the feed of events and the audit log (decisions F9, G).
+//! Event feed and audit log (decisions F9, G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::{self, ActorKind, AuditEntry};
@@ -51,26 +51,25 @@ fn audit_log<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'
     Box::pin(async move { log::list(services, &it.context, it.params).await })
 }
 
-/// Any event; the schemas of which this is the union are made of the groups' events.
-/// Any event. The document composes its schema from the events of all groups.
+/// Schema of any event. The document composes it as the union of all groups' events.
 pub(crate) const EVENT: Schema = Schema::composed("Event").outcome("The event, as delivered to webhooks.");
 const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
 const AUDIT_ENTRY: Schema =
     Schema::new("AuditEntry", audit_entry).example(example_of_audit_entry).refers_to(&[&FIELD_CHANGE]);
-/// An entry of the audit log, as the history of a resource has it.
+/// Schema of an audit log entry in the history of a resource.
 pub(crate) const HISTORY_ENTRY: Schema =
     Schema::new("HistoryEntry", history_entry).example(example_of_history_entry).refers_to(&[&FIELD_CHANGE]);
-/// A member that differs.
+/// Schema of a changed member.
 const FIELD_CHANGE: Schema = Schema::new("FieldChange", change);
 
-/// The event of examples.
+/// Example id of an event.
 pub(crate) const EVENT_ID: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
 
 fn words() -> Vec<Member> {
     vec![event_types(), of::<ActorKind>("Kind of an actor."), sort::<AuditEntry>()]
 }
 
-/// With the types that something fires already.
+/// Returns the enumeration of event types that the service emits.
 fn event_types() -> Member {
     let named = |live| {
         let some = EventType::ALL.iter().filter(move |it| it.is_live() == live);
@@ -86,13 +85,13 @@ fn event_types() -> Member {
     (name, schema)
 }
 
-/// The id of an event, or of a test.
+/// Returns the schema of an event's id or a test's id.
 pub(crate) fn event_id() -> Value {
     let pattern = format!("^{}_(test_)?[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", EventKind::PREFIX);
     json!({"type": "string", "pattern": pattern, "examples": [EVENT_ID]})
 }
 
-/// A value before and after.
+/// Returns the schema of a value before and after a change.
 fn change() -> Value {
     let members = vec![
         field("from", json!({}), "Value before the change, of any type. Null if there was none."),
@@ -101,7 +100,7 @@ fn change() -> Value {
     about(answer(members, vec![]), "A changed member.")
 }
 
-/// Members that differ, by name.
+/// Returns the schema of changed members, by name.
 fn changes() -> Value {
     json!({"type": "object", "additionalProperties": named("FieldChange")})
 }
@@ -125,7 +124,7 @@ fn history_entry() -> Value {
     answer(members(), vec![])
 }
 
-/// What the audit log and a history say of an entry.
+/// Returns the members that audit log entries and history entries share.
 fn members() -> Vec<Member> {
     let actor = vec![
         field("type", open(ActorKind::NAME), "Kind of the actor."),
@@ -152,7 +151,7 @@ fn members() -> Vec<Member> {
     ]
 }
 
-/// A page of the feed.
+/// Returns the schema of a page of the feed.
 fn feed_page() -> Value {
     let on = field(
         "next_cursor",
@@ -172,7 +171,7 @@ fn example_of_audit_entry() -> Value {
     })
 }
 
-/// Histories do not say where requests came from.
+/// Returns an example history entry; histories omit the client's address.
 fn example_of_history_entry() -> Value {
     let mut value = example_of_audit_entry();
     if let Some(members) = value.as_object_mut() {

@@ -1,4 +1,4 @@
-//! API keys, and what the key of a request is (decision B7).
+//! API keys and `/me` (decision B7).
 
 use candor_domain::access::api_key::{self, ApiKey};
 use candor_domain::access::{ALL_SCOPES, Access, AccessLevel, Environment, Permission, QuotaClass};
@@ -100,7 +100,7 @@ const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|it| api_key:
 const API_KEY_ROTATE: Schema =
     Schema::new("ApiKeyRotate", || body(api_key::read_rotation)).example(|| json!({"overlap_seconds": 3600}));
 
-/// No rule that is shown depends on the time.
+/// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 fn words() -> Vec<Member> {
@@ -118,7 +118,7 @@ fn words() -> Vec<Member> {
     ]
 }
 
-/// What a key and `/me` say alike.
+/// Returns the members that a key and `/me` share.
 fn powers() -> [Member; 4] {
     [
         field("environment", open(Environment::NAME), "Data set that the key accesses."),

@@ -1,5 +1,7 @@
-//! The resources: for each the rows of its routes, the handlers that they name, each of which names a use case, and what
-//! the document says of it: the schemas of its bodies and answers with an example of each, its enumerations, its events.
+//! Resources of the API. Each module holds the routes of a resource, their handlers and the documentation.
+//!
+//! A handler calls one use case. The documentation consists of the schemas of bodies and answers with examples,
+//! the enumerations and the events.
 
 pub(crate) mod assignments;
 pub(crate) mod attributes;
@@ -21,7 +23,7 @@ pub(crate) mod webhooks;
 
 use crate::route::{Route, RouteGroup};
 
-/// The groups, in the order of the document's tags.
+/// Route groups, in the order of the document's tags.
 pub(crate) const GROUPS: [RouteGroup; 18] = [
     observations::GROUP,
     objectives::EMPLOYEES,
@@ -52,7 +54,7 @@ const COUNT: usize = {
     count
 };
 
-/// Every route there is.
+/// All routes of the API.
 pub static ROUTES: &[Route] = &joined();
 
 const fn joined() -> [Route; COUNT] {

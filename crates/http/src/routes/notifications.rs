@@ -1,4 +1,4 @@
-//! Notifications in the application (decisions G).
+//! In-app notifications (decisions G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;

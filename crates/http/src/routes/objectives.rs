@@ -1,4 +1,4 @@
-//! Objectives (§4.2): two resources that share shape and lifecycle.
+//! Employee and manager objectives (§4.2), which share form and lifecycle.
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::AuditEntry;
@@ -18,16 +18,16 @@ use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, na
 use crate::schema::words::{enumeration, of, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 
-/// The path of a row, the name of its operation, and its summary.
+/// Path, operation id and summary of a route.
 type Named = (&'static str, &'static str, &'static str);
 
-/// One of the two resources, by what they do not share.
+/// Differences between the two kinds of objectives.
 trait Resource {
-    /// What stands in it.
+    /// Discriminates the kind in the domain.
     const FAMILY: Family;
-    /// The schema of a creation: each resource takes its own scopes.
+    /// Schema of a creation; each kind takes its own scopes.
     const CREATE: &'static Schema;
-    /// What the rows are called.
+    /// Paths, operation ids and summaries of the routes.
     const ROWS: [Named; 11];
 }
 
@@ -105,7 +105,7 @@ const fn row(
     Route::keyed(method, path, Access::scope(needs), handler).named(operation, summary)
 }
 
-/// The rows of one resource, in the order of [`Resource::ROWS`].
+/// Builds the routes of one kind, in the order of [`Resource::ROWS`].
 const fn rows<R: Resource>() -> [Route; 11] {
     let [all, new, one, change, past] = of_records::<R>();
     let [submit, approve, reject, complete, miss, archive] = of_actions::<R>();
@@ -182,7 +182,7 @@ const fn of_actions<R: Resource>() -> [Route; 6] {
     ]
 }
 
-/// The routes of employees' objectives.
+/// Routes of employee objectives.
 pub(crate) const EMPLOYEES: RouteGroup =
     RouteGroup::new("Objectives", "Goals from proposal to outcome.", &rows::<OfEmployees>())
         .id(ObjectiveKind::PREFIX)
@@ -195,7 +195,7 @@ pub(crate) const EMPLOYEES: RouteGroup =
             about: "An objective was created or changed.",
         });
 
-/// The routes of managers' and org objectives.
+/// Routes of manager and organization objectives.
 pub(crate) const MANAGERS: RouteGroup =
     RouteGroup::within("Objectives", &rows::<OfManagers>()).id(ObjectiveKind::PREFIX);
 

@@ -89,7 +89,7 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
     Box::pin(async move { observations::restore(services, &it.context, it.id()?).await })
 }
 
-/// An observation, as it is answered.
+/// Schema of an observation in answers.
 pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", observation).example(example);
 const OBSERVATION_CREATE: Schema =
     Schema::new("ObservationCreate", || body(|it| observation::Draft::read(it, NOW.date()))).example(|| {
@@ -101,7 +101,7 @@ const OBSERVATION_CREATE: Schema =
 const OBSERVATION_UPDATE: Schema = Schema::new("ObservationUpdate", || body(observation::Patch::read))
     .example(|| json!({"impact": "The customer stayed."}));
 
-/// No rule that is shown depends on the time.
+/// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 fn words() -> Vec<Member> {
@@ -140,7 +140,7 @@ fn observation() -> Value {
     answer(members, expanded)
 }
 
-/// An example of an observation.
+/// Returns an example observation.
 pub(crate) fn example() -> Value {
     json!({
         "id": "obs_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "author_id": null, "type": "strength",

@@ -1,4 +1,4 @@
-//! The organization, and its test data (decisions B6, C10).
+//! Organization and test data (decisions B6, C10).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::fields::Word;

@@ -29,7 +29,7 @@ const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
     .with(Query::list(|it| drop(SearchRequest::read(it))))
     .answers(&SEARCH_HITS)];
 
-/// The one route of searches.
+/// The single route of searches.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Search", "Full-text search.", ROUTES).words(words);
 
 fn search<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
@@ -43,7 +43,7 @@ const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name
 const SEARCH_HIT: Schema = Schema::new("SearchHit", hit).refers_to(&[&HIGHLIGHT]);
 const HIGHLIGHT: Schema = Schema::new("Highlight", highlight);
 
-/// The kinds of resources that a search finds.
+/// Name of the enumeration of searchable resource types.
 const HIT_TYPES: &str = "SearchHitType";
 const FOUND: [&str; 4] = [Observation::NAME, Objective::NAME, Employee::NAME, Summary::NAME];
 

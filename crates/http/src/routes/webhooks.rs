@@ -1,4 +1,4 @@
-//! Webhook subscriptions, their log, and what is to be sent once more (§4.4, decisions F).
+//! Webhook subscriptions, delivery log and redelivery (§4.4, decisions F).
 
 use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::event::EventType;
@@ -160,15 +160,15 @@ const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body(webhook::Pat
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|it| ReplayOrder::read(it, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
 
-/// No rule that is shown depends on the time.
+/// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
-/// The subscription, the attempt and the secret of examples.
+/// Example ids of a subscription and an attempt, and an example secret.
 const WEBHOOK_ID: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
 const DELIVERY_ID: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const FAILURE: &str = "Reason for the failure. Null on success and for old attempts without a recorded reason.";
-/// What a subscription may ask for.
+/// Name of the enumeration of subscription topics.
 const TOPICS: &str = Topic::NAME;
 
 fn words() -> Vec<Member> {

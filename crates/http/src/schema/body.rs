@@ -1,4 +1,4 @@
-//! The schema of a body, made from the rules by which the domain reads it.
+//! Schema of a request body, generated from the domain's parsing rules.
 
 use candor_domain::fields::Fields;
 use candor_domain::rule::{Described, Shape};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shapes::{Member, about, array, date, datetime, flag, line, named, nullable, request, set, text};
 
-/// What a rule takes.
+/// Returns the schema of the values that a rule accepts.
 fn schema(shape: &Shape) -> Value {
     match shape {
         Shape::Text { min, max } => text(*min, *max),
@@ -46,7 +46,7 @@ fn schema(shape: &Shape) -> Value {
     }
 }
 
-/// The sentence about a field, with its bounds.
+/// Returns the description of a field with its bounds.
 fn sentence(shape: &Shape, what: &str) -> String {
     let filled = |max: &dyn std::fmt::Display| what.replace("{max}", &max.to_string());
     match shape {
@@ -66,8 +66,8 @@ fn sentence(shape: &Shape, what: &str) -> String {
     }
 }
 
-/// A member of a body. What is meant when it is left out is said in words: a `default` makes clients think that the
-/// member is always there.
+/// Returns a member of a body. Defaults are described in prose: with the keyword `default`, generated clients
+/// assume that the member is always present.
 fn member(it: &Described) -> Member {
     let schema = schema(&it.shape);
     let schema = if it.is_nullable { nullable(schema) } else { schema };
@@ -81,7 +81,7 @@ fn member(it: &Described) -> Member {
     (it.name, about(schema, &said))
 }
 
-/// The schema of a body that is read like this.
+/// Generates the schema of the body that `read` parses.
 pub(crate) fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
     object(&Fields::described(read))
 }

@@ -1,7 +1,7 @@
-//! What the document says of a resource is declared beside its routes; this is what it is declared with.
+//! Building blocks for documenting resources beside their routes.
 //!
-//! A [`Schema`] has a name, the form of its values and an example. Rows of the table refer to schemas, schemas name those
-//! that they refer to in turn, and so the document has each of them without a list of all.
+//! A [`Schema`] has a name, a form and an example. Routes refer to schemas, and schemas refer to other schemas,
+//! so the document finds all of them without a central list.
 
 mod body;
 pub(crate) mod shapes;
@@ -15,73 +15,73 @@ use serde_json::{Value, json};
 pub(crate) use body::body;
 use shapes::{field, named, nullable, page, plain};
 
-/// The time of examples.
+/// Example timestamp.
 pub(crate) const AT: &str = "2026-03-02T09:00:00.000Z";
-/// The person whom examples are about.
+/// Example id of an employee.
 pub(crate) const EMPLOYEE_ID: &str = "emp_01KJPWD6M19CJZV12YYC0CWB8B";
-/// That person's manager.
+/// Example id of that employee's manager.
 pub(crate) const MANAGER_ID: &str = "emp_01KJPWD6M1CVY8F4W1W0ECZ6Q9";
-/// The organization of examples.
+/// Example id of an organization.
 pub(crate) const ORGANIZATION_ID: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
-/// The objective of examples.
+/// Example id of an objective.
 pub(crate) const OBJECTIVE_ID: &str = "obj_01KJPWD6M24DF9HWRAYHFSFV52";
-/// The key of examples.
+/// Example id of an API key.
 pub(crate) const KEY_ID: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 
-/// A schema of the document, by which a body or an answer is known.
+/// A named schema of a body or an answer.
 #[derive(Clone, Copy)]
 pub struct Schema {
-    /// Its name.
+    /// Name in the document.
     pub name: &'static str,
-    /// `None` where the document composes it.
+    /// Builds the schema; `None` if the document composes it.
     form: Option<fn() -> Value>,
     example: Option<fn() -> Value>,
     outcome: &'static str,
-    /// Whether its values are resources with a version, which the `ETag` is made of.
+    /// Whether its values are resources with a version, from which the `ETag` is derived.
     pub is_versioned: bool,
     refers_to: &'static [&'static Schema],
 }
 
 impl Schema {
-    /// Values of this form, without a version.
+    /// Creates a schema of unversioned values.
     pub(crate) const fn new(name: &'static str, form: fn() -> Value) -> Self {
         Self { name, form: Some(form), example: None, outcome: "", is_versioned: false, refers_to: &[] }
     }
 
-    /// A resource of this form, with a version.
+    /// Creates a schema of a versioned resource.
     pub(crate) const fn resource(name: &'static str, form: fn() -> Value) -> Self {
         Self { is_versioned: true, ..Self::new(name, form) }
     }
 
-    /// A resource whose form `openapi` composes from all groups, because it is a union over them.
+    /// Creates a schema that `openapi` composes as a union over all groups.
     pub(crate) const fn composed(name: &'static str) -> Self {
         Self { name, form: None, example: None, outcome: "", is_versioned: true, refers_to: &[] }
     }
 
-    /// With an example. Only what no operation takes or answers by itself has none, and what linters do not follow: a
-    /// union that admits tags it does not know.
+    /// Adds an example. Schemas without one are only used inside others, or are unions with open tags, which
+    /// linters cannot check.
     pub(crate) const fn example(self, example: fn() -> Value) -> Self {
         Self { example: Some(example), ..self }
     }
 
-    /// With words for a success that has it, in place of those for any resource.
+    /// Sets the description of a successful answer with this schema, instead of the generic one.
     pub(crate) const fn outcome(self, outcome: &'static str) -> Self {
         Self { outcome, ..self }
     }
 
-    /// With the schemas that it refers to and that no operation takes or answers by itself.
+    /// Names schemas that it refers to and that no operation uses directly.
     pub(crate) const fn refers_to(self, schemas: &'static [&'static Self]) -> Self {
         Self { refers_to: schemas, ..self }
     }
 
-    /// This schema and all that it refers to, each with its name.
+    /// Returns this schema and everything that it refers to, by name.
     pub(crate) fn with_those_it_refers_to(&self) -> Vec<(String, Value)> {
         let mut all: Vec<_> = self.form.map(|form| (self.name.to_owned(), form())).into_iter().collect();
         all.extend(self.refers_to.iter().flat_map(|it| it.with_those_it_refers_to()));
         all
     }
 
-    /// Its example, if it has one.
+    /// Returns the example, if there is one.
     pub(crate) fn shown(&self) -> Option<Value> {
         self.example.map(|it| it())
     }
@@ -101,19 +101,19 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// What a route answers when it succeeds.
+/// Body of a successful answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Success {
     /// No body.
     Empty,
-    /// A value of this schema.
+    /// One value of this schema.
     One(&'static Schema),
-    /// A page of a list of these.
+    /// A page of a list of values of this schema.
     PageOf(&'static Schema),
 }
 
 impl Success {
-    /// The name of its schema.
+    /// Returns the name of the schema.
     pub(crate) fn name(self) -> Option<String> {
         match self {
             Self::Empty => None,
@@ -122,7 +122,7 @@ impl Success {
         }
     }
 
-    /// The schemas that it is made of, each with its name.
+    /// Returns the schemas that it uses, by name.
     pub(crate) fn schemas(self) -> Vec<(String, Value)> {
         match self {
             Self::Empty => vec![],
@@ -135,7 +135,7 @@ impl Success {
         }
     }
 
-    /// Its example, if it has one.
+    /// Returns the example, if there is one.
     pub(crate) fn shown(self) -> Option<Value> {
         match self {
             Self::Empty => None,
@@ -144,7 +144,7 @@ impl Success {
         }
     }
 
-    /// The words for it where it has its own.
+    /// Returns the specific description, if the schema has one.
     pub(crate) fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Empty => Some("The subscription is deleted. The response has no body."),
@@ -153,14 +153,14 @@ impl Success {
         }
     }
 
-    /// Whether it is one resource with a version.
+    /// Returns whether the answer is one versioned resource.
     #[must_use]
     pub const fn is_versioned(self) -> bool {
         matches!(self, Self::One(schema) if schema.is_versioned)
     }
 }
 
-/// The schema of a page of a list of these.
+/// Returns the schema of a page of this resource.
 pub(crate) fn list(resource: &str) -> Value {
     let cursor = field("next_cursor", nullable(plain()), "Cursor of the next page. Null on the last page.");
     let mut schema = page(&named(resource), cursor.1);
@@ -168,12 +168,12 @@ pub(crate) fn list(resource: &str) -> Value {
     schema
 }
 
-/// A page with this entry alone.
+/// Returns an example page with one entry.
 pub(crate) fn listed(entry: Value) -> Value {
     json!({"data": [entry], "next_cursor": null, "has_more": false})
 }
 
-/// An example with a member added, or with another value of it.
+/// Returns the example with one member added or replaced.
 pub(crate) fn with(mut value: Value, name: &str, member: impl Into<Value>) -> Value {
     value[name] = member.into();
     value

@@ -1,4 +1,4 @@
-//! The building blocks of schemas: texts with their bounds, identifiers, times, words.
+//! Building blocks of schemas: bounded texts, identifiers, timestamps, enumerations.
 
 use candor_domain::id::Kind;
 use serde_json::{Value, json};
@@ -6,65 +6,66 @@ use serde_json::{Value, json};
 /// A member of an object.
 pub(crate) type Member = (&'static str, Value);
 
-/// Characters that texts do not have (decision A9), for use within brackets.
+/// Control characters that texts exclude (decision A9), for use within brackets.
 const CONTROLS: &str = r"\u0000-\u0008\u000B\u000C\u000E-\u001F";
 
-/// Line ends of Unicode, which names in one line do not have either, for use within brackets.
+/// Unicode line ends that single-line texts exclude as well, for use within brackets.
 const LINE_ENDS: &str = r"\n\r\u0085\u2028\u2029";
 
-/// A text of so many characters. One that must have a character must have one that is not blank.
+/// Returns the schema of a text with length bounds. If `min` is positive, the text must have a non-blank
+/// character.
 pub(crate) fn text(min: usize, max: usize) -> Value {
     let pattern =
         if min == 0 { format!("^[^{CONTROLS}]*$") } else { format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$") };
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
 }
 
-/// A text of so many characters in one line. It has one that is not blank.
+/// Returns the schema of a non-blank single-line text with length bounds.
 pub(crate) fn line(min: usize, max: usize) -> Value {
     let refused = format!("{CONTROLS}{LINE_ENDS}");
     let pattern = format!(r"^[^{refused}]*[^\s{refused}][^{refused}]*$");
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
 }
 
-/// A text of so many characters behind a prefix; it has one that is not blank.
+/// Returns the schema of a non-blank text behind a prefix.
 pub(crate) fn prefixed(prefix: &str, max: usize) -> Value {
     let pattern = format!(r"^{}[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$", prefix.replace('.', r"\."));
     json!({"type": "string", "minLength": prefix.len() + 1, "maxLength": prefix.len() + max, "pattern": pattern})
 }
 
-/// A text as the service writes it.
+/// Returns the schema of an unbounded text in an answer.
 pub(crate) fn plain() -> Value {
     json!({"type": "string"})
 }
 
-/// An identifier of a kind.
+/// Returns the schema of an identifier.
 pub(crate) fn id<K: Kind>() -> Value {
     let pattern = format!("^{}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", K::PREFIX);
     let example = format!("{}_01KJPWD6M24DF9HWRAYHFSFV52", K::PREFIX);
     json!({"type": "string", "pattern": pattern, "examples": [example]})
 }
 
-/// An instant.
+/// Returns the schema of a timestamp.
 pub(crate) fn datetime() -> Value {
     json!({"type": "string", "format": "date-time", "examples": ["2026-03-02T09:00:00.000Z"]})
 }
 
-/// A day.
+/// Returns the schema of a date.
 pub(crate) fn date() -> Value {
     json!({"type": "string", "format": "date", "examples": ["2026-03-02"]})
 }
 
-/// A whole number from here on.
+/// Returns the schema of an integer with a minimum.
 pub(crate) fn count(least: u8) -> Value {
     json!({"type": "integer", "minimum": least})
 }
 
-/// A boolean.
+/// Returns the schema of a boolean.
 pub(crate) fn flag() -> Value {
     json!({"type": "boolean"})
 }
 
-/// The schema, or null.
+/// Makes a schema nullable.
 pub(crate) fn nullable(mut schema: Value) -> Value {
     if schema.get("$ref").is_some() {
         return json!({"anyOf": [schema, {"type": "null"}]});
@@ -77,39 +78,40 @@ pub(crate) fn nullable(mut schema: Value) -> Value {
     schema
 }
 
-/// A member of an object, with a sentence about it.
+/// Returns an object member with a description.
 pub(crate) fn field(name: &'static str, schema: Value, description: &str) -> Member {
     (name, about(schema, description))
 }
 
-/// The schema with a sentence about it.
+/// Adds a description to a schema.
 pub(crate) fn about(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
     schema
 }
 
-/// The schema under the name that generated clients give its type.
+/// Adds a title, from which generated clients name the type.
 pub(crate) fn titled(mut schema: Value, title: &str) -> Value {
     schema["title"] = json!(title);
     schema
 }
 
-/// An array.
+/// Returns the schema of an array.
 pub(crate) fn array(items: &Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
-/// An array without duplicates.
+/// Returns the schema of an array without duplicates.
 pub(crate) fn set(items: &Value, min: usize, max: usize) -> Value {
     json!({"type": "array", "items": items, "uniqueItems": true, "minItems": min, "maxItems": max})
 }
 
-/// Another schema of the document.
+/// Returns a reference to another schema.
 pub(crate) fn named(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// What the service answers: all of these members, and more when the version grows; some only when asked for.
+/// Returns the object schema of an answer: `always` is required, `sometimes` depends on the request, and later
+/// versions may add members.
 pub(crate) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
     let required: Vec<_> = always.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<_, _> =
@@ -117,7 +119,7 @@ pub(crate) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
-/// What a request carries: these members and no others.
+/// Returns the closed object schema of a request.
 pub(crate) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
     let names: Vec<_> = required.iter().map(|(name, _)| *name).collect();
     let mut schema = answer(required, optional);
@@ -128,7 +130,7 @@ pub(crate) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
     schema
 }
 
-/// A page of a list (§1).
+/// Returns the schema of a page of a list (§1).
 pub(crate) fn page(items: &Value, cursor: Value) -> Value {
     let members = vec![
         field("data", array(items), "Entries of this page, in order. A page may have fewer than `limit`."),
@@ -138,7 +140,7 @@ pub(crate) fn page(items: &Value, cursor: Value) -> Value {
     answer(members, vec![])
 }
 
-/// When a resource was created and last changed.
+/// Returns the members `created_at` and `updated_at`.
 pub(crate) fn times() -> [Member; 2] {
     [
         field("created_at", datetime(), "Creation time."),
@@ -146,7 +148,7 @@ pub(crate) fn times() -> [Member; 2] {
     ]
 }
 
-/// When a resource was archived.
+/// Returns the member `archived_at`.
 pub(crate) fn archived_at() -> Member {
     field("archived_at", nullable(datetime()), "Archive time. Null if it is not archived.")
 }

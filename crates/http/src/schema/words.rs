@@ -1,7 +1,6 @@
-//! The enumerations of the document: each is one named schema, made from the words that the domain reads and writes.
+//! Enumerations of the document: named schemas of the domain's words.
 //!
-//! Requests refer to the schema itself and so are closed. Answers go through [`open`], because the service may learn new
-//! words at any time, and a client that is a version behind should not break over one.
+//! Requests refer to the closed schema. Answers use [`open`], so that new words do not break older clients.
 
 use candor_domain::access::Permission;
 use candor_domain::fields::Word;
@@ -11,32 +10,32 @@ use serde_json::{Value, json};
 
 use super::shapes::{Member, named};
 
-/// The scopes of keys: the permissions of the domain and the word for all of them.
+/// Name of the enumeration of key scopes: the domain's permissions and the word for all of them.
 pub(crate) const SCOPES: &str = Permission::NAME;
-/// The codes of entries that are about a field.
+/// Name of the enumeration of field error codes.
 pub(crate) const FIELD_CODES: &str = "FieldErrorCode";
 
-/// One of a set of words that may grow: what the document knows, or a text.
+/// Returns the open form of an enumeration: a known word or any text.
 pub(crate) fn open(name: &str) -> Value {
     json!({"anyOf": [named(name), {"type": "string"}]})
 }
 
-/// A set of words.
+/// Returns a named enumeration of words.
 pub(crate) fn enumeration(name: &'static str, words: &[&str], about: &str) -> Member {
     (name, json!({"type": "string", "enum": words, "description": about}))
 }
 
-/// The words of a type of the domain.
+/// Returns the enumeration of a domain type.
 pub(crate) fn of<T: Word>(about: &str) -> Member {
     enumeration(T::NAME, &T::words(), about)
 }
 
-/// The statuses of a resource and `all`, as its list can be filtered by them.
+/// Returns the status filter of a list: the statuses of the resource and `all`.
 pub(crate) fn status_filter<T: StatusWord>(about: &str) -> Member {
     enumeration(T::FILTER_NAME, &T::filter_words(), about)
 }
 
-/// The orders of a list.
+/// Returns the enumeration of a list's sort orders.
 pub(crate) fn sort<T: Listed>() -> Member {
     let words: Vec<_> = T::sorts().map(|(word, _)| word).collect();
     enumeration(T::ORDERS_NAME, &words, "Sort orders of this list. A leading `-` sorts in descending order.")

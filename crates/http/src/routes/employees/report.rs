@@ -1,4 +1,4 @@
-//! The upload of a CSV file: its body and its answer.
+//! CSV upload of employees: request body and report.
 
 use candor_domain::csv::Action;
 use candor_domain::fields::Word;
@@ -8,16 +8,16 @@ use crate::schema::Schema;
 use crate::schema::shapes::{about, answer, array, count, field, plain};
 use crate::schema::words::{FIELD_CODES, open};
 
-/// What became of the rows.
+/// Schema of an upload's report.
 pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", report)
     .example(example)
     .outcome("Result of the rows. The status is 200 even if all rows are rejected.");
 
-/// The first lines of a file, as an example.
+/// Example of a CSV file.
 const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,custom.location\n\
     mara@example.com,Mara,Lindqvist,,Product,Izmir\njonas@example.com,Jonas,Okafor,mara@example.com,Product,Lagos\n";
 
-/// The request body.
+/// Returns the schema of the request body.
 pub(crate) fn body() -> Value {
     let schema = about(
         json!({"type": "string", "minLength": 1}),
@@ -80,7 +80,8 @@ fn report() -> Value {
     answer(vec![data], sometimes)
 }
 
-/// The columns that would differ. The stored value is absent for keys without `employees:read` (decision E9).
+/// Returns the schema of planned changes. The stored value is absent for keys without `employees:read` (decision
+/// E9).
 fn planned_changes() -> Value {
     let to = field("to", json!({}), "Value after the upload. Null if there is none.");
     let from = field("from", json!({}), "Stored value. Null if there is none. Present for keys with `employees:read`.");
