@@ -1,5 +1,5 @@
-//! Wraps the Rust example of the documentation for webhook receivers in a function, for a test with real
-//! deliveries.
+//! Wraps the documentation's Rust example for webhook receivers in a function. A test verifies real deliveries
+//! with it.
 
 use std::path::Path;
 use std::{env, fs, io};

@@ -84,8 +84,8 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     done
 }
 
-/// Returns the number of runtime threads. Requests have their own threads; commits and background work run
-/// here, and cost less if fewer threads wake each other.
+/// Returns the number of runtime threads. Requests have their own threads. Commits and background work run here,
+/// and cost less if fewer threads wake each other.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |it| (it.get() / 2).max(1))
 }

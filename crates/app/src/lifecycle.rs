@@ -255,9 +255,9 @@ impl Running {
         }
     }
 
-    /// Serves requests for the drain delay, during which load balancers see that this process is not ready and
-    /// clients are told to close their connections. Then refuses new connections, but still answers clients
-    /// that have just connected. Returns the result of a server that ended during the delay.
+    /// Serves requests for the drain delay: load balancers see that this process is not ready, and clients are
+    /// told to close connections. Then refuses new connections, but still answers clients that have just
+    /// connected. Returns the result of a server that ended during the delay.
     async fn drain(&mut self) -> Option<Result<Ended, JoinError>> {
         let listener = self.listener.take()?;
         if self.drain_delay.is_zero() {

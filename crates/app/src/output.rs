@@ -26,8 +26,8 @@ impl Output {
     }
 }
 
-/// Escapes characters of foreign text that control terminals or mislead readers: control characters, line ends,
-/// and bidirectional marks. Letters of every script are kept.
+/// Escapes characters of foreign text that control terminals or mislead readers: control characters, line ends
+/// and bidirectional marks. Letters of every script stay.
 #[must_use]
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {

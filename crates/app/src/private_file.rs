@@ -23,12 +23,12 @@ pub(crate) fn open_to_others(folder: &Path) -> u32 {
     fs::metadata(folder).map_or(0, |it| it.permissions().mode() & 0o077)
 }
 
-/// Returns `true` if the mode of a file has any of the bits of `mask`, and `false` for a file that is not there.
+/// Returns `true` if the mode of a file has any bit of `mask`. A missing file has none.
 pub(crate) fn grants(path: &Path, mask: u32) -> bool {
     fs::metadata(path).is_ok_and(|found| found.permissions().mode() & mask != 0)
 }
 
-/// Returns `true` if there is anything by this name, a link that leads nowhere included.
+/// Returns `true` if the path exists; a dangling symbolic link counts as existing.
 pub(crate) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

@@ -1,6 +1,6 @@
-//! Metrics of the process: memory, files and processor time, under the names that Prometheus clients share.
+//! Metrics of the process: memory, files and processor time, named as in other Prometheus clients.
 //!
-//! They are read from Linux's `/proc` on every scrape. Other systems have none of them.
+//! Every scrape reads Linux's `/proc`. Other systems have none of these metrics.
 
 use std::fs;
 

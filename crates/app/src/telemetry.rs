@@ -159,8 +159,8 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Parses a log filter, such as `info` or `warn,candor_http=debug`.
 pub(crate) fn filter(text: &str) -> Result<String, String> {
     let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
-    // A lone word that is not a level would be taken for a module name and silence everything else; brackets
-    // would be taken as part of the name.
+    // A lone word that is not a level would be taken for a module name and would silence everything else.
+    // Brackets would become part of the name.
     let is_level = |part: &str| LEVELS.contains(&part.to_ascii_lowercase().as_str());
     let plain = |part: &str| is_level(part) || part.contains('=') && !part.contains('[');
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();

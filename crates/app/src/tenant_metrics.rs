@@ -1,7 +1,7 @@
 //! Sizes of the largest organizations, as metrics.
 //!
-//! Rendered here instead of by the metrics library, which exports a label forever, while the largest
-//! organizations change.
+//! The metrics library would export the label of an organization forever, although the largest ones change. This
+//! module therefore renders the metrics itself.
 
 use std::sync::Arc;
 use std::time::Duration;

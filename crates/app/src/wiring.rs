@@ -118,8 +118,8 @@ pub(crate) struct OpenFile {
     pub(crate) remedy: String,
 }
 
-/// Returns files with secrets that other users can read: a generated master key with a mode wider than 0600,
-/// and a configuration file with secrets that is readable outside its group.
+/// Returns files with secrets that other users can read. These are a generated master key with a mode wider than
+/// 0600, and a configuration file with secrets that is readable outside its group.
 pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
     /// Permission bits of group and other users.
     const GROUP_AND_OTHERS: u32 = 0o077;
@@ -179,7 +179,7 @@ pub(crate) enum SealingKeys {
     Fit,
     /// No key ring is configured or stored.
     None,
-    /// The ring lacks a key; the text names both.
+    /// The ring lacks a key; the text names the keys of both sides.
     Others(String),
 }
 
@@ -270,7 +270,7 @@ impl Parts {
     }
 }
 
-/// Webhook transport for commands, which send no webhooks and therefore need no name servers or certificates.
+/// Webhook transport of commands, which send no webhooks. It needs neither name servers nor certificates.
 struct Nobody;
 
 #[async_trait]
@@ -308,7 +308,7 @@ pub(crate) const fn require_master_key(config: &Config) -> Result<(), Error> {
     if has_no_master_key(config) { Err(Error::NoMasterKey) } else { Ok(()) }
 }
 
-/// Returns the configured key ring. A new embedded database gets a generated one; for an existing database, a
+/// Returns the configured key ring. A new embedded database gets a generated ring; for an existing database, a
 /// generated key would be wrong.
 async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     if let Some(ring) = &config.master_key {

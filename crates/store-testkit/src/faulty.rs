@@ -83,7 +83,7 @@ struct Plan {
 }
 
 impl<S: Storage> Faulty<S> {
-    /// Creates a store that works until a fault is requested.
+    /// Creates a store that works until a test requests a fault.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self::over(Arc::new(store))

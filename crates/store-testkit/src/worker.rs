@@ -173,7 +173,8 @@ impl World {
         let worker = Worker::new(self);
         let mut rest: Vec<_> = entries.to_vec();
         while !rest.is_empty() {
-            // The queue has an event at most once at a time, so several attempts of one event need several rounds.
+            // The queue has an event at most once at a time, so several attempts of one event need several
+            // rounds.
             let mut seen: BTreeSet<EventId> = BTreeSet::new();
             let (round, later) = rest.into_iter().partition(|entry| seen.insert(entry.event_id));
             rest = later;

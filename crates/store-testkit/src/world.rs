@@ -25,7 +25,7 @@ use crate::{Fixtures, Random};
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Pause between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(2);
-/// A time before all others.
+/// The earliest time, before all timestamps of the tests.
 pub(crate) const EVER: Timestamp = Timestamp::from_millis(0);
 
 /// The context of a case: a store, fixtures and a tenant.
@@ -85,7 +85,7 @@ impl World {
         self.joined(self.make.employee()).await
     }
 
-    /// Adds an employee with a manager.
+    /// Adds an employee who reports to this manager.
     pub(crate) async fn hired_below(&self, manager: EmployeeId) -> Employee {
         self.joined(Employee { manager_id: Some(manager), ..self.make.employee() }).await
     }
@@ -107,8 +107,8 @@ impl World {
         self.store.row::<Employee>(self.tenant, id).await.expect("an answer").expect("an employee")
     }
 
-    /// Changes the manager of an employee as the service does: reads, decides, commits, and retries when the state
-    /// was stale. Returns `false` if the change would close a cycle.
+    /// Changes the manager of an employee as the service does: reads, decides, commits, and retries on stale
+    /// state. Returns `false` if the change would close a cycle.
     pub(crate) async fn moves(&self, id: EmployeeId, manager: Option<EmployeeId>) -> bool {
         for _ in 0..1000 {
             let seen = self.employee(id).await;
@@ -137,8 +137,8 @@ impl World {
         self.store.reporting(self.tenant, anyone, anyone).await.expect("an answer").tree
     }
 
-    /// Returns every event of the tenant in commit order. A marker event, committed now, shows where the earlier
-    /// ones end.
+    /// Returns every event of the tenant in commit order. A marker event, committed by this call, shows where
+    /// the earlier ones end.
     pub(crate) async fn events(&self) -> Vec<Event> {
         let mark = self.make.event(EventType::TestPing);
         let change = ChangeSet { events: vec![mark.clone()], ..self.make.change(vec![]) };

@@ -32,8 +32,8 @@ const MEMORY: &str = "/dev/shm";
 /// Free bytes required to use [`MEMORY`]. A server needs a few hundred million.
 const ROOM: u64 = 2 << 30;
 
-/// A running server with a folder of its own, reachable through a socket in it. The server stops and the folder
-/// is removed when this value is dropped or the process ends in any way.
+/// A running server in a temporary folder, reachable through a Unix socket there. On drop or at the end of the
+/// process, the server stops and the folder is removed.
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
@@ -65,7 +65,7 @@ impl Cluster {
     /// # Errors
     /// Those of [`Cluster::start`].
     pub fn start_standby(&self, settings: &[&str]) -> Result<Self, Error> {
-        // The folder that has all programs; others may have links to a few of them.
+        // This folder must contain all programs; other folders may only have links to a few of them.
         let folder = self.program("pg_basebackup").and_then(|it| Some(it.parent()?.to_path_buf()));
         Self::start_as(folder.unwrap_or_else(|| self.programs.clone()), Some(&self.folder), settings)
     }
@@ -73,7 +73,7 @@ impl Cluster {
     /// Promotes a standby to a primary.
     ///
     /// # Errors
-    /// The guard does not take the command.
+    /// The guard process refuses the command.
     pub fn promote(&mut self) -> Result<(), Error> {
         self.tell("promote")
     }
@@ -92,10 +92,10 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Kills the server with all its processes, like a power cut.
+    /// Kills all server processes, like a power cut.
     ///
     /// # Errors
-    /// The server's guard does not take the command, or the server does not end.
+    /// The guard process refuses the command, or the server does not end.
     pub fn kill(&mut self) -> Result<(), Error> {
         self.tell("kill")?;
         let begun = Instant::now();
@@ -108,11 +108,11 @@ impl Cluster {
         Ok(())
     }
 
-    /// Stops the server's processes with `SIGSTOP`, like a hanging disk: it does not answer, but keeps its
-    /// connections.
+    /// Stops the server's processes with `SIGSTOP`, like a hanging disk: connections stay open but get no
+    /// answers.
     ///
     /// # Errors
-    /// The guard does not take the command.
+    /// The guard process refuses the command.
     pub fn freeze(&mut self) -> Result<(), Error> {
         self.tell("freeze")
     }
@@ -120,7 +120,7 @@ impl Cluster {
     /// Resumes a frozen server.
     ///
     /// # Errors
-    /// The guard does not take the command.
+    /// The guard process refuses the command.
     pub fn thaw(&mut self) -> Result<(), Error> {
         self.tell("thaw")
     }
@@ -221,7 +221,7 @@ impl Owner {
     }
 }
 
-/// Returns `true` for root. Elsewhere than on Linux, which has `/proc`, the owner of a new file is checked.
+/// Returns `true` for root. Systems without `/proc` create a file and check its owner.
 fn we_are_root() -> Result<bool, Error> {
     if let Ok(entry) = fs::metadata("/proc/self") {
         return Ok(entry.uid() == 0);

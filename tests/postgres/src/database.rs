@@ -39,7 +39,7 @@ impl TestDatabase {
     /// `migrate` runs on a thread without a runtime, so it may block and may start a runtime.
     ///
     /// # Errors
-    /// A server exists, but it or `migrate` fails.
+    /// A server exists, but the server or `migrate` fails.
     pub fn create<E: Display>(
         template: &str,
         migrate: impl FnOnce(&str) -> Result<(), E> + Send,
@@ -60,7 +60,7 @@ impl TestDatabase {
     /// Creates an empty database. Prints a notice and returns `None` without PostgreSQL.
     ///
     /// # Errors
-    /// A server exists, but it fails.
+    /// A server exists, but fails.
     pub fn empty() -> Result<Option<Self>, Error> {
         Self::new(|server, name| Nodes::connect(server)?.make(name))
     }
@@ -158,8 +158,8 @@ impl<'a> Nodes<'a> {
         Ok(())
     }
 
-    /// Builds the template unless another process has just built it. The template gets its name only when it is
-    /// complete, so an unfinished one of a killed process is never used.
+    /// Builds the template unless another process has just built it. The template gets its final name only when
+    /// complete, so tests never use the unfinished template of a killed process.
     fn build<E: Display>(&self, template: &str, migrate: impl FnOnce(&str) -> Result<(), E>) -> Result<(), Error> {
         let first = self.first()?;
         first.execute(&format!("SELECT pg_advisory_lock({BUILDING})"))?;
@@ -177,7 +177,7 @@ impl<'a> Nodes<'a> {
         self.remove(&unfinished)?;
         self.make(&unfinished)?;
         migrate(&self.server.url_of(&unfinished)).map_err(Error::migrate)?;
-        // The first node comes last: a template that exists there exists on all nodes.
+        // The first node comes last: a template on the first node exists on all nodes.
         self.all.iter().rev().try_for_each(|node| node.finish(&unfinished, template))
     }
 }
@@ -219,8 +219,8 @@ impl Admin {
         self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
     }
 
-    /// Renames a complete template and disconnects its sessions. A template cannot be copied while it is in
-    /// use, and a connection pool of the migration may still be closing.
+    /// Renames a complete template and disconnects its sessions. A template in use cannot be copied, and a
+    /// connection pool of the migration may still be closing.
     fn finish(&self, unfinished: &str, template: &str) -> Result<(), Error> {
         self.execute(&format!("ALTER DATABASE {unfinished} WITH ALLOW_CONNECTIONS false"))?;
         self.execute(&format!(

@@ -101,7 +101,8 @@ impl Nodes {
     }
 }
 
-/// Sets the address by which a node connects to itself, which it does while a shard is moved, to its socket.
+/// Configures the address by which a node connects to itself: its socket. Moving a shard needs such a
+/// connection.
 fn finds_itself(node: &Cluster) -> Result<(), Error> {
     let session = TestSession::connect(&node.url())?;
     session.execute(&format!("ALTER SYSTEM SET citus.local_hostname = '{}'", node.folder().display()))?;

@@ -16,7 +16,7 @@ const VERSIONED: [(&str, &str, &str); 6] = [
     ("/Applications/Postgres.app/Contents/Versions", "", "bin"),
 ];
 
-/// Returns the first folder with `initdb` and `postgres`: `PG_BIN_DIR`, then `PATH`, then the folder of
+/// Returns the first folder with `initdb` and `postgres`. Search order: `PG_BIN_DIR`, `PATH`, the folder of
 /// `pg_config`, then the usual folders, newest version first.
 pub(crate) fn find() -> Option<PathBuf> {
     let given = env::var_os("PG_BIN_DIR").map(PathBuf::from);

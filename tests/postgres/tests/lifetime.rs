@@ -1,4 +1,4 @@
-//! A temporary server ends with its owner, however the owner ends.
+//! Tests that a temporary server ends with its owner, for every way in which the owner can end.
 
 #![cfg(test)]
 

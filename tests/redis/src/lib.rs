@@ -58,7 +58,7 @@ impl TestRedis {
 
     fn prepare(arguments: &[&str], tls: Option<tls::Files>) -> io::Result<Option<Self>> {
         let Some(program) = program() else {
-            // The test harness shows this where it shows the output of tests.
+            // The test harness captures standard error and shows this notice with the output of the test.
             writeln!(io::stderr(), "skipped: the tests of shared limits, for there is no {}", PROGRAMS.join(" or "))?;
             return Ok(None);
         };

@@ -47,7 +47,7 @@ pub enum Step {
     Message,
 }
 
-/// A step that a client has reached on a connection.
+/// One step that a client has reached in the SMTP dialogue.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// Number of the connection, from 0.
@@ -61,7 +61,7 @@ pub struct Asked {
 /// The server's reply to a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The reply of a server that accepts everything.
+    /// The positive reply to the step.
     Usual,
     /// The given reply line.
     Say(&'static str),
@@ -88,7 +88,7 @@ pub struct Received {
     pub to: Vec<String>,
     /// Headers and body, without dot stuffing.
     pub text: String,
-    /// `true` if the server acknowledged the mail.
+    /// `true` if the server acknowledged the mail to the client.
     pub taken: bool,
 }
 
@@ -102,7 +102,7 @@ impl Received {
     }
 }
 
-/// State of the server, as tests observe it.
+/// State of the mail server, as tests observe it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Received mails, in order of arrival.
@@ -124,7 +124,7 @@ type Script = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
 struct State {
     seen: Seen,
     script: Script,
-    /// Number of script changes, so that held steps notice a new script.
+    /// Number of script changes; held steps compare it to notice a new script.
     said: usize,
 }
 

@@ -96,7 +96,7 @@ impl Session<'_> {
             it.seen.mails.push(mail);
             it.seen.mails.len() - 1
         });
-        // Recorded before the reply is written: otherwise the client could react before the test sees the mail.
+        // Recorded before the reply is written: the client may react before the test sees the mail.
         let asked = Asked { connection: self.number, step: Step::Message, line: String::new() };
         let reply = self.shared.reply(&asked);
         let is_taken = matches!(reply, Reply::Usual | Reply::Last);

@@ -1,4 +1,4 @@
-//! `candor backup` beside a running service, and `candor restore` of its backup.
+//! Tests `candor backup` beside a running service, and `candor restore` of its backup.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

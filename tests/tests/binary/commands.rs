@@ -1,4 +1,4 @@
-//! The operator's commands, on both stores.
+//! Tests the operator's commands on both stores.
 
 use serde_json::{Value, json};
 

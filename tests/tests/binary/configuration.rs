@@ -1,4 +1,4 @@
-//! Settings: errors name them, and output masks their secrets.
+//! Tests settings: error messages name the setting, and output masks secrets.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Place, Service, candor};
 
-/// Runs a command that must fail with this code, with nothing on standard output. Returns its one line of
+/// Runs a command that must fail with this code and an empty standard output. Returns its single line of
 /// standard error.
 fn refused(place: &Place, arguments: &[&str], code: i32) -> String {
     let it = candor(place, arguments);

@@ -1,4 +1,4 @@
-//! `candor copy`: data is copied to the other store and back, and the service continues there.
+//! Tests `candor copy`: data is copied to the other store and back, and the service continues there.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const LISTS: [&str; 16] = [
     "/v1/search?q=review",
 ];
 
-/// Creates a place whose deliveries are attempted once, so that nothing changes by itself.
+/// Creates a place whose deliveries are attempted once, so that no retry changes the data during the test.
 fn place(place: Place) -> Place {
     place
         .with("CANDOR_MASTER_KEY", KEY_RING)
@@ -153,7 +153,7 @@ fn the_service_goes_on_on_the_other_store_and_back_again() {
     service.stop();
 }
 
-/// Follows the feed from a cursor of the first store to its end, after adding one last event.
+/// Adds one last event, then follows the feed from a cursor of the first store to its end.
 fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
     let name = format!("Department no. {}", client.all("/v1/departments").len());
     made(client, "/v1/departments", &json!({"name": name}));

@@ -1,4 +1,4 @@
-//! A power cut during writes: acknowledged writes exist completely afterwards.
+//! Tests power cuts during writes: acknowledged writes exist completely afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -55,8 +55,8 @@ fn body(employee: &str, text: &str) -> Value {
     json!({"employee_id": employee, "type": "strength", "observation": text})
 }
 
-/// Writes without pause until the service is killed. Returns the acknowledged texts by id, and the texts whose
-/// answers never came.
+/// Writes without pause until the service is killed. Returns the acknowledged texts by id, and the texts of
+/// unanswered writes.
 fn write_until_killed(
     service: Service,
     key: &str,
@@ -108,8 +108,8 @@ fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &
     }
 }
 
-/// Asserts that every acknowledged write has exactly one row, one event and one audit entry, and that there is
-/// nothing else.
+/// Asserts that every acknowledged write has exactly one row, one event and one audit entry, and that no other
+/// rows exist.
 fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, String>) {
     let rows: Vec<Value> = client.all("/v1/observations?sort=created_at");
     let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();

@@ -1,4 +1,4 @@
-//! `candor doctor`: problems and remedies, on both stores.
+//! Tests `candor doctor` on both stores: reported problems and remedies.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};

@@ -1,5 +1,5 @@
-//! Failover of the database to its synchronous standby: every acknowledged write exists exactly once, and
-//! service goes on.
+//! Tests failover to the synchronous standby: every acknowledged write exists exactly once, and the service
+//! continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -116,7 +116,7 @@ struct Load {
 }
 
 impl Load {
-    /// Writes until `is_over`. Each write is retried until it is acknowledged before the next begins.
+    /// Writes until `is_over`. Retries each write until it is acknowledged before starting the next one.
     fn write(&self, mut writer: Writer, number: usize) {
         for round in 0.. {
             if self.is_over.load(Ordering::SeqCst) {
@@ -209,12 +209,12 @@ fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed
     assert_eq!((ids, feed.len()), (known.keys().collect(), known.len()));
 }
 
-/// Servers that a change has reached when the primary dies before acknowledging it.
+/// Servers that have a change when the primary dies before it acknowledges the commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// On the primary only.
     Primary,
-    /// On the standby too, but without an acknowledgement to the client.
+    /// On the standby too, but the client got no acknowledgement.
     Standby,
 }
 

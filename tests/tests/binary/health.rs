@@ -1,4 +1,4 @@
-//! Health checks, metrics and logs, from a monitoring system's view.
+//! Tests health checks, metrics and logs, as a monitoring system uses them.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -153,7 +153,8 @@ fn metrics_have_the_sizes_of_organizations() {
     assert!(measured.is_some() && sizes.is_some_and(|(rows, bytes)| rows > 0 && bytes > rows), "{sizes:?}");
 }
 
-/// Returns message and route of each line logged at a level while a person is created and a probe asks.
+/// Returns message and route of each logged line at a log level. A person is created and a health check runs
+/// meanwhile.
 fn logged_at(level: &str) -> Vec<String> {
     let place = Place::sqlite();
     let key = place.key("*", &["--admin"]).secret;

@@ -1,4 +1,4 @@
-//! Malformed bytes: the service answers or closes the connection, and stays available.
+//! Tests malformed input: the service answers or closes the connection, and stays available.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
         let mut client = service.client(&key);
         let head = client.head("POST", "/v1/departments", Some(body.len()));
         client.send(format!("{head}\r\n{}", &body[..sent]).as_bytes()).unwrap();
-        // Half of the clients close their connection, the others wait silently.
+        // Half of the clients close their connection; the other half waits silently.
         if sent % 2 == 0 {
             open.push(client);
         }

@@ -1,4 +1,4 @@
-//! `candor import`, and interrupted uploads, on both stores.
+//! Tests `candor import` and interrupted uploads, on both stores.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Place, Service, candor};
 
-/// Number of rows, above the limit of 5 MiB, so that the file is sent in parts. Managers come after their
-/// reports.
+/// Number of rows; their size exceeds the limit of 5 MiB, so that the file is sent in parts. Managers come after
+/// their reports.
 const ROWS: usize = 2_000;
 const NOTE_CHARS: usize = 1_000;
 
@@ -123,7 +123,7 @@ fn imported_at_once(place: Place) {
         assert_eq!(answer["data"]["errors"], json!([]));
         assert_eq!(count(answer, "created") + count(answer, "updated") + count(answer, "skipped"), rows, "{answer}");
     }
-    // Repeats one file: managers and departments are the same in both, and the names converge.
+    // Both files define the same managers and departments, so importing one of them again makes the names equal.
     let last = import("two.csv");
     assert_eq!((count(&last, "created"), count(&last, "deactivated"), &last["data"]["errors"]), (0, 0, &json!([])));
     assert_eq!(count(&import("two.csv"), "skipped"), 1_200);

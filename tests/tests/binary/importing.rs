@@ -1,4 +1,4 @@
-//! `candor import` against services that refuse, are busy, are silent or do not exist.
+//! Tests `candor import` against refusing, busy, silent and missing services.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
@@ -14,7 +14,7 @@ const DONE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r
     {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
 const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
 
-/// Serves one connection after the other with these answers. The thread returns the received idempotency keys.
+/// Serves the given answers, one per connection. The thread returns the received idempotency keys.
 fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! A database can be used only with the master key that it was sealed with, on both stores.
+//! Tests that a database requires the master key that sealed it, on both stores.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn another_master_key_is_refused_on_postgres() {
 }
 
 fn refused(place: Place, commands: &[&[&str]]) {
-    // Stopped first, because a served embedded database is refused for that reason.
+    // Stopped first, because a running service would also make the command fail.
     Service::serve(&place).stop();
     // At level `error`, because `dev` logs other warnings first.
     let wrong = place.with("CANDOR_MASTER_KEY", WRONG).with("CANDOR_LOG", "error");

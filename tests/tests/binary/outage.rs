@@ -1,4 +1,4 @@
-//! Outage of the database: the service reports it, answers in time, and recovers.
+//! Tests an outage of the database: the service reports the outage, answers in time, and recovers.
 
 use std::time::{Duration, Instant};
 

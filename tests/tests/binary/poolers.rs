@@ -1,4 +1,4 @@
-//! A connection pooler between service and database: working modes, and errors for the others.
+//! Tests a connection pooler between service and database: supported modes work, and other modes are reported.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -34,7 +34,7 @@ fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Runs writers and readers concurrently. Asserts that nothing fails and that the feed and the webhook get each
+/// Runs concurrent writers and readers. Asserts that every request succeeds, and that feed and webhook get each
 /// event once.
 fn serves(place: &Place, key: &str) {
     let (service, receiver) = (Service::serve(place), Receiver::start());

@@ -1,4 +1,4 @@
-//! Reads from a lagging standby, and fallback to the primary when the standby is down.
+//! Tests reads from a lagging standby, and fallback to the primary while the standby is down.
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Instances that count quotas together on a server, and without it while it is down.
+//! Tests shared quotas: instances count together on a server, and separately while the server is down.
 
 use std::fs;
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ const LIMIT: usize = 600;
 const SOON: Duration = Duration::from_secs(30);
 /// Time limit for instances to count together again after the server is back.
 const BACK: Duration = Duration::from_secs(2);
-/// A period shorter than the quota's window of 60 seconds, by more than the duration of an answer.
+/// Duration within one quota window of 60 seconds, with a margin for slow answers.
 const WITHIN_A_WINDOW: Duration = Duration::from_secs(50);
 
 const UP: &str = "candor_rate_limit_store_up";
@@ -42,7 +42,7 @@ fn start(place: &Place) -> Service {
     Service::start(place, &["serve", "--admin-listen", "127.0.0.1:0"])
 }
 
-/// Starts several instances on one database that count on a server.
+/// Starts several instances with one database and one quota server.
 fn instances(server: &TestRedis) -> Option<(Place, Vec<Service>, String)> {
     let place = Place::postgres()?.with("CANDOR_RATE_LIMITER", &server.url());
     let key = usual_key(&place);
@@ -110,7 +110,7 @@ fn four_instances_with_32_clients_admit_the_limit_of_a_key_together() {
     if failures == 0 {
         assert_eq!(answers.most(), LIMIT);
     } else {
-        // An answer of the limit server may miss its time budget on a busy machine; then the bound for failures
+        // On a busy machine the quota server may exceed its time budget. The higher bound for failures then
         // applies.
         assert!(answers.most() <= INSTANCES * LIMIT, "{}", answers.most());
     }
@@ -141,7 +141,7 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
         let log = service.log();
         let lines = |words: &str| log.lines().filter(|it| it.contains(words)).count();
         let (failed, answers_again) = (lines("the store of rate limits fails"), lines("rate limits answers again"));
-        // A busy machine may miss the time budget several times; each time logs one line of each kind.
+        // A busy machine may exceed the time budget several times; each time logs one failure and one recovery.
         assert!(failed >= 1 && failed == answers_again, "{log}");
         service.stop();
     }

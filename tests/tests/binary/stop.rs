@@ -1,4 +1,4 @@
-//! Graceful stop, and restart after it.
+//! Tests the graceful stop, and the restart after it.
 
 use std::io;
 use std::net::SocketAddr;

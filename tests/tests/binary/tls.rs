@@ -1,4 +1,4 @@
-//! Outgoing TLS of the program trusts the system's authorities and no built-in list.
+//! Tests outgoing TLS: the program trusts the system's authorities and has no built-in list.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn traces_trust_a_private_authority_of_the_system() {
     let key = place.key("employees:read", &[]);
     let service = Service::serve(&place);
     assert_eq!(service.client(&key.secret).get("/v1/employees").unwrap().status, 200);
-    // A stop sends the buffered spans.
+    // Stopping the service sends the buffered spans.
     service.stop();
     let requests = collector.requests();
     assert!(requests.iter().any(|line| line.starts_with("POST /v1/traces ")), "{requests:?}");

@@ -1,4 +1,4 @@
-//! Spans reach an OpenTelemetry collector if an endpoint is set, with the ids of the answers.
+//! Tests trace export to an OpenTelemetry collector: spans have the ids of the answers.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     let answer = service.client(&key.secret).post("/v1/employees", &body).unwrap();
     assert_eq!(answer.status, 201);
     let id = answer.header("x-request-id").unwrap().to_owned();
-    // A stop sends the buffered spans.
+    // Stopping the service sends the buffered spans.
     service.stop();
     let arrived = collector.at("/v1/traces");
     let wanted = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];

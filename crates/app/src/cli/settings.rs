@@ -28,8 +28,8 @@ pub(super) fn shown(root: Command) -> Command {
     })
 }
 
-/// Accepts every setting before the command and after commands that ignore it, so that scripts can pass the
-/// same flags to all commands.
+/// Accepts every setting before the command, and after commands that ignore it. Scripts can then pass the same
+/// flags to all commands.
 pub(super) fn accepted(root: Command) -> Command {
     root.args(flags(Setting::ALL.iter().map(|(_, it)| *it)).map(|it| it.hide(true)))
 }

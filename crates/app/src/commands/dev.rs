@@ -138,8 +138,8 @@ fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<()
 /// Headers of every printed `curl` command; the first lines set the shell variables.
 const HEADERS: &str = "-H \"Authorization: Bearer $KEY\" -H 'Content-Type: application/json'";
 
-/// Returns commands to paste into a shell: base URL and key, a person, an observation about that person (its id
-/// is extracted with `sed`), a list, and a search.
+/// Returns commands to paste into a shell: base URL and key, a person, an observation about that person, a list
+/// and a search. `sed` extracts the person's id.
 fn shell_lines(url: &str, key: &str) -> [String; 5] {
     [
         format!("BASE={url}/v1 KEY={key}"),

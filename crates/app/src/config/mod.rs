@@ -1,4 +1,4 @@
-//! The configuration. Flags override the environment, which overrides the file, which overrides the defaults.
+//! The configuration. Precedence, highest first: flags, environment, file, defaults.
 
 #[cfg(test)]
 mod example;

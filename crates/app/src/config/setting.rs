@@ -215,8 +215,9 @@ pub(crate) fn is_foreign(variable: &str, value: &OsStr) -> bool {
         || is_of_a_container(variable, value)
 }
 
-/// Returns `true` if Kubernetes or Docker set this variable for a service named `candor` or `candor-…`, such as
-/// `CANDOR_SERVICE_HOST`, `CANDOR_SERVICE_PORT_HTTP`, `CANDOR_PORT=tcp://…` or `CANDOR_PORT_8080_TCP_ADDR`.
+/// Returns `true` if Kubernetes or Docker set this variable for a service named `candor` or `candor-…`.
+/// Examples: `CANDOR_SERVICE_HOST`, `CANDOR_SERVICE_PORT_HTTP`, `CANDOR_PORT=tcp://…`,
+/// `CANDOR_PORT_8080_TCP_ADDR`.
 fn is_of_a_container(variable: &str, value: &OsStr) -> bool {
     if variable.ends_with("_SERVICE_HOST") || variable.ends_with("_SERVICE_PORT") || variable.contains("_SERVICE_PORT_")
     {

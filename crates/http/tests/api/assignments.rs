@@ -12,7 +12,7 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "/v1/assignments/asg_00000000000000000000000001";
 
-/// A requester, a subject and reviewers.
+/// People in the three roles of an assignment: requester, subject and reviewers.
 struct Cast {
     requester: String,
     employee: String,
@@ -30,7 +30,7 @@ impl Cast {
         cast
     }
 
-    /// Creates an assignment and returns its path.
+    /// Creates an assignment that asks for feedback, and returns its path.
     async fn ask(&self, world: &World, more: Value) -> String {
         let mut body = json!({
             "employee_id": self.employee, "requester_id": self.requester, "title": "Before the review",

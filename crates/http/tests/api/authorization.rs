@@ -9,7 +9,7 @@ use crate::resources::{Resources, method};
 use crate::support::{Answered, Request, World};
 
 fn demanded(route: &Route) -> Option<Permission> {
-    // A search without types is for observations.
+    // A search without `types` searches observations.
     let default = route.access.reads_types().then_some(Permission::ObservationsRead);
     route.access.required_scope().or(default)
 }
@@ -38,7 +38,7 @@ async fn every_route_but_the_public_ones_needs_a_key() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        // Two seconds apart, so that the quota does not refuse the request.
+        // Two seconds apart, so that the quota does not refuse the next request.
         world.clock.advance_seconds(2);
         // The limit on failed authentications must not refuse the next request.
         world.clock.advance_seconds(60);

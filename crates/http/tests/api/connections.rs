@@ -25,7 +25,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
     serving(&World::new().await, settings, options)
 }
 
-/// Serves a world on a free port.
+/// Serves the API of a test world on a free port.
 pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOptions) -> Listening {
     let readiness = Readiness::starting();
     readiness.set_ready();
@@ -89,7 +89,7 @@ async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
     let mut silent = it.connect().await;
     silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
     silent.readable().await.unwrap();
-    // The limit is one connection, so a new one is accepted once the first has ended.
+    // The limit is one connection, so a new one is accepted only after the first has ended.
     let again = async {
         while !it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.starts_with("HTTP/1.1 200")
         {
@@ -176,7 +176,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
     }
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
-    // A chunk may end within a character, so only the complete answer is decoded.
+    // A chunk may end within a multi-byte character, so only the complete answer is decoded.
     let (mut answer, mut piece) = (Vec::new(), vec![0; 65_536]);
     let found = loop {
         let length = tokio::time::timeout(DEADLINE, stream.read(&mut piece)).await.unwrap().unwrap();

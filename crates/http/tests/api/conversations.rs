@@ -1,4 +1,4 @@
-//! Conversations and messages: visibility, write access, and concurrency (decisions B5, G).
+//! Conversations and messages: visibility, write access and concurrent posts (decisions B5, G).
 
 use candor_domain::access::AccessLevel;
 use futures_util::future::{join, join_all};

@@ -58,7 +58,7 @@ async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
         let answered = upload(&world, "", file).await;
         assert_eq!(answered.refusal(), (400, code.to_owned()));
         assert!(answered.text().contains(reason), "{}", answered.text());
-        // Skips the limit of six uploads per minute.
+        // Advances past the limit of six uploads per minute.
         world.clock.advance_seconds(61);
     }
     assert_eq!(world.get("/v1/employees?filter[status]=all").await.json()["data"], json!([]));

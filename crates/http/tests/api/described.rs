@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use candor_http::openapi::document;
 use serde_json::{Value, json};
 
-/// Visits a value and everything within it, with its path as a JSON pointer.
+/// Visits a JSON value and all nested values. `at` is the path as a JSON pointer.
 fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
     look(at, value);
     match value {
@@ -82,7 +82,7 @@ fn every_enumeration_has_a_name_and_no_schema_takes_one_that_languages_have() {
     assert!(named.iter().all(|it| !taken.contains(&it.as_str())), "{named:?}");
 }
 
-/// Follows a schema of an answer and collects every enumeration that admits no unknown value.
+/// Follows the schema of an answer and collects every closed enumeration.
 fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String>, found: &mut Vec<String>) {
     if let Some(reference) = schema["$ref"].as_str() {
         if seen.insert(reference.to_owned()) {

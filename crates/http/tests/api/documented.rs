@@ -1,5 +1,5 @@
-//! Checks that the document describes every answer that the suites see: its status and every member of its body.
-//! The test client asserts this for each answer.
+//! Checks every answer in the API tests against the document: its status and every member of its body. The test
+//! client calls these checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -57,8 +57,8 @@ pub(crate) fn example_of(operation: &str) -> &'static Value {
     &responses(route)[route.status.to_string()]["content"]["application/json"]["example"]
 }
 
-/// Asserts that the body of an answer is as the document describes it for this status. Pages and compressed bodies are
-/// left out, and so is the document itself.
+/// Asserts that the body of an answer matches the schema that the document gives for its status. Pages,
+/// compressed bodies and the document itself are skipped.
 #[track_caller]
 pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &Answered) {
     let is_json = answered.header("content-type") == Some("application/json");

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::resources::{Resources, method};
 use crate::support::{Answered, Request, World};
 
-/// Checks the common headers of an answer and asserts that its request id is new.
+/// Checks the common headers of an answer, and that its request id is unique.
 fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
     let id = answered.header("x-request-id").unwrap_or_else(|| panic!("{what}: no request id")).to_owned();
     assert!(id.starts_with("req_") && id.len() == 4 + 26, "{what}: {id}");
@@ -54,7 +54,7 @@ async fn every_success_carries_its_id_and_the_quota() {
     }
 }
 
-/// Sets an exact JSON text as the body.
+/// Sets a raw JSON text as the request body.
 fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
     request.header("content-type", "application/json").body(body.to_owned())
 }

@@ -99,7 +99,7 @@ async fn no_value_of_any_field_of_any_body_makes_the_service_fail() {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         if route.operation == "acceptInvitation" {
-            continue; // Counted per address; its one field is tried below.
+            continue; // Failures are counted per address; another test covers its only field.
         }
         try_body(&world, &resources, route, schema.name, &document).await;
     }
@@ -176,7 +176,7 @@ async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_e
             ("sort=unknown", "sort", "invalid_enum"),
         ] {
             if field == "sort" && route.operation == "search" {
-                // The list has a fixed order and therefore no `sort` parameter.
+                // This list has a fixed order and therefore no `sort` parameter.
                 continue;
             }
             let answered = world.get(&format!("{path}{query}")).await;

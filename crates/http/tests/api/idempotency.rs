@@ -88,7 +88,8 @@ async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() 
     );
 }
 
-/// Without a stored answer, a later retry could have an effect that the first request did not have.
+/// A success without changes is stored too: otherwise a later retry could have an effect that the first request
+/// did not have.
 #[tokio::test]
 async fn a_success_that_changed_nothing_is_kept_too() {
     let world = World::new().await;

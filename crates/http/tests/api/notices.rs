@@ -1,4 +1,4 @@
-//! Notifications to org admins that no user action causes: expiring keys, failing files (decisions G).
+//! Notifications to org admins from background events: expiring keys and failing files (decisions G).
 
 use candor_service::runtime::reminders;
 use serde_json::{Value, json};

@@ -143,7 +143,7 @@ async fn the_feed_always_leads_on() {
 
 #[tokio::test]
 async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_complete() {
-    /// Maximum size of a page, plus 1,000 bytes for the envelope.
+    /// Page size limit of 8,000,000 bytes, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = World::new().await;
     let fields: serde_json::Map<_, _> =

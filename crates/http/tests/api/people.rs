@@ -1,5 +1,4 @@
-//! People and related resources: events of the catalog (§6.2), direct reports (§2.3), the catalog of attributes
-//! (decisions G).
+//! Employees and related resources: events (§6.2), direct reports (§2.3) and attributes (decisions G).
 
 use serde_json::{Value, json};
 

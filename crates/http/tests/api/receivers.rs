@@ -12,14 +12,14 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
 use candor_service::Services;
 
-/// A transport that judges URLs by host name and acknowledges everything.
+/// A transport that accepts or refuses URLs by host name, and acknowledges every delivery.
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     judged: Mutex<Vec<String>>,
 }
 
 impl Receivers {
-    /// Returns the URLs judged since the last call.
+    /// Returns the URLs checked since the last call.
     pub(crate) fn judged(&self) -> Vec<String> {
         std::mem::take(&mut *self.judged.lock().unwrap())
     }
@@ -42,7 +42,7 @@ impl WebhookTransport for Receivers {
     }
 }
 
-/// Attempts all due deliveries. The receivers answer with this status; 0 means that they do not answer.
+/// Attempts all due deliveries. The receivers answer with `status`; 0 simulates a timeout.
 pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Delivery> {
     let (store, at) = (&services.store, services.clock.now());
     let worker = WorkerId([7; 16]);

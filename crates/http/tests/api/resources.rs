@@ -88,7 +88,7 @@ impl Resources {
         path(route, self.id(family), self.id(second))
     }
 
-    /// Brings the resource of a route into the state that the route requires.
+    /// Advances the resource of a route to the state that the route requires.
     pub(crate) async fn begin(&self, world: &World, route: &Route) {
         let resource = format!("/v1/{}/{}", family(route), self.id(family(route)));
         let done = async |action: &str| {
@@ -181,7 +181,7 @@ pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
     format!("/v1{path}{query}")
 }
 
-/// Returns a well-formed id without a resource.
+/// Returns a well-formed id that no resource has.
 pub(crate) fn absent(route: &Route) -> &'static str {
     match family(route) {
         "observations" => "obs_00000000000000000000000001",

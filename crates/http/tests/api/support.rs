@@ -1,4 +1,4 @@
-//! A service for each test, on in-memory SQLite or a cluster's database, with a manual clock and deterministic
+//! Test support: a service on in-memory SQLite or a cluster's database, with a manual clock and deterministic
 //! ids.
 
 use std::future::Future;
@@ -180,7 +180,7 @@ impl World {
         self.ask("PATCH", path).json(&body).send().await
     }
 
-    /// Advances the clock by a millisecond, creates a resource and returns its id.
+    /// Advances the clock by a millisecond, creates a resource and returns the resource's id.
     pub(crate) async fn made(&self, path: &str, body: Value) -> String {
         self.clock.advance_millis(1);
         let answered = self.post(path, body).await;
@@ -188,7 +188,7 @@ impl World {
         answered.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Creates a person and returns its id.
+    /// Creates an employee and returns the employee's id.
     pub(crate) async fn employee(&self, email: &str) -> String {
         let body = serde_json::json!({"email": email, "first_name": "Ada", "last_name": "Example"});
         self.made("/v1/employees", body).await
@@ -199,7 +199,7 @@ impl World {
         receivers::attempt_all(&self.services, status).await
     }
 
-    /// Creates a person and an observation about it.
+    /// Creates an employee and an observation about the employee. Returns the observation's id.
     pub(crate) async fn observation(&self, email: &str) -> String {
         let employee = self.employee(email).await;
         let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "Listens."});

@@ -13,7 +13,7 @@ use crate::connections::{Listening, serving};
 use crate::support::World;
 
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Number of people that makes a page slightly larger than 1 MiB.
+/// Number of employees whose list page is slightly larger than 1 MiB.
 const PEOPLE: usize = 32;
 const MIB: usize = 1024 * 1024;
 

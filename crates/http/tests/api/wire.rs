@@ -1,4 +1,4 @@
-//! Behaviour on the socket: malformed requests, slow clients, `HEAD`, and graceful shutdown.
+//! HTTP behaviour at socket level: malformed requests, slow clients, `HEAD` and graceful shutdown.
 
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -81,7 +81,7 @@ async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
     let to = world.subscriber().await;
     let jobs = in_order(backlog(&world, &to, 5, world.now()).await);
     let mut now = world.now().plus_seconds(1);
-    // The results are never recorded, so each delivery is claimed again after its lease.
+    // The results are never recorded, so each delivery becomes claimable again after its lease.
     for _ in 0..4 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));
         assert_eq!(one.all(now).await, jobs, "{now}");
@@ -118,7 +118,7 @@ async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Opti
     let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
     let keys: BTreeSet<_> = found.iter().map(|it| (it.webhook_id, it.event_id)).collect();
     assert_eq!(keys.len(), found.len(), "two workers got the same");
-    // A store may have skipped deliveries that another worker was claiming.
+    // A store may have skipped deliveries that another worker was claiming at the time.
     found.extend(claims_all(Worker::new(world), now, claims[0]).await);
     found.extend(claims_all(Worker::new(world), now, claims[1]).await);
     assert_eq!(in_order(found), in_order(jobs.to_vec()));
@@ -163,7 +163,7 @@ async fn queues(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(QueueKe
         let it = &worlds[number % worlds.len()];
         let to = it.subscriber().await;
         let jobs = backlog(it, &to, *size, from).await;
-        // Another delivery of the subscription is due much later.
+        // Another delivery of this subscription is due much later, and must not be claimed.
         it.enqueue(&[it.delivery_at(END, &to)]).await;
         queues.push((it.queue(&to), jobs));
     }
@@ -238,11 +238,10 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     let of = |to: &Subscription| in_order(jobs.iter().filter(|it| it.webhook_id == to.id).copied().collect());
     let found = |to: &Subscription| taken.iter().filter(|it| it.webhook_id == to.id).copied().collect::<Vec<_>>();
     assert_eq!((found(&active), found(&paused)), (of(&active), vec![]));
-    // A store may delete the deliveries with their subscription. Otherwise the worker gets them and drops
-    // them.
+    // Stores may delete deliveries with their subscription. In other stores the worker claims and drops them.
     assert!(found(&removed).is_empty() || found(&removed) == of(&removed));
     assert_eq!(worker.all_parked(now).await, [], "they are leased now");
-    // One delivery is due again; the others return when the lease ends.
+    // The first delivery is requeued now; the others become due when their lease ends.
     worker.keeps(vec![(of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(now).await, [of(&active)[0]]);

@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const NEWEST: Sort = Sort::down(SortBy::OccurredAt);
 const FIRST: PageRequest = PageRequest { limit: 100, after: None };
 
-/// A change set that writes to every kind of table, with one more write that may be refused.
+/// A change set that writes to every kind of table, plus one write that the store may refuse.
 struct Everything {
     change: ChangeSet,
     department: Department,
@@ -68,7 +68,7 @@ impl Everything {
         Self { change, department, person, observation }
     }
 
-    /// Returns for each part of the change set whether the store has it: rows, side tables, events and audit
+    /// Returns for each part of the change set whether the store has it: rows, side tables, events, audit
     /// entries.
     async fn shown(&self, world: &World) -> Vec<(&'static str, bool)> {
         let World { store, tenant, .. } = world;
@@ -163,7 +163,7 @@ async fn whatever_is_against_a_change_leaves_nothing(world: World) {
     assert_eq!(kept, Versioned { value: holder, version: Version::FIRST });
 }
 
-/// A third of the change sets is valid, a third is stale, and a third takes an address in use.
+/// Commits concurrent change sets: a third is valid, a third is stale, and a third uses a taken address.
 async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
     let holder = world.hired().await;
     let seen = world.employee(holder.id).await;
@@ -251,7 +251,7 @@ async fn versions_count_up_by_one(world: World) {
     }
 }
 
-/// An import writes people together with their managers, and an event for each.
+/// Commits people together with their managers, and an event for each, as an import does.
 async fn a_batch_of_many_people_is_one_change(world: World) {
     let World { make, store, tenant, .. } = &world;
     let mut people: Vec<Employee> = Vec::new();

@@ -1,5 +1,5 @@
-//! Messages record their time in the conversation, also when many are written at once, and never in an
-//! archived one.
+//! Messages update the time of their conversation, also under concurrency. Archived conversations accept no
+//! messages.
 
 use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::event::EventType;
@@ -73,7 +73,7 @@ async fn a_change_of_the_rest_leaves_what_messages_recorded(world: World) {
     let it = begun(&world).await;
     let at = world.make.tick();
     world.save(message(&world, &it, at)).await;
-    // The decision relies on a read before the message.
+    // This decision is based on a read before the message, so the commit must fail as stale.
     let renamed = Conversation { title: "Renamed".to_owned(), ..it.clone() };
     world.save(vec![Write::put(&Row::seen(renamed.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });

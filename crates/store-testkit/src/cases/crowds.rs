@@ -1,4 +1,4 @@
-//! Concurrent change sets that a store may save together: each is saved or refused on its own.
+//! Concurrent change sets that a store may combine into one transaction: each is saved or refused on its own.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +49,8 @@ async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &
     there.is_some_and(|there| there.value == *it && there.version == Version::FIRST)
 }
 
-/// Of every ten change sets, one requires an archived attribute, one is about an unknown person, and one has
-/// an id in use.
+/// Mixes failing change sets into each group of ten: one requires an archived attribute, one is about an unknown
+/// person, one has a taken id.
 async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     let taken = world.observed(person.id).await;
@@ -89,7 +89,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     }
 }
 
-/// Retries of three requests among others, all at once and in another order in each round.
+/// Commits retries of three requests among other change sets, all at once and in a new order in each round.
 async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     for round in 0..5 {
@@ -113,7 +113,8 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
     }
 }
 
-/// Every second change set has a lease, and gets exactly the deliveries of its own events.
+/// Commits change sets of which every second one has a lease. Each must get exactly the deliveries of its own
+/// events.
 async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];

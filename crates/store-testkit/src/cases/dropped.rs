@@ -1,4 +1,4 @@
-//! A commit whose future is dropped is either completed or never started, and leaves no transaction or lock
+//! Dropping the future of a commit either completes the commit or cancels it, and leaves no transaction or lock
 //! open.
 
 use std::future::{Future, poll_fn};
@@ -54,7 +54,8 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
         }
     });
     let ended = at_once(tasks).await;
-    // The dropped commits must leave no open or failed transaction on the connections that these commits use.
+    // The dropped commits must leave no open or failed transaction on the pooled connections that these commits
+    // reuse.
     let others = (0..30).map(|_| {
         let world = world.clone();
         async move { world.hired().await }
@@ -79,7 +80,7 @@ async fn whole(world: &World, person: &Employee, replay: &IdempotencyRecord) -> 
     let World { store, tenant, .. } = world;
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };
-    // Reads in the reverse order of writing, so that a commit between two reads shows as a difference.
+    // Reads in the reverse order of writing. A commit between two reads then shows as a difference.
     let log = store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
     let kept = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
     let row = store.row::<Employee>(*tenant, person.id).await.unwrap();
@@ -102,7 +103,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
             }
         });
         at_once(tasks).await;
-        // A dropped change may still be committed, but must not block the next writer of the row.
+        // The dropped commit may still complete, but must not block the next writer of the row.
         for person in &people {
             let person = person.id;
             eventually("the row can be written", || async {

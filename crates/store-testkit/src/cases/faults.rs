@@ -42,7 +42,7 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
         let kept = faulty.row::<Employee>(world.tenant, person.id).await.unwrap();
         there.push((told, kept.is_some()));
     }
-    // Pairs: the caller got an error, and the row is stored.
+    // Each pair: whether the caller got an error, and whether the row is stored.
     assert_eq!(there, [(false, true), (true, false), (true, true), (false, true)]);
     assert_eq!(
         (faulty.calls(FaultyCall::Commit), faulty.calls(FaultyCall::Get), faulty.calls(FaultyCall::List)),
@@ -57,7 +57,7 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
     assert!(faulty.row::<Employee>(world.tenant, world.make.id()).await.unwrap().is_none());
 }
 
-/// A worker recovers from a claim or record that was carried out without an answer.
+/// Injects faults before and after a claim and a record. The worker recovers although it gets no answer.
 async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     let faulty = Faulty::over(Arc::clone(&world.store));
     let to = world.subscriber().await;

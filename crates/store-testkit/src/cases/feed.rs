@@ -54,8 +54,7 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
         async move {
             let mut written = Vec::new();
             for _ in 0..EACH / 2 {
-                // Some commits write several events, and the order of the ids differs from the order of the
-                // commits.
+                // Some commits write several events, and the ids sort differently from the commits.
                 let events: Vec<_> = (0..2).map(|_| world.make.event(EventType::EmployeeUpdated)).collect();
                 if number % 2 == 0 {
                     world.commit(announcing(&world, events.clone())).await.unwrap();
@@ -84,7 +83,7 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
 }
 
 async fn events_stand_in_commit_order(world: World) {
-    // The ids sort against the commit order.
+    // The ids sort in the reverse of the commit order.
     let mut events: Vec<_> = (0..12).map(|_| world.make.event(EventType::ObservationCreated)).collect();
     events.reverse();
     for event in &events {
@@ -139,7 +138,7 @@ async fn an_empty_page_leads_nowhere_else(world: World) {
         let empty = read(&world, &[], EVER, Some(&end), 10).await;
         assert_eq!(empty, FeedPage { events: vec![], next: Some(end.clone()), more: false });
     }
-    // A poller that waited at the end, or on an empty feed, continues from there.
+    // Pollers that waited at the end, or on an empty feed, continue at the new event.
     let second = announce(&world, EventType::EmployeeUpdated).await;
     let mark = announce(&world, EventType::TestPing).await;
     let mut poller = Poller::at(world.clone(), Some(end));
@@ -155,7 +154,7 @@ async fn a_page_says_whether_more_is_there(world: World) {
         announce(&world, EventType::EmployeeCreated).await;
     }
     world.events().await;
-    // Four events and the marker.
+    // The feed has five events: four written ones and the marker.
     for (limit, found, more) in [(1, 1, true), (4, 4, true), (5, 5, false), (6, 5, false)] {
         let page = read(&world, &[], EVER, None, limit).await;
         assert_eq!((page.events.len(), page.more), (found, more), "{limit} a page");
@@ -164,7 +163,7 @@ async fn a_page_says_whether_more_is_there(world: World) {
     assert!(!filtered.more, "what the filter leaves out is not more");
 }
 
-/// Positions are not reused. Otherwise a poller behind the last position would miss new events.
+/// Positions are not reused after a sweep. A poller behind the last position would otherwise miss new events.
 async fn a_poller_goes_on_after_everything_was_swept(world: World) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;
@@ -201,7 +200,7 @@ async fn a_poll_looks_at_few_events_and_at_none_twice(world: World) {
     }
     let wanted = announce(&world, rare).await;
     announce(&world, common).await;
-    // Ten events, including the marker of this call.
+    // This call adds the marker, which makes ten events.
     world.events().await;
     let (mut at, mut polls) = (None, vec![]);
     loop {
@@ -249,8 +248,7 @@ async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: Worl
         world.make.clock.advance_seconds(60);
         made.push(world.make.event(EventType::EmployeeUpdated));
     }
-    // The events of a few minutes are committed in reverse order, with the longest delay that the feed
-    // allows.
+    // Commits the events of a few minutes in reverse order, with the longest delay that the feed allows.
     let minutes = usize::try_from(MOST_COMMIT_DELAY_SECONDS / 60).unwrap();
     let mut saved = made.clone();
     saved[15..15 + minutes].reverse();

@@ -125,7 +125,8 @@ async fn observations_of_each_viewer_are_filtered(world: World) {
     }
 }
 
-/// A store may choose its plan by the number of people below the manager.
+/// Lists of small and large subtrees, because a store may choose its plan by the number of people below the
+/// manager.
 async fn observations_of_wide_and_narrow_subtrees(world: World) {
     let all = Population::new(&world, 400, 600).await;
     let by_size = |least: usize, most: usize| {

@@ -1,4 +1,4 @@
-//! Health deltas of subscriptions add up, for any worker and in any order.
+//! Health deltas of subscriptions add up, independent of the worker and the order.
 
 use candor_domain::event::EventType;
 use candor_domain::webhook::{AttemptOutcome, FailureReason, HealthDelta, Status, Streak, Subscription};
@@ -45,7 +45,7 @@ fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
     Subscription { streak: delta.after(before.streak), ..shown }
 }
 
-/// Returns the sum of a few attempts whose end times are not in order.
+/// Returns the sum of a few attempts that are not ordered by end time.
 fn some(world: &World) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
@@ -108,7 +108,7 @@ async fn pulses_recorded_at_once_all_count(world: World) {
         let tasks = health.iter().enumerate().map(|(number, delta)| {
             let world = world.clone();
             let mut queues: Vec<_> = subscriptions.iter().map(|it| (world.queue(it), *delta)).collect();
-            // Each worker records the subscriptions in another order.
+            // Each worker records the subscriptions in a different order.
             queues.rotate_left(number % 3);
             async move { recorded(&world, queues).await }
         });
@@ -119,7 +119,7 @@ async fn pulses_recorded_at_once_all_count(world: World) {
             let now = stored(&world, it).await.value;
             assert_eq!(now.streak, Streak { failures: round * 40, since });
             assert_eq!(now.last_delivery_at, health.last().map(|it| it.last_at));
-            // Each result has another number of failures; the highest one is the sum.
+            // Each result reports a different number of failures; the highest one is the sum.
             let mut told: Vec<_> = streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
             told.sort_by_key(|(_, streak)| streak.failures);
             let told: Vec<_> = told.into_iter().map(|(_, streak)| streak.failures).collect();
@@ -190,7 +190,7 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     recorded(&world, vec![(world.queue(&to), delta)]).await;
     let wanted = after(&to, delta);
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
-    // These changes are based on a subscription with an older delta, or without one.
+    // Two changes that are based on older states: a subscription with an older delta, and one without a delta.
     for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
         world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
         assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
@@ -201,7 +201,7 @@ async fn the_failures_of_a_subscription_can_be_reset(world: World) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
-    // Subscriptions of another tenant and unknown ones have nothing to reset.
+    // Resetting a subscription of another tenant, or an unknown one, changes nothing.
     world.elsewhere().save(vec![Write::StreakReset(to.id)]).await;
     world.save(vec![Write::StreakReset(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, delta));
@@ -212,7 +212,7 @@ async fn the_failures_of_a_subscription_can_be_reset(world: World) {
     assert_eq!(stored(&world, &other).await.value, after(&other, delta));
     let next = failed(&world);
     assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
-    // Recording does not reactivate the paused subscription, so only the other one gets a delivery.
+    // Recording does not reactivate a paused subscription, so only the other one gets a delivery.
     world.happened(&[EventType::EmployeeCreated]).await;
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);
 }

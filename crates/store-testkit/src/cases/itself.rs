@@ -1,4 +1,5 @@
-//! The store itself: master keys are added one at a time, and a test write proves that changes can be saved.
+//! The store's own state: master keys are added one at a time, and a test write proves that changes can be
+//! saved.
 
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
@@ -129,6 +130,6 @@ async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {
         (stays.people.iter().map(|it| it.id).collect(), stays.observations.iter().map(|it| it.id).collect());
     assert_eq!(world.store.rows::<Employee>(other.tenant, &people).await.unwrap().len(), 5);
     assert_eq!(world.store.rows::<Observation>(other.tenant, &observations).await.unwrap().len(), 5);
-    // Removed reporting lines must not conflict with those of new people.
+    // Old closure rows of removed people must not conflict with those of new people.
     Population::new(&world, 12, 3).await;
 }

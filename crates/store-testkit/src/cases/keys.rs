@@ -44,7 +44,8 @@ async fn a_key_is_found_by_its_current_and_its_previous_secret(world: World) {
     let record = |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), person: None };
     assert_eq!(found(&world, rotated.hash).await, Some(record(&rotated)));
     assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
-    // The domain decides whether the previous secret is still valid.
+    // The store returns the key for the previous secret too; the domain decides whether that secret is still
+    // valid.
     assert_eq!(found(&world, previous).await, Some(record(&rotated)));
     for nobody in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
         assert_eq!(found(&world, nobody).await, None);
@@ -117,12 +118,12 @@ async fn a_touch_leaves_the_version_alone(world: World) {
     assert_eq!(seen, Some(Versioned { value: touched.clone(), version: Version::FIRST }));
     let seen = store.row::<ApiKey>(Tenant::live(organization), idle.id).await.unwrap();
     assert_eq!(seen, Some(Versioned { value: idle, version: Version::FIRST }));
-    // Several instances may record uses in any order.
+    // Instances may record uses in any order, so an earlier use must not replace a later one.
     let earlier = Timestamp::from_millis(at.millis() - 60_000);
     store.touch_keys(&[(organization, used.id, earlier)]).await.unwrap();
     let seen = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap();
     assert_eq!(seen.value.last_used_at, Some(at), "the last use stays the last");
-    // The recorded use does not make an earlier decision stale.
+    // Recording a use does not change the version, so an earlier decision is not stale.
     let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
     world.save(vec![Write::put(&Row::seen(renamed, Version::FIRST))]).await;
     assert_eq!(store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version, Version(2));

@@ -1,5 +1,4 @@
-//! Rows that are large in total: a store may read them separately once it knows their size, with the same
-//! results.
+//! Rows with a large total size: once a store knows their size it may read them in parts, with the same results.
 
 use candor_domain::event::{Event, EventType};
 use candor_domain::people::{self, Custom, CustomFields, Employee};
@@ -51,7 +50,7 @@ async fn large_feed_pages_are_alike_once_their_size_is_known(world: World) {
         world.commit(change).await.unwrap();
     }
     for read in 0..READS {
-        // The marker events of the reads follow the written ones.
+        // The markers of the reads come after the written events.
         assert!(world.events().await[..ROWS] == written, "read {read}");
     }
 }

@@ -153,7 +153,7 @@ async fn the_log_of_another_subscription_is_another(world: World) {
     }
     for (number, (at, _, _)) in logs.iter().enumerate() {
         for (other, (it, to, one)) in logs.iter().enumerate() {
-            // The first two worlds belong to one tenant.
+            // The first two worlds share one tenant.
             let known = at.tenant == it.tenant;
             let found = at.store.delivery(at.tenant, to.id, one.id).await.unwrap();
             assert_eq!(found.as_ref(), known.then_some(one), "{number} {other}");
@@ -222,7 +222,7 @@ async fn old_attempts_go_and_no_others(world: World) {
         it.logged(&to, &all).await;
         logs.push((it, to, all));
     }
-    // The last bound is the start of a day, so that no older entry remains.
+    // The last bound is midnight, so that the store removes every older entry.
     for before in [Timestamp::from_millis(0), noon, before, noon.plus_seconds(2 * DAY_SECONDS)] {
         kept(&world, now, before).await;
         for (it, to, all) in &logs {
@@ -234,7 +234,7 @@ async fn old_attempts_go_and_no_others(world: World) {
 async fn the_log_is_kept_day_after_day(world: World) {
     let to = world.subscriber().await;
     let mut all = vec![];
-    // Includes gaps without maintenance that are longer than the prepared days of the log.
+    // Includes gaps between maintenance runs that exceed the number of days for which the log has partitions.
     for days in [0, 1, 1, 1, 40, 2, 1, 9, 100, 1] {
         world.make.clock.advance_seconds(days * DAY_SECONDS);
         let now = world.now();

@@ -213,7 +213,7 @@ async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: World) {
     let revoked = world.invitation(mail).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, [mail]);
     assert_eq!(world.invitation(mail).await, revoked);
-    // The worker decides again, based on the current invitation.
+    // The worker decides again, based on the changed invitation.
     let sent = world.attempted(mail, Ok(()), now).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, []);
     let after = world.invitation(mail).await.value;

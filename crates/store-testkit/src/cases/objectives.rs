@@ -111,7 +111,7 @@ async fn objectives_are_filtered_within_sight(world: World) {
             period_end: bounds(&world, day(&world), day(&world)),
             updated_at: bounds(&world, instant(&world), instant(&world)),
         };
-        // The first people have large subtrees, the last ones have no reports.
+        // The first people have large subtrees; the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
         let list = lists::objectives(&world, filter.clone(), viewer);
         let sorts: Vec<_> = Objective::sorts().collect();

@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Walks a list in all orders, with pages that end between equal values and a page that ends with the list.
+/// Walks a list in all orders. Page sizes make pages end between equal values and at the end of the list.
 async fn every_order<T>(list: &List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
 where
     T: Listed + Clone + PartialEq + std::fmt::Debug,
@@ -90,8 +90,8 @@ async fn every_order_of_the_other_lists_is_walked(world: World) {
     every_order(&lists::audit_log(&elsewhere, audit::Filter::default()), &entries, |_| true, "all").await;
 }
 
-/// Walks every order of a list in small pages while `insert` adds entries anywhere after each page. Existing
-/// entries must appear once and in order.
+/// Walks every order of a list in small pages. `insert` adds entries anywhere after each page; existing entries
+/// must appear once and in order.
 async fn steady<T, F>(list: &List<T>, insert: impl Fn() -> F)
 where
     T: Listed + Clone + PartialEq + std::fmt::Debug,
@@ -127,7 +127,7 @@ async fn nothing_is_lost_or_doubled_while_rows_are_inserted(world: World) {
     steady(&lists::departments(&world, departments), || insert_department(&world)).await;
     let attributes = attribute::Filter { archived: Archived::All, ..Default::default() };
     steady(&lists::attributes(&world, attributes), || insert_attribute(&world)).await;
-    // Each of those inserts added an audit entry, and each page of this walk adds another one.
+    // Each earlier insert added an audit entry, and each page of this walk adds another one.
     steady(&lists::audit_log(&world, audit::Filter::default()), || async {
         let audit = AuditEntry { occurred_at: instant(&world), ..world.make.audit("test.entry", "x") };
         world.commit(ChangeSet::new(audit)).await.unwrap();
@@ -172,14 +172,14 @@ async fn insert_attribute(world: &World) {
     world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
-/// The last entry of a page may change before the next page is read.
+/// Deletes or changes the last entry of a page before the next page is read.
 async fn a_position_need_not_exist_any_more(world: World) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
     for (_, sort) in Observation::sorts() {
         let ordered = crate::sorted(all.observations.clone(), sort, list.id);
         let gone = &ordered[30];
-        // An id that differs from an existing one in one bit, and that no row has.
+        // An unused id that differs from an existing one in one bit.
         let id = (u128::from_be_bytes(gone.id.to_bytes()) ^ 1).to_be_bytes();
         let at = crate::place(gone, sort, id);
         let behind = |it: &&Observation| {

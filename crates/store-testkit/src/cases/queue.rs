@@ -1,5 +1,5 @@
 //! Deliveries that a change set queues: one per event and subscription, in the same transaction, with the
-//! right lease.
+//! requested lease.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ async fn what_a_subscription_wants_counts_from_then_on(world: World) {
     world.save(vec![Write::WebhookRemoved(to.id, Version(5))]).await;
     world.happened(&[CREATED, UPDATED]).await;
     let found: Vec<_> = Worker::new(&world).all(END).await;
-    // A store may delete these with their subscription; otherwise workers drop them.
+    // Stores may delete these deliveries with their subscription; in other stores the workers drop them.
     assert!(found.iter().all(|it| wanted.contains(it)), "{found:?}");
     let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let events = world.happened(&[UPDATED, CREATED]).await;
@@ -181,7 +181,7 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
         let all = Walk { queues: MANY, ..walk(MANY) };
         assert_eq!(worker.claims(early, Claim::SubscriptionQueues(all)).await.jobs, []);
     }
-    // The worker of the lease records without a claim.
+    // The worker that holds the lease records the result without a claim.
     mine.keeps(vec![(created, AttemptResult::Gone)]).await;
     let left: Vec<_> = jobs.into_iter().filter(|it| *it != created).collect();
     assert_eq!(others.all(lease.until).await, left);
@@ -206,7 +206,7 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     let jobs = mine.all(world.now()).await;
     let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
     mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(again)))]).await;
-    // The first waits for its second attempt, the second is leased, and the third is new.
+    // The first event waits for its second attempt, the second is leased, and the third is new.
     let replay =
         |it: &Event| Job { origin: DeliveryOrigin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
     let new = world.delivery_at(world.now(), &to);
@@ -269,7 +269,7 @@ async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(just_before(soon)).await, [], "it is not due yet");
-    // The queue ignores whether the subscription is active.
+    // Queued deliveries stay claimable while their subscription is paused.
     assert_eq!(worker.all(soon).await, in_order(jobs));
 }
 

@@ -69,7 +69,7 @@ async fn failed_delivery_is_due_again_with_the_next_number(world: World) {
         let (entry, result) = attempt(&world, &wanted, BAD, Some(retry_at));
         worker.keeps(vec![(wanted, result)]).await;
         log.push(entry);
-        // A promised id is valid for one attempt; the first due time never changes.
+        // A promised id is valid for one attempt only; the first due time never changes.
         wanted = Job { attempt: number + 1, delivery_id: None, ..job };
         assert_eq!(worker.records(vec![(wanted, AttemptResult::Gone)]).await.lost, 1, "no worker has a lease");
         assert_eq!(worker.all(just_before(retry_at)).await, []);
@@ -140,8 +140,8 @@ async fn lost_lease_records_nothing(world: World) {
     let next = Worker::new(&world);
     assert_eq!(next.all(until).await, jobs);
     let never = Worker::new(&world);
-    // One is done, one is leased again for its second attempt, one is requeued, and the next worker still holds
-    // one.
+    // Four states: one delivery is done, one is leased again, one is requeued, and one is leased to the next
+    // worker.
     let (done, result) = attempt(&world, &jobs[0], GOOD, None);
     let (failed, again) = attempt(&world, &jobs[1], BAD, Some(until));
     next.keeps(vec![(jobs[0], result), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
@@ -154,7 +154,7 @@ async fn lost_lease_records_nothing(world: World) {
             assert_eq!(never.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
         }
     }
-    // Of a batch, only the results with a valid lease are recorded.
+    // The store records only the results of the batch whose lease is valid.
     let (kept, result) = attempt(&world, &second, GOOD, None);
     let batch = vec![(jobs[3], AttemptResult::Gone), (second, result), (jobs[0], AttemptResult::Parked)];
     assert_eq!(slow.records(batch).await.lost, 2);
@@ -177,7 +177,7 @@ async fn failed_record_saves_nothing(world: World) {
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.keeps(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
-    // The second entry repeats the id of a logged attempt, so the record fails.
+    // The second entry repeats the id of a logged attempt, so recording fails.
     let twice = settled(&jobs[2], entry.id, GOOD, None);
     let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(twice)))];
     let queue = world.queue(&to);
@@ -189,7 +189,7 @@ async fn failed_record_saves_nothing(world: World) {
     assert_eq!(worker.all(END).await, [jobs[2]]);
 }
 
-/// A worker repeats a record when it did not learn whether the first one was saved.
+/// Records the same result twice, as a worker does after a lost answer.
 async fn repeated_record_saves_nothing(world: World) {
     let Claimed { to, worker, jobs } = claimed(&world, 4).await;
     let later = world.now().plus_seconds(60);

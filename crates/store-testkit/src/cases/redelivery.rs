@@ -43,7 +43,7 @@ async fn events_are_read_by_tenant_and_id(world: World) {
     for count in [0, 1, 2, 100, all.len()] {
         let some: Vec<_> = all.iter().rev().take(count).cloned().collect();
         let mut wanted: Vec<_> = some.iter().map(|(tenant, event)| (*tenant, event.id)).collect();
-        // An event of another tenant, one that does not exist, and one id twice.
+        // Adds an event of another tenant, an unknown event, and a duplicate id.
         wanted.extend(all.first().map(|(_, event)| (worlds[1].tenant, event.id)));
         wanted.push((world.tenant, world.make.id()));
         wanted.extend(wanted.first().copied().filter(|_| count > 0));
@@ -86,7 +86,7 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: World) {
     }
     world.elsewhere().happened(&KINDS).await;
     world.test_environment().happened(&KINDS).await;
-    // Neither the creation time nor the topics of the subscription restrict the store's answer.
+    // The store ignores creation time and topics of the subscription; the caller checks them.
     let to = world.subscribed(world.make.subscription_to(&[EventType::SummaryShared])).await;
     for most in [1, 3, 100] {
         assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
@@ -120,7 +120,7 @@ async fn queued_event_is_not_replayed(world: World) {
     let worker = Worker::new(&world);
     let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|job| job.webhook_id == to.id).collect();
     worker.keeps(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
-    // The second delivery is parked, and the third is leased.
+    // The first delivery is done, the second is parked, and the third is leased.
     assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
     assert_eq!(again(&world, &to, &Again { only_failed: true, ..any() }, 9).await, []);
 }
@@ -135,8 +135,8 @@ async fn event_that_waits_for_a_retry_is_replayed(world: World) {
         (*job, AttemptResult::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))))
     };
     worker.keeps(jobs[..5].iter().map(|job| fails(job, later)).collect()).await;
-    // The second is parked after its failure, the third is leased, the fourth is due, and the last two had no
-    // attempt.
+    // The second delivery is parked after its failure, the third is leased, and the fourth is due. The last two
+    // have no attempt.
     world.make.clock.advance_seconds(3_601);
     let again = worker.all(world.now()).await;
     let retried = |at: usize| *again.iter().find(|job| job.event_id == events[at].id).unwrap();
@@ -158,7 +158,7 @@ async fn event_that_waits_for_a_retry_is_replayed(world: World) {
         let much_later = Again { now: END, ..which };
         assert_eq!(world.store.to_deliver_again(world.tenant, to.id, &much_later, None, 9).await.unwrap(), []);
     }
-    // An expired lease does not exclude a delivery.
+    // A delivery with an expired lease can be replayed.
     let which = Again { now: now.plus_seconds(LEASE_SECONDS), ..any() };
     assert_eq!(ids_of(&world, &to, &which).await, [0, 4].map(|at| events[at].id), "the third is due by then");
 }
@@ -194,13 +194,13 @@ async fn only_events_never_acknowledged_count_as_failed(world: World) {
         (&[Failed, Failed, Failed, Dropped], true),
         (&[Failed, Success], false),
         (&[Dropped, Success], false),
-        // The event was acknowledged, and its replay failed.
+        // The first attempt was acknowledged, and the later replay failed.
         (&[Success, Failed, Dropped], false),
     ];
     for ((statuses, _), event) in table.iter().zip(&events) {
         attempts(&world, &to, event, statuses).await;
     }
-    // Attempts of another subscription, of an event that is queued again, and of an event that is not stored.
+    // Adds attempts of another subscription, of a queued event, and of an event that is not stored.
     attempts(&world, &other, &events[8], &[Failed]).await;
     attempts(&world, &to, &events[9], &[Failed]).await;
     world.enqueue(&[Job { origin: DeliveryOrigin::Event, ..world.delivery_of(&events[9], &to) }]).await;
@@ -229,7 +229,7 @@ async fn replay_of_random_histories_matches_a_model(world: World) {
         events.push(event);
         world.make.clock.advance_seconds(if number % 10 == 0 { 100_000 } else { 7 });
     }
-    // The subscription is paused while the events happen, so that they are not queued.
+    // The subscription is paused during the events, so that they are not queued.
     let paused = Subscription { active: false, ..to.clone() };
     world.save(vec![Write::put(&Row::seen(paused, Version::FIRST))]).await;
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();

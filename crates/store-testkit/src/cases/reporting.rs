@@ -67,7 +67,7 @@ impl Model {
             async move {
                 let mut below = BTreeSet::new();
                 for id in ids {
-                    // `id` cannot become the manager of a person above them, so this reads the closure.
+                    // `id` cannot become the manager of a person above, so this check reads the closure.
                     if world.store.reporting(world.tenant, manager, id).await.unwrap().is_below {
                         below.insert(id);
                     }
@@ -124,7 +124,7 @@ async fn concurrent_moves_never_make_a_cycle(world: World) {
 async fn closure_follows_moves_of_subtrees(world: World) {
     let ids = people(&world, 24).await;
     let mut model = Model(ids.iter().map(|id| (*id, None)).collect());
-    // First a chain, the deepest possible tree, then random moves.
+    // Builds a chain first, the deepest possible tree, then moves people at random.
     for pair in ids.windows(2) {
         assert!(world.moves(pair[1], Some(pair[0])).await);
         model.0.insert(pair[1], Some(pair[0]));
@@ -182,7 +182,7 @@ async fn move_decided_on_an_older_tree_is_stale(world: World) {
     below(ids[0], ids[1], tree).await.unwrap();
     let later = world.tree().await;
     assert!(later > tree, "a move increments the version of the tree");
-    // The other rows are unchanged; only the tree has a newer version.
+    // The other rows are unchanged; only the reporting tree has a newer version.
     let result = below(ids[1], ids[0], tree).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(world.employee(ids[1]).await.value.manager_id, None);
@@ -190,7 +190,7 @@ async fn move_decided_on_an_older_tree_is_stale(world: World) {
     below(ids[2], ids[3], later).await.unwrap();
     let now = world.tree().await;
     assert!(now > later);
-    // A new person or a removed manager cannot close a cycle, so neither makes later moves stale.
+    // New people and removed managers cannot close a cycle, so they do not make later moves stale.
     world.hired_below(ids[3]).await;
     assert!(world.moves(ids[0], None).await);
     assert_eq!(world.tree().await, now, "only moves increment the version");
@@ -221,13 +221,13 @@ async fn people_hired_during_moves_are_in_the_closure(world: World) {
     model.must_be_the_closure(&world, "after hiring during moves").await;
 }
 
-/// An import changes many lines at once, which it checked against one version of the tree.
+/// Changes many lines in one change set, as an import does. All were checked against one version of the tree.
 async fn one_change_set_may_change_several_lines(world: World) {
     let ids = people(&world, 5).await;
     for pair in ids.windows(2) {
         assert!(world.moves(pair[1], Some(pair[0])).await);
     }
-    // Reverses the chain, written from its new top. All lines name the same version of the tree.
+    // Reverses the chain, starting from its new top. All lines name the same version of the tree.
     let (tree, mut writes, mut manager_id) = (world.tree().await, Vec::new(), None);
     for id in ids.iter().rev() {
         let person = world.employee(*id).await;
@@ -290,7 +290,7 @@ async fn reports_are_listed_in_order_and_bounded(world: World) {
             last_name: (*random.pick(&names)).to_owned(),
             job_title: None,
             status: *random.pick(&statuses),
-            // The third manager has no reports.
+            // One of the three managers has no reports.
             manager_id: Some(managers[random.below(2)]),
             ..make.employee()
         });

@@ -1,4 +1,4 @@
-//! Requirements of a decision hold at commit time, even when a concurrent commit breaks them.
+//! Requirements of a decision are checked at commit time, also against concurrent commits that break them.
 
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
@@ -30,7 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Number of rounds in which two opposites are decided concurrently.
+/// Number of rounds with two contradictory concurrent decisions.
 const ROUNDS: usize = 25;
 
 /// Returns a change set with a harmless write and this requirement.
@@ -250,7 +250,7 @@ async fn archived_attribute_cannot_be_used(world: World) {
             },
         ];
         commits(&world, changes).await;
-        // Both commits may succeed: then the attribute was open when the observation was committed.
+        // Both commits may succeed, if the observation was committed before the attribute was archived.
         let now = store.row::<Attribute>(*tenant, attribute.id).await.unwrap().unwrap();
         assert!(now.value.archived_at.is_some(), "round {round}: archiving always succeeds");
         let late = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
@@ -266,7 +266,7 @@ async fn decision_based_on_a_changed_person_is_refused(world: World) {
     let World { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
         let (one, two) = (world.hired().await, world.hired().await);
-        // Each decision requires that the other person is unchanged, so at most one of them can succeed.
+        // Each decision requires that the other person is unchanged, so at most one of the two succeeds.
         let change = |person: &Employee, other: &Employee| {
             let value = Employee { first_name: "Changed".to_owned(), ..person.clone() };
             ChangeSet {

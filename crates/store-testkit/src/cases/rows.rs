@@ -184,7 +184,7 @@ async fn the_newest_invitation_counts(world: World) {
     let older = make.invitation(person.id);
     let newer = make.invitation(person.id);
     let others = make.invitation(world.hired().await.id);
-    // The rows are written in another order than that of their ids.
+    // The write order of the rows differs from the order of their ids.
     for it in [&newer, &others, &older] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     }
@@ -221,7 +221,7 @@ async fn managed_people_are_walked_by_id(world: World) {
         after = Some(last.value.id);
         found.extend(page.into_iter().map(|it| it.value));
     }
-    // Ids are created in ascending order.
+    // Ids ascend in order of creation.
     assert_eq!(found, mine);
 }
 

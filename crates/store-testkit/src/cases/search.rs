@@ -106,7 +106,7 @@ async fn what_was_written_since_goes_on_waiting(world: World) {
     assert!(!change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await, "somebody else did that");
     assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "and so nothing is added");
 
-    // A row without searchable words is not pending.
+    // A row without searchable words is not queued for indexing.
     let archived = Observation { archived_at: Some(world.make.tick()), ..other };
     world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
@@ -129,7 +129,8 @@ async fn a_segment_is_read_as_it_was_given(world: World) {
     assert_eq!(found.len(), ranges.len());
     for (wanted, found) in ranges.iter().zip(found) {
         let of = if wanted.segment == large.segment.id { &large } else { &small };
-        // The blocks that start in the range, and the previous one, which may contain its start.
+        // Expects the blocks that start in the range, and the one before, which may contain the start of the
+        // range.
         let first = of.blocks.iter().rposition(|it| it.first <= wanted.range.from).unwrap_or(0);
         let all: Vec<_> = of.blocks.iter().skip(first).filter(|it| it.first <= wanted.range.to).cloned().collect();
         assert_eq!(found, all, "{:?}", wanted.range);
@@ -211,7 +212,7 @@ async fn what_was_there_before_is_gone_through_once(world: World) {
         all.push(written(&world, person).await.id.to_bytes());
     }
     all.sort_unstable();
-    // The ids of the new rows follow that of the person.
+    // The ids of the new rows sort after the id of the person.
     let before = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
     (world.sql)(before).await;
     let backlog = async |tenant| world.store.index_backlog(tenant, 10).await.unwrap();

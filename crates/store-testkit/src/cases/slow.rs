@@ -36,7 +36,7 @@ const CHANGED: Bounds<Timestamp> = Bounds { gte: Some(EVER), lte: None };
 /// The name of a list, its result, and the conditions that no index covers.
 type ListResult = (&'static str, Result<(), StorageError>, &'static [&'static str]);
 
-/// Reads unindexed lists of every kind.
+/// Reads one unindexed list of every kind.
 async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<ListResult> {
     let (tenant, by_time) = (*tenant, Sort::down(SortBy::CreatedAt));
     let typed = observation::Filter { kind: Some(Type::Strength), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Queued deliveries that are brought forward: never two concurrent attempts, and no attempts beyond the schedule.
+//! Expedited deliveries: never two concurrent attempts, and no attempts beyond the schedule.
 
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId};
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Returns the request to bring a delivery forward, with the promised attempt and id.
+/// Returns the request to expedite a delivery, with the promised attempt and id.
 fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryId)>) -> Sooner {
     Sooner { webhook_id: to.id, event_id, promised }
 }
@@ -68,7 +68,7 @@ async fn due_leased_or_parked_delivery_is_not_expedited(world: World) {
     let tomorrow = world.now().plus_seconds(86_400);
     let worker = Worker::new(&world);
     worker.all(tomorrow).await;
-    // The first is due, the second is parked, and the third is leased.
+    // The first delivery is due, the second is parked, and the third is leased.
     let earlier = world.now().plus_seconds(-60);
     worker.keeps(vec![(jobs[0], AttemptResult::Back(earlier)), (jobs[1], AttemptResult::Parked)]).await;
     let all = jobs.iter().map(|job| sooner(&to, job.event_id, None)).collect();

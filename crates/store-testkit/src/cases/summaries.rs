@@ -47,7 +47,7 @@ impl Written {
             .map(|_| {
                 let status = *world.random.pick(Status::ALL);
                 let employee_id = *world.random.pick(&ids);
-                // Some authors write about themselves, and some archived summaries were shared.
+                // Some authors write about themselves, and some archived summaries were shared before.
                 let author_id = if world.random.chance(15) { Some(employee_id) } else { world.random.maybe(70, &ids) };
                 let was_shared = status == Status::Shared || (status == Status::Archived && world.random.chance(50));
                 Summary {
@@ -99,7 +99,7 @@ async fn summaries_are_filtered_within_sight(world: World) {
             included_observation_id: random.maybe(15, &all.observations),
             updated_at: Bounds { gte: since, lte: None },
         };
-        // The first people have large subtrees, the last ones have no reports.
+        // The first people have large subtrees; the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
         let list = lists::summaries(&world, filter.clone(), viewer);
         let sorts: Vec<_> = Summary::sorts().collect();

@@ -1,5 +1,5 @@
-//! A person who moves, joins or leaves appears on, or disappears from, the next page of all managers above
-//! (decisions B5, D5).
+//! A person who moves, joins or leaves. The next page of every manager above reflects the change (decisions B5,
+//! D5).
 
 use std::collections::BTreeSet;
 
@@ -93,8 +93,8 @@ impl Teams {
         shown
     }
 
-    /// Checks that each manager of the chain sees the crowd and these people. The second pass would use
-    /// cached data.
+    /// Checks that each manager of the chain sees the crowd and these people. The second pass detects stale
+    /// caches.
     async fn must_show(&self, more: &[EmployeeId], when: &str) {
         let wanted: BTreeSet<_> = self.seen.iter().chain(more).copied().collect();
         for manager in [&self.chain[..], &self.chain[..]].concat() {
@@ -147,7 +147,7 @@ async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: World) {
     teams.must_show(&[], "back again").await;
 }
 
-/// A refused change must leave no trace, even of the rows that it wrote first.
+/// Refuses a move after other rows of its change set were written. No list may show a trace of them.
 async fn a_refused_move_shows_on_no_page(world: World) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
@@ -157,7 +157,7 @@ async fn a_refused_move_shows_on_no_page(world: World) {
     let moved = Employee { manager_id: Some(low), ..loner.value.clone() };
     let writes = vec![
         Write::employee(&Row::seen(moved, loner.version), Some(Lines { seen: Some(tree) })),
-        // No row has this version, so the whole change set is refused.
+        // No row has this version, so the store refuses the whole change set.
         Write::employee(&Row::seen(other.value.clone(), loner.version.next().next()), None),
     ];
     world.commit(world.make.change(writes)).await.unwrap_err();

@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A tenant with one resource of every kind.
+/// A tenant with one resource of each kind.
 struct Full {
     manager: Employee,
     person: Employee,
@@ -177,7 +177,7 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: World) {
     }
     assert_eq!(full.listed(&world).await, before);
     assert!(world.employee(full.person.id).await.value.first_name.starts_with("First"));
-    // A move in one tenant does not affect the others.
+    // A move in one tenant leaves the others unchanged.
     assert!(world.moves(full.person.id, None).await);
     let below = world.store.reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
     let test = world.test_environment();

@@ -57,7 +57,8 @@ async fn thirty_twins_make_one_effect(world: World) {
     assert_eq!(world.events().await.len(), 3, "one event for each effect");
 }
 
-/// Otherwise a client that retries a lost response would get a conflict with its own first attempt.
+/// A replay is reported before other conflicts. Otherwise a client that retries after a lost response would
+/// conflict with its own first attempt.
 async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
     let person = Employee { external_id: Some("one".to_owned()), ..world.make.employee() };
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
@@ -85,7 +86,7 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
         let result = world.commit(twin).await;
         assert!(matches!(result, Err(CommitError::Replayed)), "{what}: {result:?}");
     }
-    // Concurrent retries, where the check of the key may precede the winner's commit.
+    // Concurrent retries: their check of the key may run before the winner commits.
     for round in 0..5 {
         let person = world.make.employee();
         let replay = world.make.replay(&format!("round-{round}"));

@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Saves all writes concurrently. One succeeds, and the others report the taken value.
+/// Saves all writes concurrently. Exactly one succeeds; the others report the taken value.
 async fn one_of(world: &World, writes: Vec<Write>, unique: Unique) {
     let tasks = writes.into_iter().map(|write| {
         let (world, write) = (world.clone(), write);
@@ -49,7 +49,7 @@ async fn an_address_wanted_by_many_at_once_goes_to_one(world: World) {
             .map(|email| joins(Employee { email, ..world.make.employee() }));
         one_of(&world, people.collect(), Unique::EmployeeEmail).await;
     }
-    // Updates of existing people.
+    // Repeats the test with updates of existing people.
     for round in 0..8 {
         let mut writes = Vec::new();
         for email in spellings(&format!("Changed{round}@Example.com")) {

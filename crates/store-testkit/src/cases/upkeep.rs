@@ -99,7 +99,7 @@ async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: W
         let person = world.hired().await.id;
         let at = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
         let table = [
-            // Time from the start, reading time, expected removal.
+            // Columns: age in seconds, time of reading, expected removal.
             (0, None, true),
             (0, Some(200), true),
             (100, None, false),

@@ -35,7 +35,7 @@ async fn stored(world: &World, it: &Subscription) -> Option<Versioned<Subscripti
     world.store.row::<Subscription>(world.tenant, it.id).await.unwrap()
 }
 
-/// Returns subscriptions with varied values in every column.
+/// Returns subscriptions that together cover varied values of every column.
 fn variants(world: &World) -> Vec<Subscription> {
     let make = &world.make;
     let secret = |sealed: Vec<u8>, ends_at| SealedSecret { sealed, ends_at };
@@ -93,7 +93,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     world.happened(&[EventType::EmployeeCreated; 4]).await;
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
-    // Of four deliveries of each subscription, one is due, one is scheduled, one is parked and one is leased.
+    // Each subscription has four deliveries: one due, one scheduled, one parked and one leased.
     let results = [AttemptResult::Back(world.now()), AttemptResult::Back(END), AttemptResult::Parked];
     let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(results.clone()));
     worker.keeps(some.collect()).await;
@@ -106,7 +106,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     assert_eq!(stored(&world, &to).await, None);
     let again = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
     assert!(matches!(again, Err(CommitError::Stale)), "{again:?}");
-    // Workers drop the remaining deliveries of a deleted subscription, until none is left.
+    // Workers drop the remaining deliveries of a deleted subscription until the queue is empty.
     let claims = [Claim::Oldest { most: MANY }, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })];
     let mut others = 0;
     for claim in claims {
@@ -239,7 +239,7 @@ async fn a_corrupt_attempt_names_its_column(world: World) {
         );
         world.spoil(&format!("UPDATE deliveries SET {column} = {right}")).await;
     }
-    // The lookup queries all known statuses, so an entry with another one is not found.
+    // The lookup searches for all known statuses, so it misses an entry with an unknown status.
     world.spoil("UPDATE deliveries SET status = 'spoilt'").await;
     assert_eq!(world.store.delivery(world.tenant, to.id, one.id).await.unwrap(), None);
 }
@@ -257,7 +257,7 @@ async fn a_corrupt_queued_delivery_names_its_column(world: World) {
         for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9))] {
             let result = world.store.claim(worker.lease(world.now()), world.now(), &claim).await;
             assert_eq!(named(result), ("delivery_jobs", column), "{claim:?}");
-            // The deliveries may have been leased before they were read.
+            // The deliveries may be leased by the earlier read; wait for the leases to end.
             world.make.clock.advance_seconds(LEASE_SECONDS);
         }
         world.spoil(&format!("UPDATE delivery_jobs SET {column} = {right}")).await;

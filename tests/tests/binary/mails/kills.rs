@@ -1,4 +1,4 @@
-//! Power cuts: every mail is sent wherever the process dies. A mail is repeated only if its result could not be
+//! Tests power cuts around mails: every mail is sent. A mail is repeated only if its result could not be
 //! recorded.
 
 use std::thread;
@@ -46,7 +46,7 @@ const POINTS: [Point; 9] = [
     Point::AfterTheRecord,
 ];
 
-/// Runs all points in parallel, each in its own place, so that their leases expire at the same time.
+/// Runs all kill points in parallel, each in its own place, so that their leases expire at the same time.
 fn kills(place: impl Fn() -> Option<Place> + Sync) {
     thread::scope(|scope| {
         for point in POINTS {
@@ -65,21 +65,21 @@ fn killed_at(place: Place, point: Point) {
     let place = mailing(place, &server);
     let key = place.key("*", &["--admin"]).secret;
     let person = dies(&place, &key, &server, point);
-    // Ends the killed process's connections.
+    // Closes the connections of the killed process.
     server.replies(|_| Reply::HangUp);
     assert!(server.until(|it| it.open == 0), "{point:?}: connections of the dead are over");
     server.replies(|_| Reply::Usual);
     let service = Service::serve(&place);
     until(&mut service.client(&key), &person, "sent");
     let ids: Vec<_> = server.taken().iter().map(|it| it.header("Message-ID").unwrap()).collect();
-    // Only at this point the accepted mail is unknown to the next process, so it is sent again.
+    // Only at this point does the next process not know that the mail was accepted, so it sends the mail again.
     let copies = if point == Point::AfterTheAnswer { 2 } else { 1 };
     assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
     assert!(ids.iter().all(|it| *it == ids[0]), "{point:?}: {ids:?}");
     service.stop();
 }
 
-/// Invites a person and kills the process at the point. Returns the person's id.
+/// Invites a person and kills the process at the given point. Returns the person's id.
 fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
     let role = if point == Point::BeforeTheClaim { "api" } else { "all" };
     let held = match point {

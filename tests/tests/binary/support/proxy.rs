@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// Copies in both directions until one side ends, then closes the other.
+/// Copies in both directions until one side ends, then closes the other one.
 fn both_ways<S: Read + Write + Send + 'static>(
     client: TcpStream,
     mut to: S,

@@ -26,7 +26,7 @@ pub(crate) struct Arrival {
     pub(crate) path: String,
     pub(crate) headers: Headers,
     pub(crate) body: Vec<u8>,
-    /// Status of the response, once it has been written.
+    /// Status of the response, or `None` before it is written.
     pub(crate) answered: Option<u16>,
 }
 
@@ -82,7 +82,7 @@ struct Shared {
 struct State {
     arrivals: Vec<Arrival>,
     decide: Decide,
-    /// Number of decision changes, so that held requests notice a new decision.
+    /// Number of decision changes; held requests compare it to notice a new decision.
     decided: usize,
     generation: usize,
     /// `true` once the sender of the held requests has ended.
@@ -121,7 +121,7 @@ impl Receiver {
         format!("http://{}{path}", self.address)
     }
 
-    /// Sets the decision for every request from now on, including requests that are held.
+    /// Sets the decision for all later requests and for held ones.
     pub(crate) fn answers(&self, decide: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) {
         let mut state = self.shared.lock();
         state.decide = Arc::new(decide);
@@ -149,7 +149,7 @@ impl Receiver {
     pub(crate) fn next_generation(&self) {
         self.shared.lock().abandoned = true;
         self.shared.changed.notify_all();
-        // Connections are accepted in the order in which they were made, so this one comes after all others.
+        // Connections are accepted in order, so accepting this one means that all earlier ones are accepted.
         let last = TcpStream::connect(self.address).unwrap();
         let last_address = last.local_addr().unwrap();
         self.until_state("everything was taken", |it| it.accepted.contains(&last_address));
@@ -200,7 +200,7 @@ impl Shared {
             let number = self.note(path, headers, body, first);
             let Some(status) = self.answer(number) else { return Ok(()) };
             let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
-            // Written under the lock, so that no test sees an effect of the response before it is recorded.
+            // Written under the lock, so that a test sees the recorded response no later than its effects.
             let mut state = self.lock();
             reader.get_mut().write_all(answer.as_bytes())?;
             state.arrivals[number].answered = Some(status);

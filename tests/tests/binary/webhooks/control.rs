@@ -1,4 +1,4 @@
-//! Effects of a subscription's pause, resume, delete, test and redelivery on the requests that are sent.
+//! Tests how pause, resume, delete, test and redelivery of a subscription affect the sent requests.
 
 use serde_json::{Value, json};
 
@@ -52,8 +52,8 @@ impl Stage {
         self.receiver.at(path)
     }
 
-    /// Waits until every delivery that is due now has been attempted. The witness, a subscription that keeps
-    /// failing, gets two more requests, and the second falls due after everything that waits already.
+    /// Waits until all deliveries due now have been attempted. The witness is a subscription whose deliveries
+    /// fail. Its second further request is due later than everything that is due now.
     fn until_all_due_is_attempted(&self, witness: &str) {
         let count = self.receiver.at(witness).len();
         self.until(witness, count + 2);
@@ -90,7 +90,8 @@ fn a_pause_stops_and_resumes(place: Place) {
     assert_eq!(stage.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = stage.until("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed(&last), before);
-    // Events during the pause were not queued. A replay sends them, and acknowledged ones only on request.
+    // Events during the pause were not queued. A replay sends them, but repeats acknowledged events only on
+    // request.
     let told = |stage: &Stage, id: &str| stage.receiver.at("/failing/paused").iter().any(|it| observed(it) == id);
     assert!(!told(&stage, &meanwhile));
     let path = format!("/v1/webhooks/{}/replay", paused.id);

@@ -1,4 +1,4 @@
-//! Power cuts: every committed event is delivered wherever the process dies. A delivery is repeated only if the
+//! Tests power cuts around deliveries: every committed event is delivered. A delivery is repeated only if the
 //! result of its attempt could not be recorded.
 
 use std::collections::BTreeSet;
@@ -32,13 +32,13 @@ fn a_kill_at_any_point_loses_no_delivery_on_postgres() {
 /// Moment at which the process is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Point {
-    /// The delivery is queued, but not claimed.
+    /// The delivery is queued, but no worker has claimed it.
     BeforeTheClaim,
-    /// The request has arrived, but is not answered.
+    /// The request has arrived, but the receiver has not answered it.
     AfterTheClaim,
-    /// The response is written, but the result is not recorded.
+    /// The receiver has answered, but the worker has not recorded the result.
     AfterTheAnswer,
-    /// After this many writes and deliveries of the process.
+    /// The process has finished this many writes and deliveries.
     UnderLoad(usize),
 }
 
@@ -48,7 +48,7 @@ impl Point {
             0 => Self::BeforeTheClaim,
             1 => Self::AfterTheClaim,
             2 => Self::AfterTheAnswer,
-            // Varies from almost immediately to the middle of heavy load.
+            // Kill times vary from almost immediately to the middle of heavy load.
             _ => Self::UnderLoad(1 + round * 37 % 90),
         }
     }
@@ -79,7 +79,7 @@ fn kills(place: Place) {
     let mut client = service.client(&victim.key);
     let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
     ledger.check(&victim.subscription.secret, KILLS);
-    // Check of the kill points: a request that arrived there must be missing from the log.
+    // Verifies the kill points: the log must have no entry for a request that was killed at its point.
     for arrival in victim.receiver.arrivals().into_iter().filter(|it| it.generation < KILLS) {
         let frozen = Point::of(arrival.generation) == Point::AfterTheAnswer && arrival.is_acknowledged();
         assert!(!frozen || !ledger.is_recorded(&arrival), "recorded by a process that had been stopped: {arrival:?}");
@@ -167,8 +167,8 @@ impl Victim {
     }
 }
 
-/// Receiver behaviour with occasional failures. It breaks only first requests of a connection: on a reused one
-/// the sender may assume that the request was not read, and repeat it.
+/// Makes the receiver fail occasionally. Resets affect only the first request of a connection: on a reused
+/// connection the sender may retry a reset request.
 fn moody(arrival: &Arrival) -> Answer {
     match arrival.number % 12 {
         3 => Answer::Status(503),

@@ -60,8 +60,7 @@ impl Ledger {
         self.log_of(arrival.event()).iter().any(|it| it["id"] == arrival.delivery())
     }
 
-    /// Asserts the rules of §6.3 and §6.4, given that the processes of generations below `killed`, and no
-    /// others, were killed.
+    /// Asserts the rules of §6.3 and §6.4. Only the processes of generations below `killed` were killed.
     pub(super) fn check(&self, secret: &str, killed: usize) {
         let mut ids = BTreeSet::new();
         for (event, body) in &self.events {
@@ -84,7 +83,7 @@ impl Ledger {
     }
 }
 
-/// Asserts that the request carries the event, with a valid signature and matching headers.
+/// Asserts that the request contains the event, with a valid signature and matching headers.
 fn arrived_well(arrival: &Arrival, event: &Value, secret: &str) {
     assert_eq!(&arrival.json(), event, "the body is not the event");
     assert_eq!(arrival.header("webhook-id"), arrival.event());
@@ -109,7 +108,7 @@ fn logged_as_it_was(entry: &Value, arrivals: &[Arrival]) {
     let id = text(&entry["id"]);
     let arrival = arrivals.iter().find(|it| it.delivery() == id).unwrap_or_else(|| panic!("never arrived: {entry}"));
     let status = entry["response_status"].as_u64().unwrap();
-    // The service ignores a response that comes after its timeout and logs status 0.
+    // The service logs status 0 for a response after the timeout.
     assert!(status == 0 || Some(status) == arrival.answered.map(u64::from), "{entry} {:?}", arrival.answered);
 }
 

@@ -73,7 +73,8 @@ fn receivers_that_hang_do_not_hold_up_the_end_and_are_asked_again_at_the_next_st
     receiver.answers(|_| Answer::Status(200));
     let service = Service::serve(&place);
     receiver.until("another delivery", |all| all.len() == 2);
-    // A lease lasts longer than the receiver's timeout.
+    // A lease lasts longer than the receiver's timeout, so an early second attempt shows that the lease was
+    // released.
     assert!(leased.elapsed() < TIMEOUT, "its lease ran out instead of being given back");
     let ledger = settled(&mut service.client(&key), &receiver, &subscription, &BTreeSet::from([observed]));
     assert_eq!(ledger.len(), 1);

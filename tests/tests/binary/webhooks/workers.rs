@@ -1,4 +1,4 @@
-//! Several worker processes on one database: a delivery belongs to one process until that process dies.
+//! Tests several workers on one database: a leased delivery belongs to one worker until that worker dies.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ impl Stage {
 fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
     let Some(mut stage) = Stage::set() else { return };
     let workers = [stage.worker(), stage.worker()];
-    // Some attempts stay in flight while both workers claim more, and some fail and are retried.
+    // Some attempts stay in flight while both workers claim more; others fail and are retried.
     stage.receiver.answers(|it| match it.number % 40 {
         5 => Answer::Hold,
         it if it % 8 == 2 => Answer::Status(500),
@@ -99,13 +99,13 @@ fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
     let observations = stage.observe(1);
     stage.receiver.until("a delivery", |all| all.len() == 1);
     freeze(sleeper.process_id());
-    // The frozen worker's attempt is acknowledged, but another worker retries the delivery before it learns of
-    // that.
+    // The receiver acknowledges the frozen worker's attempt. Another worker retries the delivery, because the
+    // result was not recorded.
     stage.receiver.answers(|it| if it.number == 0 { Answer::Status(200) } else { Answer::Hold });
     let heir = stage.worker();
     stage.receiver.until("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");
-    // The stop waits until the worker has tried to record its results.
+    // A graceful stop waits until the worker has tried to record its results.
     sleeper.stop();
     stage.receiver.answers(|_| Answer::Status(200));
     let ledger = stage.settled(&observations);

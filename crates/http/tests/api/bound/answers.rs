@@ -1,5 +1,5 @@
-//! Answers to bound keys: no feed, no webhooks, only their own notifications, and no stored answers of other
-//! keys.
+//! Restrictions of bound keys: no feed, no webhooks, only their own notifications, and no stored answers of
+//! other keys.
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::ROUTES;
@@ -140,7 +140,7 @@ async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_anothe
         let submitted = once(world, &unbound, &submit, "o-2", &json!({})).await;
         assert_eq!(submitted.status, 200, "{}", submitted.text());
         assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", it.name);
-        // A stored answer to Joe's key is replayed to every key bound to Joe and to keys that see everything.
+        // A stored answer to Joe's key is replayed to keys bound to Joe and to keys with access to all data.
         let own = once(world, &cast.key, path, "o-3", &seen).await;
         assert_eq!(own.status, 201, "{}", own.text());
         for key in [&cast.key, &key_for(world, &cast.joe, AccessLevel::Standard).await, &unbound] {

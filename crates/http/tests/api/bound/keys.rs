@@ -1,5 +1,5 @@
-//! Level and role are independent: the level of a key grants access to keys and settings, the role of its
-//! person to data (decisions B5, B7).
+//! Level and role are independent. The level of a key grants access to keys and settings, the role of its person
+//! grants access to data (decisions B5, B7).
 
 use candor_domain::access::{AccessLevel, AdminContext, Environment};
 use candor_http::table::ROUTES;
@@ -36,7 +36,7 @@ async fn each_admin_route_opens_by_its_own_context() {
             let answered = resources.filled(request, route).send().await;
             let what = format!("{} {level:?} {opens}", route.operation);
             if opens {
-                // An unbound key is refused for another reason, without details.
+                // An unbound key is also refused with 403, but without details.
                 let is_refused = answered.status == 403;
                 let has_details = is_refused && answered.json()["error"].get("details").is_some();
                 assert!(!has_details, "{what}: {}", answered.text());

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::objectives::{key_for, person};
 use crate::support::{Answered, World};
 
-/// Returns the details of a refusal that admin level would avoid.
+/// Returns the expected details of a refusal that a key with admin level would not get.
 fn needs_admin() -> Value {
     json!([{"required_access_level": "admin"}])
 }
@@ -24,13 +24,13 @@ fn assert_denied(answered: &Answered, what: &str) {
     assert_eq!(answered.json()["error"]["details"], needs_admin(), "{what}");
 }
 
-/// Asserts a refusal that no access level would avoid.
+/// Asserts a refusal that does not depend on the access level of the key.
 fn assert_refused(answered: &Answered, what: &str) {
     assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{what}: {}", answered.text());
     assert!(answered.json()["error"].get("details").is_none(), "{what}: {}", answered.text());
 }
 
-/// The reporting line top → joe → report, and a team of two outside of it.
+/// Test people: the reporting line top → joe → report, and a team of two outside of it.
 struct Cast {
     top: String,
     joe: String,

@@ -62,7 +62,7 @@ async fn bound_key_without_role_writes_no_people() {
             for asked in writes(&cast, &pending, "1") {
                 assert_denied(&send(world, &key, &asked).await, &format!("{} {level:?} {asked:?}", it.name));
             }
-            // An absent resource and invalid fields are reported first (decision A13).
+            // A missing resource and invalid fields are reported before the missing permission (decision A13).
             let absent = ("PATCH", "/emp_00000000000000000000000001".to_owned(), json!({"first_name": "A"}));
             assert_eq!(send(world, &key, &absent).await.status, 404, "{}", it.name);
             for wrong in [

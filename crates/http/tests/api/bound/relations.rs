@@ -1,5 +1,5 @@
-//! Nine relations to one set of resources, and the resources that each relation can see and change (decision
-//! B5).
+//! Nine relations of callers to one set of resources. Each relation defines the resources that the caller can
+//! see and change (decision B5).
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) enum Relation {
     Subject,
     /// Manager of the subject's manager.
     Above,
-    /// Another report of `Above` who is a manager.
+    /// Manager without a relation to the subject, who reports to `Above`.
     Beside,
     Admin,
     /// Reviewer of the assignments without any other relation.
@@ -38,13 +38,13 @@ pub(super) const RELATIONS: [Relation; 9] = {
 };
 
 impl Relation {
-    /// Returns `true` for the relations that see everything.
+    /// Returns `true` for relations with access to all resources.
     pub(super) fn is_everything(self) -> bool {
         matches!(self, Self::Admin | Self::Organization)
     }
 }
 
-/// A resource that only some relations see.
+/// Kinds of resources with restricted visibility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// An observation by the author.
@@ -59,7 +59,7 @@ pub(super) enum Kind {
     SubmittedManagers,
     /// An objective of the subject.
     Objective,
-    /// An objective of the subject as a manager.
+    /// A team objective, whose owner is the subject as a manager.
     Team,
     /// An objective of the organization.
     Org,
@@ -67,11 +67,11 @@ pub(super) enum Kind {
     Shared,
     /// A summary that was shared and then archived.
     Retired,
-    /// A conversation about the draft.
+    /// A conversation about the draft summary.
     Talk,
     /// A conversation about the objective.
     GoalTalk,
-    /// A message in the conversation about the draft.
+    /// A message in the conversation about the draft summary.
     Message,
     /// An assignment with a submission by the author.
     Assignment,
@@ -115,7 +115,7 @@ impl Kind {
         }
     }
 
-    /// Returns the resources whose ids this resource shows.
+    /// Returns the resources whose ids are part of this resource.
     pub(super) fn contents(self) -> &'static [Self] {
         match self {
             Self::Draft | Self::Shared => &[Self::Observation, Self::Managers, Self::Foreign, Self::Objective],

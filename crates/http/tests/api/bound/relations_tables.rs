@@ -1,4 +1,4 @@
-//! Tables of the walk: visible resources per read, and permitted relations per write (decision B5).
+//! Tables for the access tests: visible resources per read, and permitted relations per write (decision B5).
 
 use serde_json::{Value, json};
 
@@ -12,9 +12,9 @@ use Relation::{Above, Admin, Author, Organization, Requester, Reviewer, Subject}
 /// Expected result of a read.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
-    /// Shows these resources to the relations that can see them.
+    /// The read shows these resources, each to the relations that can see it.
     Shows(Shown),
-    /// Shows everything, and is therefore open only to relations that see everything.
+    /// Only relations with access to all resources may read; others are refused.
     Refused,
 }
 
@@ -37,7 +37,7 @@ const fn shows(roots: &'static [Kind], depth: u8, queries: &'static [&'static st
 
 /// A read that shows none of the watched resources.
 const NOTHING: Entry = shows(&[], 0, &[""]);
-/// A read that shows an unspecified part of the visible resources.
+/// A read limited to the caller's own items; it shows an unspecified part of the visible resources.
 const OWN: Entry = Entry::Shows(Shown { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
 
 const OBSERVATIONS: &[Kind] = &[Observation, Managers, Foreign, Submitted, SubmittedManagers];
@@ -137,12 +137,12 @@ const fn on(
     Write { operation, target: Some(target), before, open_to, body }
 }
 
-/// Author and org admins.
+/// Relations that may write to observations and summaries: author and org admins.
 const WRITERS: &[Relation] = &[Author, Admin, Organization];
-/// Owner, managers above and org admins.
+/// Relations that may act on objectives: owner, managers above and org admins.
 const OWNERS: &[Relation] = &[Subject, Above, Admin, Organization];
 const ADMINS: &[Relation] = &[Admin, Organization];
-/// Author, managers above and org admins.
+/// Relations that may archive: author, managers above and org admins.
 const KEEPERS: &[Relation] = &[Author, Above, Admin, Organization];
 const TALKERS: &[Relation] = &[Author, Subject, Admin, Organization];
 

@@ -1,5 +1,5 @@
-//! Walks every route with keys of all relations and compares the answers with the tables of
-//! [`super::relations`] (decision B5). A route without an entry there fails the walk.
+//! Calls every route with keys of all relations and compares the answers with the tables of
+//! [`super::relations`] (decision B5). The test fails for a route without an entry there.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ fn entry(route: &Route) -> Entry {
     entry.unwrap_or_else(|| panic!("{} needs an entry in READS: what does it show?", route.operation)).1
 }
 
-/// Returns the paths of a route: one for each resource that it can show, or one for an unwatched resource.
+/// Returns the paths to call for a route: one for each resource that it can show, or a single one for other
+/// routes.
 fn paths(route: &Route, shown: &Shown, fixture: &Fixture, resources: &Resources) -> Vec<String> {
     let path = format!("/v1{}", route.path);
     let of = |kind: Kind| path.replace("{id}", fixture.id(kind));

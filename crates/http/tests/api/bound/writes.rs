@@ -8,7 +8,7 @@ use crate::objectives::{body, key_for, objective, person};
 use crate::stores::every_store;
 use crate::support::{Answered, World};
 
-/// The reporting line boss → joe, an org admin, and a person elsewhere, each with a standard key.
+/// Test people: the reporting line boss → joe, an org admin, and an outsider. Each has a standard key.
 struct Cast {
     boss: String,
     joe: String,
@@ -184,7 +184,7 @@ async fn summary_is_decided_by_another_person() {
         };
         for setting in ["optional", "required"] {
             reviews(world, setting).await;
-            // Summaries about oneself, written by oneself or by another person, including org admins.
+            // Summaries about one's own work, written by that person or by another author, including org admins.
             for (about, author, key) in
                 [(&cast.joe, &cast.joe, joe), (&cast.admin, &cast.admin, admin), (&cast.admin, &cast.other, admin)]
             {

@@ -1,4 +1,5 @@
-//! Bodies of creations, updates and actions, and the order of their checks (decisions A7, A13, C4 to C10).
+//! Bodies of creations, updates and actions on objectives, and the order of checks (decisions A7, A13, C4 to
+//! C10).
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Concurrent actions leave one legal history, with one event for each entry.
+//! Concurrent actions on objectives leave one legal history, with one event per entry.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ const TABLE: [(&str, &str, &str); 16] = [
     ("missed", "archive", "archived"),
 ];
 
-/// Returns the state after a trigger, or `None` if the trigger is refused with 409.
+/// Returns the next state after a trigger, or `None` if the trigger is refused with 409.
 pub(super) fn leads(from: &str, trigger: &str, review: &str) -> Option<&'static str> {
     let forbidden = match review {
         "required" => (from, trigger) == ("proposed", "approve"),

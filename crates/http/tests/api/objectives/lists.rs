@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{KINDS, ask, body, created, ids, objective, person, walk};
 use crate::support::World;
 
-/// Creates four objectives of each kind for two owners; the last of each kind is archived.
+/// Creates four objectives of each kind for two owners, and archives the last of each kind.
 async fn populated(world: &World) -> (Vec<Value>, [String; 2]) {
     let owners = [person(world, "one", "org_admin", None).await, person(world, "two", "org_admin", None).await];
     let mut all = vec![];

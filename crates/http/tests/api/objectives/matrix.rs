@@ -1,4 +1,4 @@
-//! All combinations of state, trigger and review setting, for both resources and every scope.
+//! All combinations of state, trigger and review setting for objectives, in both resources and every scope.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Random sequences of actions, edits and days, compared with a model written from the contract alone.
+//! Random sequences of actions, edits and days on objectives. A model written from the contract alone predicts
+//! the results.
 
 use candor_domain::time::Date;
 use candor_service::runtime::objective_autostart;

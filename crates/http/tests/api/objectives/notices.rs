@@ -1,4 +1,4 @@
-//! Recipients of notifications, which are written in the same transaction (decisions G).
+//! Recipients of objective notifications, which are written in the transaction of the action (decisions G).
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_o
         notice(&owner, "objective.approved", "Good."),
     ];
     assert_eq!(told(&world).await, wanted);
-    // No other action sends a notification, and neither does a refused one.
+    // Refused actions and all other actions send no notification.
     for trigger in ["approve", "reject", "submit", "miss"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
     }

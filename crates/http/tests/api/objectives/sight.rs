@@ -9,7 +9,7 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "obj_00000000000000000000000001";
 
-/// Access to the objectives of a kind.
+/// Expected access of a caller to the objectives of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum May {
     Nothing,
@@ -17,7 +17,7 @@ enum May {
     Write,
 }
 
-/// The reporting line top → boss → owner, with a peer of the owner and people outside the line.
+/// Test people: the reporting line top → boss → owner, a peer of the owner, and outsiders.
 struct Cast {
     owner: String,
     admin: String,
@@ -63,7 +63,7 @@ async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<s
     }
 }
 
-/// Tries every request on an objective. Each change is tried on a new objective.
+/// Tries every request of a caller on an objective. Each change is tried on a new objective.
 async fn meets(it: &Shared, cast: &Cast, kind: (&str, &str), caller: &(&str, String, May, May)) {
     let (name, key, own, org) = caller;
     let (world, case) = (&it.world, format!("{}: {name} × {kind:?}", it.name));

@@ -48,7 +48,7 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
         world.clock.advance_seconds(DAY);
         assert_eq!(swept(world).await, 0);
         let mut feed = Feed::from_now(world).await;
-        // The last millisecond of the day before, then the first of the day.
+        // The last millisecond of the previous day, then the first of the start day.
         world.clock.advance_seconds(15 * 3600);
         world.clock.advance_millis(-1000);
         assert_eq!((world.services.clock.now().date().to_string().as_str(), swept(world).await), ("2026-03-03", 0));

@@ -1,4 +1,4 @@
-//! Ids of observations, objectives and summaries in other resources: a bound key sees only visible ones
+//! Ids of observations, objectives and summaries inside other resources. A bound key sees only the visible ones
 //! (decision B5).
 
 use candor_domain::access::{AccessLevel, Permission};

@@ -22,13 +22,13 @@ async fn walk(world: &World, query: &str) -> Vec<Value> {
 struct Population {
     /// The observations in order of creation.
     all: Vec<Value>,
-    /// A top manager, a manager below who has left, and a report of that manager.
+    /// A top manager, a middle manager who has left, and a report of the middle manager.
     people: [String; 3],
     attributes: Vec<String>,
 }
 
-/// Creates ten observations about three people in one line, of different types, days and tags; the last two are
-/// archived.
+/// Creates ten observations about three people in one reporting line, with different types, days and tags. The
+/// last two are archived.
 async fn populated(world: &World) -> Population {
     let attributes = attributes(world).await;
     let mut people: Vec<String> = vec![];

@@ -67,7 +67,7 @@ async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said(
 async fn today_is_the_day_in_utc() {
     let world = World::new().await;
     let employee = world.employee("ada@example.com").await;
-    // 2026-03-02T23:59:59.999Z
+    // Advances to 2026-03-02T23:59:59.999Z.
     world.clock.advance_millis(15 * 3_600_000 - 1 - world.services.clock.now().millis() % 3_600_000);
     for (today, tomorrow) in [("2026-03-02", "2026-03-03"), ("2026-03-03", "2026-03-04")] {
         let made = world.post("/v1/observations", body(&employee)).await.json();

@@ -9,12 +9,13 @@ use crate::support::{Answered, World};
 
 const ABSENT: &str = "/v1/observations/obs_00000000000000000000000001";
 
-/// The reporting line top → boss → subject, people outside of it, and a key for each.
+/// Test people: the reporting line top → boss → subject and outsiders, with a key for each.
 struct Relations {
     author: String,
     requester: String,
     subject: String,
-    /// Name, person and key. The last two keys are admin-level keys: of a stranger, and of the organization.
+    /// Name, person and key. The last two keys have admin level: one bound to an outsider, one of the
+    /// organization.
     keys: Vec<(&'static str, String, String)>,
 }
 
@@ -49,7 +50,7 @@ impl Relations {
         Self { author, requester, subject, keys }
     }
 
-    /// Creates an observation of the author about the subject and returns its id.
+    /// Creates an observation by the author about the subject and returns its id.
     async fn observation(&self, world: &World, visibility: &str) -> String {
         let body = json!({
             "employee_id": self.subject, "author_id": self.author, "type": "opportunity", "visibility": visibility,
@@ -58,8 +59,8 @@ impl Relations {
         world.made("/v1/observations", body).await
     }
 
-    /// Creates an assignment that asks the author about the subject, and submits an observation to it. Returns
-    /// the path of the assignment and the id of the observation.
+    /// Creates an assignment for the author about the subject, and submits an observation to it. Returns the
+    /// path of the assignment and the id of the observation.
     async fn submitted(&self, world: &World, requester: &str, visibility: &str) -> (String, String) {
         let asks = json!({
             "employee_id": self.subject, "requester_id": requester, "title": "Before the review",

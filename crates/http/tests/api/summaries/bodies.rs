@@ -1,4 +1,4 @@
-//! Validation of summaries, field by field.
+//! Validation of summary bodies, field by field.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Concurrent actions take effect exactly once.
+//! Concurrent actions on a summary take effect exactly once.
 
 use std::collections::BTreeMap;
 

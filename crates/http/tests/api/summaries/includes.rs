@@ -1,4 +1,4 @@
-//! Resources that summaries include: links from objectives, and added and removed observations (decisions G).
+//! Resources in summaries: links from objectives, and added or removed observations (decisions G).
 
 use candor_domain::access::{AccessLevel, Permission};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn id(path: &str) -> &str {
     path.rsplit('/').next().unwrap()
 }
 
-/// Returns `true` if an earlier `ETag` still matches.
+/// Returns `true` if `tag` still matches the resource, so that its `ETag` is unchanged.
 async fn is_unchanged(world: &World, path: &str, tag: &str) -> bool {
     world.ask("GET", path).header("if-none-match", tag).send().await.status == 304
 }

@@ -1,4 +1,4 @@
-//! The life cycle of a summary, and its notifications.
+//! Life cycle of a summary, with its notifications.
 
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use crate::support::World;
 
 /// Summaries about two people in each status, some of them with included resources.
 struct Written {
-    /// Reports to the boss, who reports to the top. The top wrote some of the summaries.
+    /// Reports to the boss, who reports to the top manager. The top manager wrote some of the summaries.
     ada: String,
     boss: String,
     top: String,

@@ -1,4 +1,4 @@
-//! All combinations of status, action and review setting.
+//! All combinations of status, action and review setting for summaries.
 
 use serde_json::{Value, json};
 

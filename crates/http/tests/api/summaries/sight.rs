@@ -10,18 +10,18 @@ use crate::support::World;
 
 const ABSENT: &str = "/v1/summaries/sum_00000000000000000000000001";
 
-/// Access to a summary.
+/// Expected access of a caller to a summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum May {
     Nothing,
-    /// Reads the summary and gives feedback.
+    /// Reading the summary and giving feedback.
     Answer,
-    /// Everything except feedback on behalf of the employee.
+    /// All actions except feedback on behalf of the employee.
     Write,
     All,
 }
 
-/// The reporting line top → boss → employee, an author elsewhere, and people outside the line.
+/// Test people: the reporting line top → boss → employee, an author outside the line, and outsiders.
 struct Cast {
     employee: String,
     author: String,

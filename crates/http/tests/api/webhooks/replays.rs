@@ -11,7 +11,7 @@ async fn replay(world: &World, webhook: &Value, body: Value) -> Answered {
     world.post(&format!("{}/replay", path(webhook)), body).await
 }
 
-/// Runs a replay and returns the number of queued events. Asserts that none is left.
+/// Runs a replay and returns the number of queued events. Asserts that no further events are left to queue.
 async fn enqueued(world: &World, webhook: &Value, body: Value) -> u64 {
     let answered = replay(world, webhook, body).await;
     assert_eq!(answered.status, 202, "{}", answered.text());

@@ -1,4 +1,4 @@
-//! The life cycle of a subscription, on every store.
+//! Life cycle of a webhook subscription, on every store.
 
 use candor_service::runtime::sweep;
 use futures_util::future::join_all;
