@@ -1,4 +1,4 @@
-//! The index of words: segments as the rows of three tables, and the rows that wait for it.
+//! Storage of the full-text index: segments as rows of three tables, and the queue of rows to index.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -17,14 +17,14 @@ use crate::sql::Sql;
 use crate::sql::row::{id, int, owner};
 use crate::store::PostgresStore;
 
-/// Somebody else did what a change of the index was to do.
+/// Name of the check that fails if another worker already made the change.
 const OVERTAKEN: &str = "overtaken";
-/// Segments that are read by one statement among others; more are read apart from them.
+/// Maximum number of segments read on a shared connection. More are read on a pooled one.
 const FEW: usize = 256;
 
 #[async_trait]
 impl SearchIndex for PostgresStore {
-    /// One statement, so that a row is either among those that wait or in a segment, or in both.
+    /// One statement, for a consistent snapshot: every row is in the queue, in a segment, or in both.
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let mut sql = Sql::default();
         let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
@@ -144,7 +144,7 @@ impl SearchIndex for PostgresStore {
     }
 }
 
-/// The statements of a change, each of one tenant, with whether its rows are wanted.
+/// Builds the statements of a change to the index. The flag is `false`: their rows are not part of a result.
 fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bool)> {
     let mut all = vec![];
     if !change.indexed.is_empty() {
@@ -162,14 +162,16 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
     all.into_iter().map(|it| (it, false)).collect()
 }
 
-/// Rows that have been written since, or are being written now, go on waiting.
+/// Builds the statement that removes indexed rows from the queue. Rows that were written since, or are locked by a
+/// writer, stay queued.
 fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let mut sql = Sql::default();
     let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
     let ids = sql.ids(rows.iter().map(|it| it.id));
     let versions = sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.version.0)));
     let some = assert_sql("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
-    // Each is looked up by its key, whatever the planner thinks of a table that is mostly empty: who writes these rows waits.
+    // Look-ups by key, because the planner misjudges a mostly empty table. A slow statement would block the
+    // writers of these rows.
     sql.push(&format!(
         "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) CROSS JOIN LATERAL \
          (SELECT q.id FROM search_pending AS q WHERE q.tenant_id = {tenant} AND q.table_name = {table} AND q.id = u.id \
@@ -247,7 +249,7 @@ enum Part {
     Pending(PendingRow),
 }
 
-/// A segment, or a row that waits, which has no times.
+/// Reads a segment or a queued row. A queued row has no times.
 fn part(row: &mut dyn Fetch) -> Result<Part, Failure> {
     let (id, number) = (id(row)?, int(row)?);
     let times = (row.time().map_err(Failure::Other)?, row.time().map_err(Failure::Other)?);

@@ -1,4 +1,4 @@
-//! Keeping the log: a partition for each day that comes, and none for days that are over for long enough.
+//! Maintenance of the delivery log: creates a partition for each coming day, and drops expired ones.
 
 use std::sync::atomic::Ordering;
 
@@ -15,23 +15,24 @@ use crate::sql::Sql;
 use crate::sql::row::{flag, int};
 use crate::store::Warned;
 
-/// Partitions are there for today and so many days more, so that a day without anybody to make them does no harm.
+/// Number of days after today with a partition, so that a day without maintenance does no harm.
 const DAYS_AHEAD: usize = 3;
 
-/// What every partition's name begins with; its day follows.
+/// Prefix of a partition's name; the day follows.
 const PREFIX: &str = "deliveries_";
 
-/// Who writes to the log waits behind whoever waits for a lock on it, so nobody waits for long; what was not done now
-/// is done the next time. The default partition is read to see that it holds nothing of the new one's day.
+/// Limits of a transaction that changes partitions. Writers of the log queue behind a waiting lock request, so the
+/// lock timeout is short; the next run retries. The statement timeout covers the scan of the default partition for
+/// rows of the new day.
 const LIMITS: [&str; 2] = ["SET LOCAL lock_timeout = '100ms'", "SET LOCAL statement_timeout = '2s'"];
 
-/// Where the log is, and its partitions.
+/// Query for the schema of the log and the names of its partitions.
 const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text FROM pg_class AS t \
     JOIN pg_namespace AS n ON n.oid = t.relnamespace JOIN pg_inherits AS i ON i.inhparent = t.oid \
     JOIN pg_class AS c ON c.oid = i.inhrelid WHERE t.oid = 'deliveries'::regclass";
 
-/// Makes the partitions of the days to come, drops those from before `before`, and removes at most `most` rows that
-/// old from the default partition; says how many those were.
+/// Creates the partitions of the coming days, drops those that end by `before`, and removes at most `most` older
+/// rows from the default partition. Returns the number of removed rows.
 pub(super) async fn keep(
     (nodes, layout): (&Nodes, SharedLayout),
     warned: &Warned,
@@ -68,7 +69,8 @@ async fn partition((nodes, layout): (&Nodes, SharedLayout), now: Timestamp, befo
     Ok(())
 }
 
-/// A partition that was not changed is changed the next time, and meanwhile the log does without.
+/// Ignores a failed change of a partition, which the next run retries, unless later changes would fail as well.
+/// Until then the default partition serves the day.
 fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
     let Err(failure) = changed else { return Ok(()) };
     match failure {
@@ -76,7 +78,7 @@ fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
         Failure::Busy(_) | Failure::TimedOut(_) | Failure::Collided(_) | Failure::Unique { .. } => {
             tracing::debug!(reason = failure.text(), "a partition of the log was in use");
         }
-        // Another instance has just done it, or the default partition has got the first entries of a day.
+        // Another instance made the change, or the default partition already has entries of the day.
         Failure::Redefined(_) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
         Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
             tracing::warn!(reason = failure.text(), "a partition of the log could not be changed");
@@ -85,7 +87,8 @@ fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Attaching a table locks the log less than making it a partition at once does: its writers go on.
+/// Statements that create a partition. `ATTACH` takes a weaker lock than `CREATE TABLE … PARTITION OF`: writers of
+/// the log continue.
 fn creation(schema: &str, day: Date) -> [String; 2] {
     let (name, next) = (name(day), day.next());
     let attach = format!("ALTER TABLE {schema}.deliveries ATTACH PARTITION {schema}.{name}");
@@ -95,8 +98,8 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
     ]
 }
 
-/// Runs statements in a transaction that waits for nobody. Each is a message of its own: a limit holds from the next one
-/// on, and a cluster hands what changes a table on as it came.
+/// Runs statements in a transaction with short timeouts. Each is sent alone, because a timeout applies from the
+/// next message on, and a cluster forwards a schema change only if it is a message of its own.
 async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
     let held = Held::new(nodes.connection(None).await?);
     let connection = held.get()?;
@@ -120,7 +123,8 @@ async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) 
     changed
 }
 
-/// Whether the default partition has nothing of this day: else it serves that day, and a new partition would be refused.
+/// Returns `true` if the default partition has no rows of the day. Otherwise a new partition would be refused, and
+/// the default one serves the day.
 async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
     let mut sql = Sql::default();
     let (from, to) = (sql.bind(Cell::Time(start(day))), sql.bind(Cell::Time(start(day.next()))));
@@ -130,7 +134,8 @@ async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
     Ok(send(nodes, &Transaction::steered(vec![sql]), flag).await?.contains(&true))
 }
 
-/// Where tenants are spread over nodes, they are found by their keys, for a place is known to its node alone.
+/// Builds the statement that removes expired rows from the default partition. A cluster finds the rows by key,
+/// because a `ctid` is valid only on its node.
 fn old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(i64::from(most))));
@@ -151,12 +156,12 @@ fn names(row: &mut dyn Fetch) -> Result<(String, String), Failure> {
     Ok((text()?, text()?))
 }
 
-/// What the partition of a day is called.
+/// Returns the name of a day's partition.
 pub(crate) fn name(day: Date) -> String {
     format!("{PREFIX}{}", day.to_string().replace('-', ""))
 }
 
-/// The day of a partition; none of one that was not made here.
+/// Returns the day of a partition; `None` if this module did not create it.
 fn day_of(name: &str) -> Option<Date> {
     let digits = name.strip_prefix(PREFIX)?;
     let (year, rest) = digits.split_at_checked(4)?;
@@ -164,7 +169,7 @@ fn day_of(name: &str) -> Option<Date> {
     format!("{year}-{month}-{day}").parse().ok().filter(|it| self::name(*it) == name)
 }
 
-/// The instant when a day begins.
+/// Returns the first instant of a day.
 fn start(day: Date) -> Timestamp {
     Timestamp::from_millis(i64::from(day.epoch_days()) * 86_400_000)
 }

@@ -1,4 +1,5 @@
-//! The look of a claim at the queues of all tenants, where a lease concerns one tenant.
+//! First step of a claim on a cluster: it reads the queues of all tenants, because a lease statement may concern
+//! only one.
 
 use std::collections::BTreeMap;
 
@@ -23,18 +24,19 @@ type ByTenant<T> = BTreeMap<[u8; 16], Vec<T>>;
 /// Webhook and event of a delivery.
 type DeliveryKey = ([u8; 16], [u8; 16]);
 
-/// The statements of a claim.
+/// Lease statements of a claim.
 pub(super) struct LeasePlan {
     pub(super) leases: Vec<Sql>,
-    /// Queue behind which the next walk begins, where the look has found it.
+    /// Queue where the next walk starts, if the first step found it.
     pub(super) next: Option<QueueKey>,
-    /// Number of deliveries that the leases return unless another worker was faster, where there may be more beyond them.
+    /// Number of deliveries to lease, if there may be more. Fewer leased ones mean that another worker took some
+    /// of them.
     pub(super) expected: Option<usize>,
 }
 
 impl PostgresStore {
-    /// Plans the leases of a claim that has leased `already` deliveries: one statement, or one for each tenant of which a
-    /// look has found something.
+    /// Plans the leases of a claim that has leased `already` deliveries: one statement, or one for each tenant
+    /// with due deliveries.
     pub(super) async fn plan_leases(
         &self,
         leased_as: Lease,
@@ -72,7 +74,7 @@ impl PostgresStore {
     }
 }
 
-/// Finds the deliveries that have been due for the longest time.
+/// Query for the deliveries with the earliest due times.
 fn oldest(now: Timestamp, wanted: usize) -> Sql {
     let mut sql = Sql::default();
     let (at, limit) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::try_from(wanted).unwrap_or_default())));
@@ -84,7 +86,7 @@ fn oldest(now: Timestamp, wanted: usize) -> Sql {
     sql
 }
 
-/// Finds the queues that a walk passes.
+/// Query for the queues of a walk.
 fn queues(walk: &Walk, condition: &str) -> Sql {
     let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
     let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);

@@ -1,4 +1,4 @@
-//! The queue of mails with invitations, in the rows of the invitations.
+//! Queue of invitation mails, stored in the rows of the invitations.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -80,7 +80,7 @@ impl MailQueue for PostgresStore {
     }
 }
 
-/// Table and condition of the mails that are due and not leased, `which` narrowed by more conditions.
+/// Table and condition of the due, unleased mails. `which` is an additional condition.
 fn due(which: &str, now: &str) -> String {
     format!(
         "invitations WHERE {which}mail_due_at <= {now} AND (mail_leased_until IS NULL OR mail_leased_until <= {now})"
@@ -88,7 +88,7 @@ fn due(which: &str, now: &str) -> String {
 }
 
 impl PostgresStore {
-    /// Builds the leases of a claim: one statement, or one for each tenant of which a look at every node has found mails.
+    /// Builds the leases of a claim: one statement, or one for each tenant with due mails.
     async fn plan_mail_leases(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<Sql>> {
         if self.layout.spans_tenants() {
             return Ok(vec![claim(self.layout, lease, now, most, None)]);
@@ -106,7 +106,8 @@ impl PostgresStore {
     }
 }
 
-/// Builds a lease of due mails that no other transaction has locked: of all tenants, or these of one tenant.
+/// Builds a lease of due mails that no other transaction has locked: of all tenants, or the given ones of one
+/// tenant.
 fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, these: Option<(Tenant, Vec<[u8; 16]>)>) -> Sql {
     let mut sql = Sql::default();
     let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
@@ -128,7 +129,7 @@ fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, these: O
     sql
 }
 
-/// Reads a leased mail, and the time since which it was due.
+/// Reads a leased mail with its due time.
 fn due_mail(row: &mut dyn Fetch) -> Result<(Option<Timestamp>, MailKey), Failure> {
     Ok((row.time().map_err(Failure::Other)?, key(row)?))
 }
@@ -137,8 +138,8 @@ fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
     Ok((owner(row)?, Id::from_bytes(crate::sql::row::id(row)?)))
 }
 
-/// Changes the rows that the worker still has, and lets them and those that are released go. Its answer has the places
-/// of the results that hold.
+/// Builds the statement that updates the mails still leased by the worker, and ends the leases. It returns the
+/// indexes of the recorded results.
 fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailResult))]) -> Result<Sql, Unwritable> {
     let (mut changed, mut released) = (vec![], vec![]);
     for (place, ((tenant, id), result)) in results.iter().filter(|(_, ((it, _), _))| of.is_none_or(|of| of == *it)) {

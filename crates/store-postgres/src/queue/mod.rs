@@ -1,8 +1,8 @@
-//! The queue of deliveries: short transactions on connections of their own, of which it takes a share only.
+//! Delivery queue. Its transactions are short, use exclusive connections, and get only a share of these.
 //!
-//! A claim and a record are built by one builder each. Where the layout lets one statement lock rows of several tenants,
-//! they are one statement; otherwise a claim first reads the queues of all tenants, and each tenant's rows are leased or
-//! recorded by statements of their own.
+//! A claim and a record each have one builder. If the layout allows locks on rows of several tenants, each is one
+//! statement. Otherwise a claim first reads the queues of all tenants, and the rows of each tenant are leased or
+//! recorded by separate statements.
 
 mod claim;
 mod log;
@@ -30,13 +30,13 @@ use record::Results;
 
 pub(crate) use log::name as day_partition;
 
-/// Greatest number of results that one round trip records.
+/// Maximum number of results recorded in one round trip.
 const BATCH: usize = 256;
 
-/// Tenants whose parts of a claim or a record are under way at once.
+/// Maximum number of tenants whose parts of a claim or record run concurrently.
 const AT_ONCE: usize = 4;
 
-/// Looks of a claim whose deliveries another worker leases between the look and the lease.
+/// Maximum number of attempts of a claim, if other workers lease the found deliveries first.
 const LOOKS: u32 = 3;
 
 #[async_trait]
@@ -99,13 +99,14 @@ impl Queue for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The transaction of a lease.
+    /// Wraps a lease in a transaction with the settings of the layout.
     fn lease_transaction(&self, lease: Sql) -> Transaction {
         Transaction::with_settings(self.layout.lease_settings(), vec![(lease, true)])
     }
 
-    /// Sends transactions of several tenants, some at a time, and returns the rows of each. The work on a tenant whose node
-    /// does not answer is left out: its leases end, and its deliveries are claimed again.
+    /// Sends transactions of several tenants, at most [`AT_ONCE`] concurrently, and returns the rows of each.
+    /// Failed transactions are skipped: the leases of those tenants expire, and their deliveries are claimed
+    /// again.
     ///
     /// # Errors
     /// The first failure, if all of them failed.
@@ -133,7 +134,7 @@ impl PostgresStore {
     }
 }
 
-/// Condition of rows that no worker has at this time. No index has it: the rows that it skips are in memory.
+/// Condition of rows without a lease at this time. No index covers it: the skipped rows are in memory.
 fn unleased(now: &str) -> String {
     format!("(leased_until IS NULL OR leased_until <= {now})")
 }
@@ -146,7 +147,7 @@ fn state_sql(now: Timestamp) -> Sql {
     sql
 }
 
-/// Query for the state of a queue, given its due rows and the column that says since when.
+/// Query for the state of a queue, given its due rows and their due-time column.
 fn state_of(due: &str, by: &str) -> String {
     format!(
         "SELECT (SELECT count(*) FROM (SELECT 1 FROM {due} LIMIT {}) AS counted), (SELECT min({by}) FROM {due})",

@@ -1,9 +1,10 @@
 //! Records of the results of leased deliveries.
 //!
-//! A record locks the subscriptions whose health changes and the deliveries that the worker still has, in one order for
-//! every worker. Of these deliveries it writes the log and changes or removes the rows, and it adds the health deltas. Over
-//! all tenants that is one statement behind the locks of the subscriptions; of one tenant, where tenants are on different
-//! nodes, each step is a statement that goes to the tenant's node as it is.
+//! A record locks the subscriptions whose health changes, and then the deliveries still leased by the worker.
+//! Every worker locks in the same order. For these deliveries the record writes the log, and updates or deletes
+//! their rows. Finally it adds the health deltas. Over all tenants this is one statement after the locks of the
+//! subscriptions. For a single tenant on a cluster, each step is a statement that is forwarded unchanged to the
+//! tenant's node.
 
 use std::collections::BTreeMap;
 
@@ -21,19 +22,19 @@ use crate::sql::Sql;
 use crate::sql::planner_settings::webhook;
 use crate::sql::row::int;
 
-/// The delivery is done with.
+/// Code of a result: the delivery is finished and deleted.
 const GONE: i64 = 0;
-/// It stays as it is, but for its due time.
+/// Code of a result: the delivery keeps its attempt number and gets a new due time.
 const STAYS: i64 = 1;
-/// It is to be attempted once more.
+/// Code of a result: the delivery gets another attempt.
 const AGAIN: i64 = 2;
-/// It stays as it is, its due time included.
+/// Code of a result: the delivery is unchanged, its due time included.
 const RELEASED: i64 = 3;
 
 /// Results and health deltas in the order in which their rows are locked.
 pub(super) struct Results {
     results: Vec<(Job, AttemptResult)>,
-    /// One delta for each subscription.
+    /// At most one delta for each subscription.
     health: Vec<(QueueKey, HealthDelta)>,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct ResultSlice<'r> {
 }
 
 impl Results {
-    /// Sorts results, and merges the deltas of each subscription.
+    /// Sorts the results, and merges the deltas of each subscription.
     pub(super) fn new(mut results: Vec<(Job, AttemptResult)>, health: Vec<(QueueKey, HealthDelta)>) -> Self {
         results.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
         let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
@@ -55,7 +56,7 @@ impl Results {
         Self { results, health: merged.into_values().collect() }
     }
 
-    /// Those of one tenant, or all.
+    /// Returns the results and deltas of one tenant, or all of them.
     pub(super) fn of(&self, scope: Option<Tenant>) -> ResultSlice<'_> {
         let is_in = |tenant: Tenant| scope.is_none_or(|scope| scope == tenant);
         ResultSlice {
@@ -65,7 +66,7 @@ impl Results {
     }
 }
 
-/// Builds the statements of a record, each with whether its rows are part of the answer.
+/// Builds the statements of a record. The flag is `true` for a statement whose rows are part of the result.
 pub(super) fn statements(
     worker: WorkerId,
     scope: Option<Tenant>,
@@ -101,23 +102,24 @@ pub(super) fn statements(
     Ok(texts.into_iter().map(|(text, answers)| (record.sql.part(&text), answers)).collect())
 }
 
-/// The texts of a record. Their parameters are bound once, and each statement gets the ones that its text names.
+/// Builder for the texts of a record. Their parameters are bound once, and each statement gets those that its text
+/// names.
 struct RecordBuilder<'r> {
     sql: Sql,
     slice: &'r ResultSlice<'r>,
-    /// Placeholder of the only tenant; `None` where the record concerns all.
+    /// Placeholder of the only tenant; `None` if the record concerns all tenants.
     tenant: Option<String>,
     worker: String,
-    /// Arrays of deliveries, by the name of their column.
+    /// Arrays of deliveries, by column name.
     deliveries: Vec<(&'static str, String)>,
-    /// Arrays of health deltas, by the name of their column.
+    /// Arrays of health deltas, by column name.
     deltas: Vec<(&'static str, String)>,
 }
 
-/// Rows of the answer of a record of one tenant, for each delivery that was held.
+/// `RETURNING` clause with one result row for each recorded delivery, for a record of one tenant.
 const HELD: &str = "RETURNING 1::bigint, NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz";
 
-/// Columns that tell a delivery and its attempt within a tenant.
+/// Columns that identify a delivery and its attempt within a tenant.
 const ATTEMPT: [&str; 3] = ["webhook_id", "event_id", "attempt"];
 
 impl<'r> RecordBuilder<'r> {
@@ -152,7 +154,7 @@ impl<'r> RecordBuilder<'r> {
         Self { sql, slice, tenant, worker, deliveries, deltas }
     }
 
-    /// Locks the subscriptions, so that the deltas are added to what other workers have added.
+    /// SQL that locks the subscriptions, so that concurrent deltas of other workers are not lost.
     fn lock_webhooks(&self) -> String {
         if let Some(tenant) = &self.tenant {
             let ids = arrays(&self.deltas, &["id"]).join("");
@@ -165,8 +167,9 @@ impl<'r> RecordBuilder<'r> {
         format!("SELECT count(*) FROM {queues} CROSS JOIN LATERAL {found} AS locked")
     }
 
-    /// Locks the deliveries that the worker still has, in the order of their keys. Over all tenants that is the part `mine`,
-    /// whose order only the key has: it keeps the planner from other indexes, of which one may lead past a whole backlog.
+    /// SQL that locks the deliveries still leased by the worker, in the order of their keys. Over all tenants this
+    /// is the part `mine`. Only the key has its order, so the planner cannot choose an index that scans a whole
+    /// backlog.
     fn hold(&self) -> String {
         let worker = &self.worker;
         if let Some(tenant) = &self.tenant {
@@ -187,13 +190,13 @@ impl<'r> RecordBuilder<'r> {
         )
     }
 
-    /// Condition that the delivery `j` of the only tenant is the one of `m`, and that the worker still has it.
+    /// Condition that delivery `j` of the only tenant is the one of `m`, and that the worker still has its lease.
     fn is_held(&self, tenant: &str, m: &str) -> String {
         let same: Vec<_> = ATTEMPT.iter().map(|name| format!("j.{name} = {m}.{name}")).collect();
         format!("j.tenant_id = {tenant} AND {} AND j.worker = {}", same.join(" AND "), self.worker)
     }
 
-    /// Removes the deliveries that are done, and changes the others.
+    /// SQL that deletes the finished deliveries and updates the others.
     fn changes(&self) -> [String; 2] {
         let columns = [&ATTEMPT[..], &["next", "due_at", "delivery_id"]].concat();
         let (gone, kept, is_same, returning) = match &self.tenant {
@@ -207,7 +210,7 @@ impl<'r> RecordBuilder<'r> {
                 HELD,
             ),
         };
-        // A promised id that the worker did not know means that a redelivery was requested during the attempt.
+        // An unexpected promised id means that a redelivery was requested during the attempt.
         let asked = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
         let set = format!(
             "due_at = CASE WHEN m.next = {RELEASED} THEN j.due_at \
@@ -221,8 +224,8 @@ impl<'r> RecordBuilder<'r> {
         ]
     }
 
-    /// Writes the log entries of the deliveries that the worker still has. The log of one tenant is written before the
-    /// deliveries are changed; `None` where it has no entries.
+    /// SQL that writes the log entries of the deliveries still leased by the worker. For a single tenant it runs
+    /// before the deliveries change, and is `None` without entries.
     fn log(&mut self) -> Result<Option<String>, Unwritable> {
         let entries: Vec<_> = (0..)
             .zip(&self.slice.results)
@@ -255,7 +258,7 @@ impl<'r> RecordBuilder<'r> {
                 sql.many(column.kind, cells)
             })
             .collect();
-        // The entry has columns of the same names as its key.
+        // The prefix separates the entry's columns from key columns of the same names.
         let list = |prefix: &str| {
             let names = columns.iter().map(|column| format!("{prefix}{}", column.name));
             names.collect::<Vec<_>>().join(", ")
@@ -273,7 +276,7 @@ impl<'r> RecordBuilder<'r> {
         )))
     }
 
-    /// Adds the health deltas to their subscriptions, as [`HealthDelta::after`] does.
+    /// SQL that adds the health deltas to their subscriptions, with the semantics of [`HealthDelta::after`].
     fn add_health(&self) -> String {
         let (columns, set) = (["id", "last_at", "last_status", "ends_streak", "failures", "since"], health_sets());
         if let Some(tenant) = &self.tenant {
@@ -293,18 +296,18 @@ impl<'r> RecordBuilder<'r> {
     }
 }
 
-/// FROM item under an alias with some of the bound arrays as columns.
+/// `FROM` item under an alias, with some of the bound arrays as columns.
 fn unnest(bound: &[(&'static str, String)], alias: &str, columns: &[&str]) -> String {
     format!("UNNEST({}) AS {alias} ({})", arrays(bound, columns).join(", "), columns.join(", "))
 }
 
-/// Placeholders of the arrays with these columns.
+/// Placeholders of the arrays for these columns.
 fn arrays<'b>(bound: &'b [(&'static str, String)], columns: &[&str]) -> Vec<&'b str> {
     let array = |name: &&str| bound.iter().find(|(column, _)| column == name).map(|(_, array)| array.as_str());
     columns.iter().filter_map(array).collect()
 }
 
-/// What becomes of the queued delivery, and when it is due then.
+/// Returns the code for the queued delivery, and its next due time.
 const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
     match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
@@ -318,7 +321,7 @@ const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
     }
 }
 
-/// What deltas `p` make of subscriptions `w`. LEAST and GREATEST pass over nulls.
+/// Assignments that add deltas `p` to subscriptions `w`. `LEAST` and `GREATEST` ignore nulls.
 fn health_sets() -> String {
     format!(
         "failures = CASE WHEN p.ends_streak THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
@@ -329,10 +332,11 @@ fn health_sets() -> String {
     )
 }
 
-/// A row of the answer: a number of results that hold, and a streak, if there is one. The numbers of all rows add up.
+/// A row of the result: a number of recorded results, and the streak of a subscription, if any. The numbers of all
+/// rows add up.
 pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
-/// Reads a row of the answer.
+/// Reads a row of the result of a record.
 pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let held = int(row)?;
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
@@ -342,7 +346,7 @@ pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     Ok((held, queue.map(|it| (it, Streak { failures, since }))))
 }
 
-/// Merges the answers of a record's transactions. Results that were not recorded count as lost.
+/// Merges the results of a record's transactions. Results that were not recorded count as lost.
 pub(super) fn merge(parts: Vec<Vec<Row>>, results: usize) -> Recorded {
     let (mut held, mut streaks) = (0, vec![]);
     for (count, streak) in parts.into_iter().flatten() {

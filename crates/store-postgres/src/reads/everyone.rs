@@ -1,4 +1,4 @@
-//! What is read of all tenants at once.
+//! Reads across tenants.
 
 use async_trait::async_trait;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
@@ -18,8 +18,8 @@ use crate::sql::Sql;
 use crate::sql::row::{columns, owner, versioned};
 use crate::store::PostgresStore;
 
-/// The tenant of the data set that a key opens: the test data set of an organization differs from the live one by the
-/// highest bit, which is the first digit's.
+/// Expression for the tenant of the data set that a key opens. The id of an organization's test data set differs
+/// from the live one in the highest bit.
 const OPENED: &str =
     "translate(substr(k.tenant_id::text, 1, 1), '01234567', '89abcdef') || substr(k.tenant_id::text, 2)";
 
@@ -29,7 +29,7 @@ impl Everyone for PostgresStore {
         let mut sql = Sql::default();
         let after = sql.id(after.map_or([0; 16], |it| it.to_bytes()));
         let limit = sql.bind(Cell::Int(i64::from(limit)));
-        // The live data set of an organization is the one whose id is the organization's.
+        // In a live data set the tenant id equals the organization's id.
         sql.push(&format!(
             "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id LIMIT {limit}",
             columns(Organization::TABLE, "")
@@ -68,7 +68,7 @@ impl Everyone for PostgresStore {
 }
 
 impl PostgresStore {
-    /// A key, and the person behind it, each on the node of its data set.
+    /// Reads a key and its person, each from the node of its data set.
     async fn key_of_its_tenant(&self, hash: KeyHash, lookup: &Sql) -> Read<Option<KeyRecord>> {
         let Some(tenant) = self.find(lookup, owner).await? else { return Ok(None) };
         let mut sql = Sql::default();

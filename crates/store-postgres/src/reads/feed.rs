@@ -1,8 +1,8 @@
-//! The event feed: a piece of it, in commit order.
+//! Reads of the event feed, in commit order.
 //!
-//! An event is shown when every transaction that began before its own has ended, for such a one may yet commit before it in
-//! the order of the feed. Transactions are short, so events that are held back are waited for a little; one that is left
-//! open anywhere in the cluster holds the feed back for as long as it stays.
+//! An event is visible after every transaction that began before its own has ended. Such a transaction could still
+//! commit an event with a lower position. Transactions are short, so a read waits briefly for events that are held
+//! back. A transaction left open anywhere on the server holds back the feed until it ends.
 
 use std::time::Duration;
 
@@ -22,15 +22,16 @@ use crate::sql::Sql;
 use crate::sql::row::{columns, flag, id, int, versioned};
 use crate::store::PostgresStore;
 
-/// Pauses before the feed looks again while events are held back, each longer than the one before: most transactions end
-/// within the first, and who waits for others must not look for their sake again and again.
+/// Pauses between reads while events are held back. Most transactions end within the first; growing pauses limit
+/// the load of readers that wait for a long one.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40)];
 
-/// More than any page has, known to the planner. Without a filter no more are looked at.
+/// Maximum number of events read without a filter. It exceeds every page size, and is a literal that the planner
+/// knows.
 const LOOKED_AT: u32 = 128;
 
-/// What is asked of the feed.
+/// Parameters of a read of the feed.
 pub(super) struct Wanted<'w> {
     pub(super) layout: SharedLayout,
     pub(super) filter: &'w FeedFilter,
@@ -39,21 +40,21 @@ pub(super) struct Wanted<'w> {
     pub(super) limit: u16,
 }
 
-/// One look at the feed.
+/// Result of one read of the feed.
 struct Look {
     page: FeedPage,
-    /// Whether there are events that are not settled yet.
+    /// `true` if the feed has events that are not settled yet.
     is_held_back: bool,
 }
 
-/// A row of a look: an event, or in front of them what was looked at.
+/// A row of the result: an event, or the summary row in front of the events.
 enum Row {
     Event(i64, Box<Event>),
     End { last: Option<Position>, looked_at: i64, is_held_back: bool },
 }
 
 impl PostgresStore {
-    /// The next events that are wanted, and how far it is to them.
+    /// Returns the next events that match the filter, with the position to continue after.
     pub(super) async fn piece(&self, tenant: Tenant, wanted: &Wanted<'_>) -> Read<FeedPage> {
         let mut after = match wanted.start {
             FeedStart::Oldest => None,
@@ -110,14 +111,14 @@ impl PostgresStore {
         }
         let bytes = look.page.events.iter().map(|event| event.data.len()).sum();
         self.row_sizes.note(tenant, Event::TABLE, look.page.events.len(), bytes);
-        // Whatever was looked at is not looked at again, wanted or not.
+        // Continue after the last scanned event, whether or not it matched.
         look.page.next = end.or(look.page.next);
         Ok(look)
     }
 }
 
-/// The place behind which everything stands that happened at a time or later: that of an event which happened so long
-/// before that it was saved before them.
+/// Query for the last position before a time. It uses an event old enough to be committed before every event since
+/// then.
 fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
     let mut sql = Sql::default();
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
@@ -139,7 +140,8 @@ fn last_settled(layout: SharedLayout, tenant: Tenant) -> Sql {
     sql
 }
 
-/// The settled events that follow, at most `most`, and of those the wanted ones. Only what is shown is read whole.
+/// Query for the next settled events, at most `most`, and for those among them that match. Only the returned
+/// events are read in full.
 fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (tenant, oldest) = (sql.tenant(tenant), sql.bind(Cell::Time(wanted.oldest)));

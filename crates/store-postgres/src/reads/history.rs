@@ -1,4 +1,4 @@
-//! What is written with every change.
+//! Reads and removals of the history: stored answers, events, and expired rows.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -62,7 +62,8 @@ impl History for PostgresStore {
     }
 }
 
-/// Removes rows before an instant, oldest first. Several instances sweep at once; none waits for another.
+/// Statement that deletes expired rows, oldest first. Concurrent sweeps of several instances skip each other's
+/// locked rows.
 fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (at, most) = (sql.bind(Cell::Time(at)), sql.bind(Cell::Int(i64::from(most))));

@@ -1,4 +1,4 @@
-//! The reads of the port that are shaped by a need.
+//! Reads of the port with statements of their own.
 
 mod everyone;
 mod feed;

@@ -1,4 +1,4 @@
-//! People and the lines between them.
+//! Reads of people and reporting lines.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -14,7 +14,7 @@ use crate::sql::Sql;
 use crate::sql::row::{columns, flag, id, int, versioned};
 use crate::store::PostgresStore;
 
-/// The words for everyone who has not left.
+/// Returns the stored words of all statuses but the one of people who have left.
 fn present() -> impl Iterator<Item = Cell> {
     employees::present().map(|word| Cell::Text(word.to_owned()))
 }
@@ -24,8 +24,8 @@ impl People for PostgresStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let mut sql = Sql::default();
         let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|it| it.to_bytes())));
-        // One statement, so that all of it is of the same moment. OFFSET 0 makes each step a look into an index, also
-        // before the server has statistics.
+        // One statement, for a consistent snapshot. `OFFSET 0` makes each step an index look-up, also before the
+        // table has statistics.
         sql.push(&format!(
             "WITH these (id) AS (SELECT * FROM UNNEST({people})), above (id) AS (SELECT id FROM these UNION \
              SELECT a.ancestor_id FROM these AS t CROSS JOIN LATERAL (SELECT l.ancestor_id FROM reporting_lines AS l \

@@ -1,4 +1,4 @@
-//! Which events are to be delivered again.
+//! Query for the events to deliver again.
 
 use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Word;
@@ -12,22 +12,21 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row as read_row;
 
-/// An event's id is made when it happens; so many milliseconds are allowed between its time and the one inside its id,
-/// which says where to look.
+/// Maximum distance in milliseconds between the time of an event and the time in its id. It bounds the range of
+/// ids to scan.
 const APART_MILLIS: i64 = 3_600_000;
-/// Bits of an id behind its time.
+/// Number of random bits in an id, after its time.
 const RANDOM_BITS: u32 = 80;
-/// The last time that an id can have.
+/// The latest time that fits in an id, in milliseconds.
 const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
 
-/// The first id that can be made at a time, in milliseconds.
+/// Returns the lowest id of a time, given in milliseconds.
 fn first_id(millis: i64) -> [u8; 16] {
     let millis = u128::try_from(millis).unwrap_or_default().min(LAST_MILLIS);
     (millis << RANDOM_BITS).to_be_bytes()
 }
 
-/// The statement that finds them. What was never delivered is met along an index that has the failures in the order of
-/// their events.
+/// Builds the query. Failed deliveries come from an index that has them in the order of their events.
 pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<EventId>, most: u16) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
@@ -43,7 +42,7 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
             "(SELECT {what} FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = {webhook} AND j.event_id = e.id)"
         )
     };
-    // One that is parked has no due time.
+    // A parked delivery has no due time.
     let waits = format!(
         "COALESCE(j.attempt > 1 AND j.due_at > {now} AND (j.leased_until IS NULL OR j.leased_until <= {now}), false)"
     );
@@ -53,8 +52,8 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
     );
     let queued = format!("COALESCE({}, false) AS queued", job("true"));
     let text = if which.only_failed {
-        // No attempt is older than its event, so the partitions of the days before need not be read. The orders are
-        // those of one index each, which keeps the planner from others that begin alike.
+        // An attempt is never older than its event, so earlier partitions need not be read. Each order is that of
+        // a single index, which keeps the planner from other indexes with the same first columns.
         let log = format!(
             "deliveries AS d WHERE d.tenant_id = {tenant} AND d.webhook_id = {webhook} AND d.created_at >= {since} AND d.status"
         );
@@ -82,7 +81,7 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
     sql
 }
 
-/// Reads an event's id and type.
+/// Reads an event's id, its type, and whether it is queued.
 pub(super) fn event(row: &mut dyn Fetch) -> Result<Resend, Failure> {
     let id = Id::from_bytes(read_row::id(row)?);
     let word = row.text().map_err(Failure::Other)?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The reads of any table.
+//! Reads of rows of any table.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
@@ -12,7 +12,7 @@ use crate::sql::Sql;
 use crate::sql::row::{columns, columns_of, owner};
 use crate::store::PostgresStore;
 
-/// The server refuses such a text, and no stored one has it.
+/// Returns `true` for a text with NUL: PostgreSQL rejects it, and no stored text contains one.
 fn is_nowhere(value: &Cell) -> bool {
     matches!(value, Cell::Text(text) if text.contains('\0'))
 }
@@ -46,7 +46,7 @@ impl Rows for PostgresStore {
             "SELECT {columns} FROM UNNEST({values}) AS u (value) CROSS JOIN LATERAL \
              (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value OFFSET 0) AS t"
         ));
-        // There may be thousands of them.
+        // Planned for its values: there may be thousands of them.
         self.apart(&sql.planned_anew(), read).await
     }
 
@@ -60,7 +60,7 @@ impl Rows for PostgresStore {
         }
         let mut sql = Sql::default();
         let mut of_its_tenant = String::new();
-        // Other columns are looked up on every node.
+        // Columns without a hash of a secret are looked up on every node.
         if let Some(lookup) = self.layout.tenant_of_secret(by.name, value.clone()) {
             let Some(tenant) = self.find(&lookup, owner).await? else { return Ok(None) };
             of_its_tenant = format!("tenant_id = {} AND ", sql.tenant(tenant));

@@ -1,4 +1,4 @@
-//! Emptying a data set.
+//! Removal of all rows of a data set.
 
 use candor_domain::access::Tenant;
 use candor_port_storage::upkeep::Emptied;
@@ -11,7 +11,8 @@ use crate::sql::row::int;
 use crate::store::PostgresStore;
 
 impl PostgresStore {
-    /// Removes some rows of a table. People refer to their managers, so the lines between them go first.
+    /// Removes some rows of a table. Rows of people refer to their managers, so these references are cleared
+    /// first.
     pub(super) async fn empty_piece(&self, tenant: Tenant, table: &'static str, most: u32) -> Emptied {
         if table == "employees" {
             let change = "UPDATE employees SET manager_id = NULL";
@@ -28,7 +29,7 @@ impl PostgresStore {
         Ok(gone)
     }
 
-    /// Changes some rows of a tenant; says how many these were.
+    /// Changes some rows of a tenant, and returns their number.
     async fn change_some(
         &self,
         tenant: Tenant,
@@ -39,7 +40,7 @@ impl PostgresStore {
     ) -> Emptied {
         let mut sql = Sql::default();
         let (tenant, most) = (sql.tenant(tenant), sql.bind(Cell::Int(i64::from(most))));
-        // Another partition may have a row at the same place; being the tenant's, it is to go as well.
+        // The same `ctid` may occur in another partition. That row is the tenant's as well, so it is deleted too.
         sql.push(&format!(
             "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid FROM {table} \
              WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"

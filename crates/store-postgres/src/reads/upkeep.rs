@@ -1,4 +1,4 @@
-//! The store itself: its master keys, its time, and a write that proves that it can be written.
+//! Upkeep of the store: master keys, the server's clock, and a write probe.
 
 use async_trait::async_trait;
 
@@ -23,10 +23,11 @@ use crate::store::PostgresStore;
 const MASTER_KEYS: &str =
     "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id COLLATE \"C\"";
 
-/// Whoever adds or replaces a master key does so alone, and sees what the one before did. Readers do not wait.
+/// Locks the table of master keys, so that each change sees the previous one. Readers do not wait.
 const LOCK: &str = "LOCK TABLE master_keys IN EXCLUSIVE MODE";
 
-/// The master keys that have sealed something in a database, whatever its schema; none where there is none yet.
+/// Reads the master keys that sealed data in a database under any schema version. Empty if the table does not
+/// exist yet.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -61,7 +62,7 @@ impl Upkeep for PostgresStore {
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
         let mut sql = Sql::default();
         let (tenant, after) = (sql.tenant(tenant), sql.id(after));
-        // The size as it is stored: a long text is not decompressed for this.
+        // Stored size, so that a long text need not be decompressed.
         sql.push(&piece_statement(table, &tenant, &after, |column| format!("coalesce(pg_column_size({column}), 0)")));
         Ok(self.find(&sql, piece).await?.unwrap_or_default())
     }
@@ -71,7 +72,7 @@ impl Upkeep for PostgresStore {
         Ok(self.find(&Sql::plain("SELECT clock_timestamp()"), time).await?.flatten())
     }
 
-    /// On a connection of the pool, as a change set is: a pool that is used up shows as well.
+    /// Uses a pooled connection, like a change set, so that an exhausted pool fails the probe as well.
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
         let mut sql = Sql::default();
         let at = sql.bind(Cell::Time(at));

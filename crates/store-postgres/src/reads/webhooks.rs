@@ -1,4 +1,4 @@
-//! Webhook subscriptions, and the log of what was sent to them.
+//! Reads of webhook subscriptions and of their delivery log.
 
 use std::collections::BTreeSet;
 
@@ -95,7 +95,7 @@ impl Webhooks for PostgresStore {
     }
 }
 
-/// Builds the read of events by their ids: of one tenant, or of several in one statement.
+/// Builds the query for events by id: of one tenant, or of several in one statement.
 fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenant, EventId)>) -> Sql {
     let wanted: BTreeSet<_> = wanted.map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
     let mut sql = Sql::default();
@@ -108,7 +108,7 @@ fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenan
     let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
     let ids = sql.ids(wanted.iter().map(|(_, id)| *id));
     let columns = columns(Event::TABLE, "e.");
-    // Only their key has this order; the index of the feed begins with the tenant too.
+    // Only the primary key has this order; the index of the feed begins with the tenant too.
     sql.push(&format!(
         "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
          (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id LIMIT 1) AS e"
@@ -116,7 +116,7 @@ fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenan
     sql
 }
 
-/// The time inside an attempt's id.
+/// Returns the time in the id of an attempt.
 fn begun_at(id: DeliveryId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }

@@ -1,4 +1,4 @@
-//! Sessions that look at the schema or change it, and poolers that may stand in between.
+//! Sessions that check or change the schema, and support for poolers.
 
 pub(crate) mod pooler;
 pub(crate) mod probe;

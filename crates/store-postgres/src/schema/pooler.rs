@@ -1,7 +1,7 @@
-//! Poolers, such as PgBouncer, that stand between here and the server.
+//! Detection of poolers such as PgBouncer between the service and the server.
 //!
-//! In session mode a session is one of the server's own. In transaction mode it is another one for each transaction, so that
-//! what a session is set to, and what it has locked, is anybody's.
+//! In session mode, a client session is one server session. In transaction mode, each transaction may run in
+//! another server session, so settings and session locks leak to other clients.
 
 use diesel_async::AsyncPgConnection;
 
@@ -11,7 +11,7 @@ use crate::options::PostgresOptions;
 use crate::schema::session::{SchemaError, connect, failed};
 use crate::sql::Sql;
 
-/// What a pooler's refusals look like, and what is to be done about them.
+/// Texts in a pooler's errors, each with the remedy.
 const SIGNS: [(&str, &str); 3] = [
     (
         "unsupported startup parameter",
@@ -24,7 +24,7 @@ const IN_TRANSACTION_MODE: &str = "a pooler gives each transaction to another se
     from 1.21 with max_prepared_statements";
 const PREPARED: &str = "prepared statement \"";
 
-/// What the server or a pooler said, with what to do where it is a pooler's doing.
+/// Appends the remedy to an error text that a pooler caused.
 pub(crate) fn explained(text: String) -> String {
     let is_sign = |sign: &str| text.contains(sign) && (!sign.starts_with('"') || text.contains(PREPARED));
     match SIGNS.iter().find(|(sign, _)| is_sign(sign)) {
@@ -33,7 +33,7 @@ pub(crate) fn explained(text: String) -> String {
     }
 }
 
-/// The statements that give every session of a role the settings which a session of this store has.
+/// Returns the statements that give every session of a role the settings of the store's sessions.
 #[must_use]
 pub fn role_settings() -> Vec<String> {
     let timeout = format!("{}s", STATEMENT_TIMEOUT.as_secs());
@@ -42,18 +42,19 @@ pub fn role_settings() -> Vec<String> {
     SETTINGS.into_iter().chain(more).map(statement).collect()
 }
 
-/// Sets what only this session knows, and says what that is.
+/// Statement that sets a session setting to a random value and returns it.
 const MARK: &str = "SELECT set_config('candor.session', gen_random_uuid()::text, false)";
-/// What this session was set to.
+/// Query for the value that [`MARK`] set.
 const MARKED: &str = "SELECT current_setting('candor.session', true)";
 
-/// Expects that a session is ours alone: a lock of it must hold until it is given back.
+/// Fails if a pooler in transaction mode shares the server session: session locks must hold until they are
+/// released.
 pub(crate) async fn expect_own_session(
     options: &PostgresOptions,
     connection: &AsyncPgConnection,
 ) -> Result<(), SchemaError> {
     let mark = marked(connection, MARK).await?;
-    // Where there is no second connection there is nobody who could be given the first.
+    // Without a second connection, no pooler can have shared the first one.
     let Ok(other) = connect(options).await else { return Ok(()) };
     if marked(&other, MARKED).await? != mark {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Whether the server answers, and if not, whether it is worth waiting for it.
+//! Probe of the server: checks that it answers, and if not, whether a retry can succeed.
 
 use std::error::Error as _;
 use std::io;
@@ -10,10 +10,10 @@ use crate::failure::{Failure, with_causes};
 use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explained;
 
-/// Makes one connection and ends it.
+/// Opens one connection and closes it.
 ///
 /// # Errors
-/// [`ConnectError::NotYet`] where the same may succeed soon, and the others where somebody must do something first.
+/// [`ConnectError::NotYet`] if a retry may succeed soon; another error if an operator must act first.
 pub async fn probe(options: &PostgresOptions) -> Result<(), ConnectError> {
     let session = Session::new(&options.url, &options.application_name)?;
     session.try_once().await.map_err(|error| {
@@ -22,8 +22,8 @@ pub async fn probe(options: &PostgresOptions) -> Result<(), ConnectError> {
     })
 }
 
-/// Whether it is a state that passes by itself: nobody listens there yet, the host has no name yet, or the server is
-/// starting, stopping or full.
+/// Returns `true` for a temporary failure: no listener or no host name yet, or a server that is starting, stopping
+/// or full.
 fn passes(error: &Error) -> bool {
     if let Failure::Lost(_) | Failure::Busy(_) = Failure::from_driver(error) {
         return true;
@@ -33,6 +33,6 @@ fn passes(error: &Error) -> bool {
     }
     let causes = std::iter::successors(error.source(), |it| (*it).source());
     let system = causes.filter_map(|it| it.downcast_ref::<io::Error>()).next();
-    // TLS tells of its refusals as invalid data.
+    // TLS reports rejected certificates as invalid data.
     system.is_some_and(|it| !matches!(it.kind(), io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied))
 }

@@ -1,4 +1,4 @@
-//! Sessions that look at the schema, or change it one at a time.
+//! Sessions that check the schema, or change it one at a time.
 
 use candor_tables::flat::Fetch;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
@@ -9,21 +9,21 @@ use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::{expect_own_session, explained};
 use crate::sql::Sql;
 
-/// Whoever changes the schema holds this advisory lock, so that instances started together do it one after another.
+/// Key of the advisory lock for schema changes, so that instances started together migrate one after another.
 const LOCK: i64 = 0x0063_616e_646f_7201;
 
-/// Why the schema could not be changed or judged.
+/// Reason for a failed change or check of the schema.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
-    /// There is no connection.
+    /// The connection failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// A step failed; the steps before it stay done, this one is undone.
+    /// A step failed and was rolled back; earlier steps persist.
     #[error("the schema could not be brought up to date: {0}")]
     Failed(String),
 }
 
-/// Error with a text, and the remedy where a pooler is the cause.
+/// Creates an error with a text, and the remedy if a pooler is the cause.
 pub(crate) fn text(error: impl std::fmt::Display) -> SchemaError {
     SchemaError::Failed(explained(error.to_string()))
 }
@@ -37,8 +37,8 @@ pub(crate) async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnecti
     session.connect().await.map_err(|it| ConnectError::Unreachable(explained(it.text())).into())
 }
 
-/// Waits for its turn without a limit, and lets a step take its time, but never makes the service wait long for a lock
-/// that a step waits for.
+/// Opens a session with the schema lock, for which it waits without a limit. Statements have no timeout either,
+/// but locks on tables do, so that services do not queue behind a waiting step.
 pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let mut connection = connect(options).await?;
     expect_own_session(options, &connection).await?;

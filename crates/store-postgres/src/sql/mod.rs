@@ -1,4 +1,4 @@
-//! A statement and its parameters: prepared once per connection, known by its text.
+//! Statements with their parameters. Each is prepared once per connection and identified by its text.
 
 pub(crate) mod planner_settings;
 pub(crate) mod reporting_lines;
@@ -16,15 +16,15 @@ use tracing::{Level, Span};
 
 use self::wire::{Value, element, ids_as_text};
 
-/// A statement. The shapes of its text are few, so that each is prepared once and kept: values never enter it.
+/// A statement. Values never enter its text, so there are few distinct texts, and prepared statements are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Sql {
     text: String,
     binds: Vec<Bind>,
-    /// Whose rows it is about, if these are one tenant's.
+    /// The tenant whose rows this statement touches; `None` for cross-tenant statements.
     of: Option<Tenant>,
     planned_anew: bool,
-    /// Whether its parameters cannot be written, for tests.
+    /// `true` if the parameters cannot be serialized, for tests.
     #[cfg(test)]
     unsendable: bool,
 }
@@ -36,12 +36,12 @@ enum Bind {
 }
 
 impl Sql {
-    /// A statement without parameters.
+    /// Creates a statement without parameters.
     pub(crate) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
-    /// A part of its text as a statement of its own, with the parameters that this part has.
+    /// Makes a part of the text a statement of its own, with the parameters that the part names.
     pub(crate) fn part(&self, text: &str) -> Self {
         let mut part = Self { of: self.of, ..Self::default() };
         let mut places: Vec<usize> = vec![];
@@ -65,24 +65,26 @@ impl Sql {
         part
     }
 
-    /// For statements about thousands of rows: not kept, so that the server plans it for the tables as they are now. A
-    /// plan from when they were empty reads the whole of them for every row.
+    /// Excludes the statement from the cache of prepared statements, so that the server plans it with its values
+    /// and current statistics. For statements on thousands of rows: a generic plan from when the tables were empty
+    /// reads the whole table for every row.
     pub(crate) fn planned_anew(self) -> Self {
         Self { planned_anew: true, ..self }
     }
 
-    /// A statement that fails before anything of it is sent.
+    /// Creates a statement that fails before anything is sent.
     #[cfg(test)]
     pub(crate) fn unsendable() -> Self {
         Self { unsendable: true, ..Self::plain("SELECT 1") }
     }
 
-    /// The text, with a placeholder for each value.
+    /// Returns the text, with a placeholder for each value.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What a trace says of it, where somebody who is traced asks. Its text has no values.
+    /// Returns the tracing span of the statement, or none if the request is not traced. The text contains no
+    /// values.
     pub(crate) fn span(&self) -> Span {
         if !tracing::enabled!(target: "candor_spans", Level::INFO) || Span::current().is_none() {
             return Span::none();
@@ -91,40 +93,41 @@ impl Sql {
         tracing::info_span!(target: "candor_spans", "statement", otel.kind = "client", db.system.name = "postgresql", db.query.text = text)
     }
 
-    /// Adds to the text.
+    /// Appends to the text.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Adds a parameter and answers its placeholder.
+    /// Binds a parameter and returns its placeholder.
     pub(crate) fn bind(&mut self, cell: Cell) -> String {
         self.binds.push(Bind::One(Value(cell)));
         format!("${}", self.binds.len())
     }
 
-    /// Adds an id and answers its placeholder.
+    /// Binds an id and returns its placeholder.
     pub(crate) fn id(&mut self, bytes: [u8; 16]) -> String {
         self.bind(Cell::Id(bytes))
     }
 
-    /// Adds the tenant whose rows the statement is about and answers its placeholder. On a cluster it goes to that tenant's node.
+    /// Binds the tenant whose rows the statement touches, and returns the placeholder. On a cluster the statement
+    /// goes to that tenant's node.
     pub(crate) fn tenant(&mut self, tenant: Tenant) -> String {
         self.of = Some(tenant);
         self.id(tenant.to_bytes())
     }
 
-    /// Whose rows it is about, if these are one tenant's.
+    /// Returns the tenant whose rows the statement touches; `None` for cross-tenant statements.
     pub(crate) const fn of(&self) -> Option<Tenant> {
         self.of
     }
 
-    /// Adds an array of parameters of one type and answers its placeholder. Arrays of ids become texts of the form
-    /// `{…}`, because an array of arrays would lose its inner bounds.
+    /// Binds an array of one type and returns its placeholder. Arrays of ids become texts of the form
+    /// `{…}`, because PostgreSQL has no arrays of arrays of different lengths.
     pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = Cell>) -> String {
         self.array(kind, &mut cells.into_iter())
     }
 
-    /// The same for every iterator: there are a hundred, and each would bring this once more.
+    /// Non-generic body of `many`, so that it is not monomorphized per iterator.
     fn array(&mut self, kind: Type, cells: &mut dyn Iterator<Item = Cell>) -> String {
         let value = |cell| Value(if let Cell::Ids(ids) = cell { Cell::Text(ids_as_text(&ids)) } else { cell });
         self.binds.push(Bind::Many(element(kind), cells.map(value).collect()));
@@ -136,7 +139,7 @@ impl Sql {
         self.many(Type::Text, employees::present().map(|word| Cell::Text(word.to_owned())))
     }
 
-    /// Adds an array of ids and answers its placeholder.
+    /// Binds an array of ids and returns its placeholder.
     pub(crate) fn ids(&mut self, ids: impl IntoIterator<Item = [u8; 16]>) -> String {
         self.many(Type::Id, ids.into_iter().map(Cell::Id))
     }
@@ -184,13 +187,13 @@ fn many<'b>(kind: Type, values: &'b Vec<Value>, out: &mut AstPass<'_, 'b, Pg>) -
     }
 }
 
-/// Known by its text and the types of its parameters, which is what the statement cache falls back to.
+/// No static query id: Diesel's statement cache falls back to the text and the parameter types.
 impl QueryId for Sql {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-/// Its rows are read by position.
+/// Untyped: rows are read by position.
 impl Query for Sql {
     type SqlType = Untyped;
 }

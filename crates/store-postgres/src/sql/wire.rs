@@ -1,4 +1,4 @@
-//! Values in the binary form of the protocol: cells on their way in, columns on their way out.
+//! Binary encoding of values: cells for parameters, and columns of results.
 
 use std::io::Write;
 
@@ -10,21 +10,21 @@ use diesel::row::{Field, Row, RowIndex};
 use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date as SqlDate, Text, Timestamptz, Uuid};
 
-/// The server counts from 2000-01-01.
+/// Epoch of PostgreSQL, 2000-01-01, in days after 1970-01-01.
 const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_MILLIS: i64 = EPOCH_DAYS as i64 * 86_400_000;
-/// What `timestamptz` holds, in microseconds from the server's epoch: 4713 BC to 294276 AD.
+/// Range of `timestamptz`, in microseconds after the PostgreSQL epoch: 4713 BC to 294276 AD.
 const MICROS: std::ops::RangeInclusive<i64> = -211_813_488_000_000_000..=9_223_371_331_199_999_999;
-/// The first day that `date` holds.
+/// The earliest value of `date`, in days after the PostgreSQL epoch.
 const FIRST_DAY: i32 = -2_451_545;
-/// The object id of `uuid`, which the binary form of an array names.
+/// Object id of the type `uuid`, part of the binary form of an array.
 const UUID_OID: u32 = 2950;
 
-/// A cell that can be bound.
+/// A cell that can be bound as a parameter.
 #[derive(Debug, Clone)]
 pub(crate) struct Value(pub(crate) Cell);
 
-/// The types that cells are bound as.
+/// SQL types that a cell can be bound as.
 pub(crate) trait Bound {}
 impl Bound for Uuid {}
 impl Bound for Text {}
@@ -45,7 +45,7 @@ impl<T: Bound> ToSql<T, Pg> for Value {
     }
 }
 
-/// Writes a value; of null, nothing.
+/// Writes the value of a cell; writes nothing for null.
 pub(crate) fn write(cell: &Cell, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     match cell {
         Cell::Null(_) => {}
@@ -61,7 +61,7 @@ pub(crate) fn write(cell: &Cell, out: &mut impl Write) -> Result<(), Box<dyn std
     Ok(())
 }
 
-/// The nearest instant that the server can hold: a forged cursor may carry any number.
+/// Converts an instant, clamped to the range of `timestamptz`: a forged cursor may contain any number.
 fn micros(at: Timestamp) -> i64 {
     let micros = at.millis().saturating_sub(EPOCH_MILLIS).saturating_mul(1000);
     micros.clamp(*MICROS.start(), *MICROS.end())
@@ -87,13 +87,13 @@ fn write_ids(ids: &[[u8; 16]], out: &mut impl Write) -> Result<(), Box<dyn std::
     Ok(())
 }
 
-/// An array of ids as a text, for where an array of arrays would be needed.
+/// Formats ids as the text of an array. PostgreSQL has no arrays of arrays of different lengths.
 pub(crate) fn ids_as_text(ids: &[[u8; 16]]) -> String {
     let ids: Vec<_> = ids.iter().map(|it| format!("{:032x}", u128::from_be_bytes(*it))).collect();
     format!("{{{}}}", ids.join(","))
 }
 
-/// What an element of an array of such cells is bound as.
+/// Returns the type of an array's elements for cells of this type.
 pub(crate) const fn element(kind: Type) -> Type {
     match kind {
         Type::Ids => Type::Text,
@@ -101,11 +101,11 @@ pub(crate) const fn element(kind: Type) -> Type {
     }
 }
 
-/// Fetches the columns of a row from the first to the last.
+/// Fetches the columns of a row in their order.
 pub(crate) struct Columns<'a, R> {
     row: &'a R,
     at: usize,
-    /// Bytes of the values that were read.
+    /// Total size of the values read so far, in bytes.
     size: usize,
 }
 
@@ -128,7 +128,7 @@ where
     }
 }
 
-/// A value that was read: nothing where it is null, or what is wrong with it.
+/// A decoded value, `None` for null, or the reason why it is invalid.
 pub(crate) type Decoded<T> = Result<Option<T>, String>;
 
 pub(crate) fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
@@ -200,7 +200,8 @@ where
 
 fn read_ids(bytes: &[u8]) -> Read<Vec<[u8; 16]>> {
     let (dimensions, rest) = bytes.split_first_chunk().ok_or("no dimensions")?;
-    // Behind the dimensions: whether there are nulls, the type; behind those, per dimension: its size, its lower bound.
+    // The null flag and the element type follow the number of dimensions; then each dimension's size and lower
+    // bound.
     let rest = rest.get(8..).ok_or("no element type")?;
     let mut rest = match i32::from_be_bytes(*dimensions) {
         0 => return Ok(vec![]),

@@ -1,4 +1,4 @@
-//! The store itself: what its parts share, and the reads and transactions that they are made of.
+//! The store: shared state, and the reads and transactions that all its parts use.
 
 mod queue_connections;
 mod replica;
@@ -35,25 +35,26 @@ use queue_connections::Turns;
 use replica::Replica;
 use slow::Slow;
 
-/// Reads share at most one of so many connections. What is slow runs apart from them.
+/// Divisor for the maximum share of connections that reads share. Slow reads use connections of their own.
 const SHARED: usize = 2;
 
-/// Transactions get so many at the least: one that waits for a row, as the queue's may, never holds all of them.
+/// Minimum number of pooled connections. Transactions of the queue can wait for row locks, but never occupy all of
+/// them.
 const LEAST_POOLED: usize = 2;
 
-/// Whether the log says already that this role cannot make partitions.
+/// `true` if the log already reported that the role cannot create partitions.
 #[derive(Clone, Default)]
 pub(crate) struct Warned(pub(crate) Arc<AtomicBool>);
 
-/// Single reads of tenants have at most one in `SINGLE_READ_SHARE` pooled connections, so that they never keep change sets
-/// from being committed. Tenants take turns at them.
+/// Divisor for the share of pooled connections available to single reads of tenants, so that they cannot starve
+/// commits. Tenants take turns.
 const SINGLE_READ_SHARE: usize = 2;
 
-/// The longest wait of a read for its turn at a connection.
+/// Maximum wait of a read for its turn at a connection.
 const TURN_WAIT: Duration = Duration::from_secs(5);
 
-/// The storage port on PostgreSQL. Clones share their connections, and those for commits live on the
-/// runtime that [`PostgresStore::connect`] ran on.
+/// Storage port on PostgreSQL. Clones share their connections. Connections for commits live on the runtime that
+/// called [`PostgresStore::connect`].
 #[derive(Clone)]
 pub struct PostgresStore {
     pub(crate) nodes: Nodes,
@@ -61,15 +62,15 @@ pub struct PostgresStore {
     pub(crate) turns: Turns,
     pub(crate) warned: Warned,
     pub(crate) slow: Slow,
-    /// Turns at the connections of single reads.
+    /// Turns of tenants at the connections for single reads.
     single_reads: LargeWork,
-    /// Turns at reads of rows that are large together.
+    /// Turns of tenants at reads of large results.
     pub(crate) large_work: LargeWork,
     pub(crate) row_sizes: RowSizes,
     pub(crate) layout: SharedLayout,
-    /// Whom reads ask first, where this is the store of those that may show what was there a moment ago.
+    /// Replica to try first. Set only on the store that `replica()` returns.
     pub(crate) asked_first: Option<Arc<Replica>>,
-    /// That store, where there is a replica.
+    /// The store that `replica()` returns, if there is a replica.
     for_replica: Option<Arc<Self>>,
     committer: Committer,
 }
@@ -81,13 +82,14 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects. The schema is neither changed nor judged: see [`crate::migrate`] and [`crate::pending`].
+    /// Connects to the database. Neither changes nor checks the schema: see [`crate::migrate`] and
+    /// [`crate::pending`].
     ///
     /// # Errors
-    /// [`ConnectError`], also when the server does not answer now.
+    /// [`ConnectError`], also if the server does not answer now.
     pub async fn connect(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let session = Session::new(&options.url, &options.application_name)?;
-        // One for the requests of each core, and one for the rest of the process.
+        // One for each core that serves requests, and one for all other work.
         let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
         let shared = wanted.min(options.pool / SHARED).max(1);
         let pooled = options.pool.saturating_sub(shared + options.slow_reads.places).max(LEAST_POOLED);
@@ -117,12 +119,12 @@ impl PostgresStore {
         Ok(Self { for_replica: Some(Arc::new(Self { asked_first: replica, ..store.clone() })), ..store })
     }
 
-    /// The store for reads that may show what was there a moment ago.
+    /// Returns the store for reads that may be slightly stale.
     pub(crate) fn for_replica(&self) -> &Self {
         self.for_replica.as_deref().unwrap_or(self)
     }
 
-    /// Reads on a shared connection: for statements whose cost does not depend on how much is stored.
+    /// Reads on a shared connection, for statements whose cost does not depend on the amount of data.
     pub(crate) async fn read<T: Send>(
         &self,
         sql: &Sql,
@@ -149,7 +151,7 @@ impl PostgresStore {
         Ok(self.read(sql, read).await?.into_iter().next())
     }
 
-    /// Runs a statement on a connection of its own: nobody waits behind it.
+    /// Runs a statement on an exclusive connection, so that no other statement waits behind it.
     pub(crate) async fn apart<T: Send>(
         &self,
         sql: &Sql,
@@ -160,9 +162,9 @@ impl PostgresStore {
         Ok(values.into_vec())
     }
 
-    /// Reads rows that are large together, when the tenant's turn comes: on a connection of their own, and as a task of the
-    /// runtime of connections, so that no request waits while they are decoded. It runs to its end, since the server does
-    /// not notice a client that is gone.
+    /// Reads a large result when it is the tenant's turn. The read uses an exclusive connection and a task on the
+    /// runtime of the connections, so that no request waits for the decoding. It runs to its end, because the
+    /// server does not notice a client that goes away.
     pub(crate) async fn read_large<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -179,7 +181,8 @@ impl PostgresStore {
         done.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 
-    /// Waits for the tenant's turn at a connection. Reads of all tenants are the service's own work and need none.
+    /// Waits for the tenant's turn at a connection. Cross-tenant reads are the service's own work and need no
+    /// turn.
     async fn turn_at_connection(&self, tenant: Option<Tenant>) -> Read<Option<Turn>> {
         let Some(tenant) = tenant else { return Ok(None) };
         match timeout(TURN_WAIT, self.single_reads.turn(tenant)).await {
@@ -197,8 +200,8 @@ impl PostgresStore {
     }
 }
 
-/// The servers to use, and how the database is laid out. The first host that answers is all there is, unless tenants are
-/// spread over nodes and the URL names several of them.
+/// Connects to the servers and detects the layout. The store uses the first host that answers, or all nodes of a
+/// cluster if the URL names several.
 async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout), ConnectError> {
     let first = Nodes::alone(Connections::new(session, sizes)?);
     let mut found = Values::read_by(flag);

@@ -1,4 +1,4 @@
-//! Connections of the queue, of which it has a share only, and of other transactions.
+//! Share of the connections that the queue may use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use crate::failure::Failure;
 use crate::nodes::transaction::{Transaction, carried_out, send_raw};
 use crate::store::PostgresStore;
 
-/// The queue has at most one of so many pooled connections, so that change sets need not wait behind deliveries.
+/// Divisor for the queue's share of pooled connections, so that change sets need not wait behind deliveries.
 const SHARE: usize = 3;
 
-/// The longest wait for a turn.
+/// Maximum wait of the queue for a connection.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Whose turn it is to have a connection for the queue.
+/// Semaphore for the queue's share of connections.
 #[derive(Clone)]
 pub(crate) struct Turns(Arc<Semaphore>);
 
 impl Turns {
-    /// For a pool of this many connections.
+    /// Creates the semaphore for a pool of this size.
     pub(crate) fn of(pool: usize) -> Self {
         Self(Arc::new(Semaphore::new((pool / SHARE).max(1))))
     }
@@ -38,7 +38,8 @@ impl Turns {
 }
 
 impl PostgresStore {
-    /// Sends a transaction when it is its turn. Once called it is carried out, whoever waits for it.
+    /// Sends a transaction when a connection of the queue's share is free. The transaction runs to its end even if
+    /// the caller goes away.
     pub(crate) async fn in_turn<T>(
         &self,
         transaction: Transaction,
@@ -58,7 +59,7 @@ impl PostgresStore {
         carried_out(&self.home, work).await
     }
 
-    /// Sends a transaction that may take long, beside the others.
+    /// Sends a transaction outside the queue's share of connections.
     pub(crate) async fn send<T>(
         &self,
         transaction: Transaction,

@@ -1,8 +1,8 @@
-//! A standby of the server, which reads are sent to that may show what was there a moment ago.
+//! Standby of the server, for reads that may be slightly stale.
 //!
-//! A standby shows what the server had at one moment, and moments follow each other as they did there. So the feed has no
-//! gaps on it either: the oldest transaction that runs is the oldest of that moment. Where the standby cannot be asked, the
-//! server is, and each sees what follows a position that was found on the other.
+//! A standby shows a past state of the primary, and replays changes in commit order. So its feed has no gaps
+//! either: the oldest running transaction is that of the shown state. If the standby is unavailable, reads go to
+//! the primary; positions of the feed are valid on both.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,54 +23,55 @@ use crate::sql::Sql;
 use crate::sql::row::{flag, int};
 use crate::store::PostgresStore;
 
-/// A standby that failed is left alone for so long; then one read tries it again.
+/// Pause after a failure of the standby; then a single read tries it again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The standby ends a statement at the deadline of slow reads; so much longer is waited before it counts as silent.
+/// Extra wait beyond the timeout of slow reads, at which the standby ends a statement. After it the standby counts
+/// as silent.
 const GRACE: Duration = Duration::from_millis(250);
-/// The replica gets one connection of so many that the server gets.
+/// Divisor for the replica's number of connections, relative to that of the server.
 const SHARE: usize = 2;
 
-/// Counter of the reads that the replica answered.
+/// Counter metric of the reads that the replica answered.
 const READS: &str = "candor_store_replica_reads_total";
-/// Counter of the reads that the database answered in its place.
+/// Counter metric of the reads that fell back to the primary.
 const FALLBACKS: &str = "candor_store_replica_fallbacks_total";
 
-/// The standby, with connections of its own.
+/// A standby, with a connection pool of its own.
 pub(crate) struct Replica {
     pool: Pool,
     patience: Duration,
     state: Mutex<State>,
 }
 
-/// What the last reads found.
+/// Availability of the replica, according to the last reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// None was made yet.
+    /// No read was tried yet.
     Unknown,
-    /// It answers.
+    /// The replica answers.
     Up,
-    /// It cannot be asked; nobody tries before this.
+    /// The replica is unavailable; no read is tried before `until`.
     Down { until: Instant },
 }
 
-/// Whether it is a standby, and by how many seconds it lags.
+/// Reads whether the server is a standby, and its lag in seconds.
 fn standing(row: &mut dyn Fetch) -> Result<(bool, f64), Failure> {
     let is_standby = flag(row)?;
-    // Less than nothing where its clock is behind the server's.
+    // Negative if the standby's clock is behind the primary's.
     let millis = u32::try_from(int(row)?.max(0)).unwrap_or(u32::MAX);
     Ok((is_standby, f64::from(millis) / 1000.0))
 }
 
-/// Why a read has no answer from the replica.
+/// Reason for a read without an answer from the replica.
 enum Unanswered {
-    /// It is no use asking it just now.
+    /// The replica is unavailable.
     Down(String),
-    /// This statement failed there.
+    /// The statement failed on the replica.
     Failed(Failure),
 }
 
 impl Replica {
-    /// The replica of a store.
+    /// Connects to the replica of a store.
     pub(crate) async fn of(store: &PostgresStore, url: &str, options: &PostgresOptions) -> Result<Self, ConnectError> {
         if let Some(reason) = store.layout.refusal_of_replicas() {
             return Err(ConnectError::Replica(reason.to_owned()));
@@ -90,7 +91,7 @@ impl Replica {
         Ok(Self { pool, patience: deadline + GRACE, state: Mutex::new(State::Unknown) })
     }
 
-    /// Whether a read may go there now. While it is down, one in a while tries.
+    /// Returns `true` if a read may try the replica. While it is down, one read in each [`PAUSE`] may.
     fn may_be_asked(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -146,7 +147,7 @@ impl Replica {
             return Err(Unanswered::Down(text));
         }
         let (is_standby, lag) = one(connection, &Sql::plain(STANDING), standing).await.map_err(Unanswered::Down)?;
-        // A standby that was promoted may have a history of its own by now.
+        // A promoted standby may have diverged from this database.
         if !is_standby {
             return Err(Unanswered::Down("it is no standby any more".to_owned()));
         }
@@ -157,10 +158,10 @@ impl Replica {
 }
 
 impl PostgresStore {
-    /// Whether the replica can be read, where there is one, and if not, why.
+    /// Checks that the replica answers, if there is one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why the replica cannot be read.
     pub async fn examine_replica(&self) -> Result<(), String> {
         let Some(replica) = &self.for_replica().asked_first else { return Ok(()) };
         replica.ask(&Sql::plain(STANDING), &mut Values::read_by(flag)).await.map_err(|it| match it {
@@ -169,7 +170,7 @@ impl PostgresStore {
         })
     }
 
-    /// What the replica answers to a read, if this is the store of those that may go there and it can be asked.
+    /// Reads from the replica. `None` if it is unavailable, or this is not the store for stale reads.
     pub(crate) async fn replica_answer<T: Send>(
         &self,
         sql: &Sql,
@@ -180,7 +181,7 @@ impl PostgresStore {
         answers.then(|| values.into_vec())
     }
 
-    /// Whether the replica answered a read, whose rows are there then.
+    /// Reads rows from the replica, and returns `true` if it answered.
     pub(crate) async fn replica_answers(&self, sql: &Sql, rows: &mut dyn RowSink) -> bool {
         match self.replica_answer_in_time(sql, rows).await {
             Some(Ok(())) => true,
@@ -192,7 +193,8 @@ impl PostgresStore {
         }
     }
 
-    /// The same for a read that has a deadline, which may pass there.
+    /// Reads rows from the replica. Returns the error if the read exceeded its timeout there, and `None` if the
+    /// caller must ask the primary.
     pub(crate) async fn replica_answer_in_time(
         &self,
         sql: &Sql,

@@ -1,4 +1,4 @@
-//! Reads that no index answers, on connections that nothing else needs (decision A17).
+//! Slow reads, which no index answers, on connections reserved for them (decision A17).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,11 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::store::PostgresStore;
 
-/// The server ends a statement at the deadline; so much longer its answer is waited for, so that the connection stays.
+/// Extra wait beyond the deadline, at which the server ends the statement. A response within it keeps the
+/// connection open.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// What slow reads may take, and who of them has a place.
+/// Limits of slow reads, and the limiter of their concurrency.
 #[derive(Clone)]
 pub(crate) struct Slow {
     pub(crate) limits: SlowReads,
@@ -27,13 +28,14 @@ pub(crate) struct Slow {
 }
 
 impl Slow {
-    /// As many places as each server has connections for them.
+    /// Creates a limiter with one permit for each connection reserved on a server.
     pub(crate) fn new(limits: SlowReads) -> Self {
         Self { limits, places: Arc::new(Places::new(&limits)) }
     }
 }
 
-/// A place that is kept for as long as the server may be at work for it: it does not notice when somebody goes away.
+/// A permit that is held as long as the server may work on the statement: the server does not notice a client that
+/// goes away.
 struct Occupied {
     place: Option<SlowReadPermit>,
     until: Instant,
@@ -59,7 +61,8 @@ impl Drop for Occupied {
 }
 
 impl PostgresStore {
-    /// Runs a read that no index answers, if there is a place for it. `conditions` are what makes it slow.
+    /// Runs a read that no index answers, if a permit is available. `conditions` are the query parameters that
+    /// make it slow.
     pub(crate) async fn slowly<T: Send>(
         &self,
         tenant: Tenant,
@@ -85,7 +88,7 @@ impl PostgresStore {
             occupied.leave();
             return answer.map_err(|_| out_of_time());
         }
-        // A replica that did not answer has taken no time from the server.
+        // A replica that did not answer has not used the primary's time.
         occupied.until = until();
         match timeout_at(occupied.until, self.nodes.read_apart(|it| &it.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {
