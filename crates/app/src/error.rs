@@ -325,8 +325,8 @@ impl Error {
     pub(crate) fn lines(&self) -> Vec<String> {
         let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let Self::Configuration { problems, warnings, .. } = self else { return vec![one_line(self.to_string())] };
-        let problems = problems.iter().map(|it| one_line(it.to_string()));
-        problems.chain(warnings.iter().map(|it| format!("warning: {it}"))).collect()
+        let problems = problems.iter().map(|problem| one_line(problem.to_string()));
+        problems.chain(warnings.iter().map(|warning| format!("warning: {warning}"))).collect()
     }
 
     /// Returns the exit status, by which scripts distinguish the errors.
@@ -353,7 +353,7 @@ fn explained(refusal: Refusal) -> String {
     match refusal {
         Refusal::NotFound => "there is none with this id".to_owned(),
         Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => {
-            let each = problems.as_slice().iter().map(|it| format!("{} {}", it.field, it.message));
+            let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
             each.collect::<Vec<_>>().join(", ")
         }
         Refusal::Denied(denied) => denied.message().trim_end_matches('.').to_owned(),

@@ -87,7 +87,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
 /// Returns the number of runtime threads. Requests have their own threads. Commits and background work run here,
 /// and cost less if fewer threads wake each other.
 fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |it| (it.get() / 2).max(1))
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
 async fn run(command: Command, config: &Config, output: Output) -> Result<(), Error> {

@@ -77,7 +77,7 @@ impl Running {
     pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, Error> {
         let metrics = telemetry::start_metrics()?;
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
-        let admin = config.admin_listen.map(|it| bind(it, Setting::AdminListen)).transpose()?;
+        let admin = config.admin_listen.map(|admin_listen| bind(admin_listen, Setting::AdminListen)).transpose()?;
         let listener = api.as_ref().map(|(listener, _)| listener.try_clone()).transpose();
         let listener = listener.map_err(Error::io("use", "the listener"))?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
@@ -88,10 +88,11 @@ impl Running {
         let (services, sender) = wiring::services_and_sender(config, wiring::link_base(config, listening)).await?;
         // Before this point, a signal ends the process immediately, also while it waits for the database.
         let signals = Signals::listen()?;
-        let url_of = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|it| wiring::local_url(it.1));
+        let url_of =
+            |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|listener| wiring::local_url(listener.1));
         let mut running = Self {
             url: url_of(&api),
-            metrics_url: url_of(&admin).map(|it| format!("{it}/metrics")),
+            metrics_url: url_of(&admin).map(|url| format!("{url}/metrics")),
             services,
             readiness: Readiness::starting(),
             drain_delay: config.drain_delay,
@@ -188,7 +189,7 @@ impl Running {
                 tracing::warn!(%error, "cannot create or drop partitions of the delivery log; the next sweep \
                                         retries");
             }
-            engine.run(async move { drop(stop.wait_for(|it| *it).await) }, DELIVERIES_GRACE).await;
+            engine.run(async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) }, DELIVERIES_GRACE).await;
         });
         self.loops.spawn(every(CONNECTIONS_UPKEEP, self.stop.subscribe(), move || {
             sender.sweep();
@@ -204,7 +205,7 @@ impl Running {
         }
         let mut stop = self.stop.subscribe();
         let mailer = Mailer::new(&self.services, Arc::new(transport), smtp.server.timeout);
-        let stopped = async move { drop(stop.wait_for(|it| *it).await) };
+        let stopped = async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) };
         self.deliveries.spawn(mailer.run(stopped, DELIVERIES_GRACE));
     }
 
@@ -288,7 +289,7 @@ fn failed(ended: Result<Ended, JoinError>) -> Error {
 }
 
 fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), Error> {
-    let bound = TcpListener::bind(address).and_then(|it| Ok((it.local_addr()?, it)));
+    let bound = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (local, listener) = bound.map_err(|source| Error::Listen { address, setting, source })?;
     Ok((listener, local))
 }
@@ -302,14 +303,14 @@ async fn until_stopped(
     let mut server = std::pin::pin!(server);
     tokio::select! {
         ended = &mut server => return ended,
-        _ = stop.wait_for(|it| *it) => {}
+        _ = stop.wait_for(|is_stopped| *is_stopped) => {}
     }
     tokio::join!(server, tell).0
 }
 
 /// Repeats work at an interval until the stop.
 async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Receiver<bool>, work: impl Fn() -> Fut) {
-    while timeout(interval, stop.wait_for(|it| *it)).await.is_err() {
+    while timeout(interval, stop.wait_for(|is_stopped| *is_stopped)).await.is_err() {
         work().await;
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
 
 /// Returns the permission bits of group and other users on a folder; 0 if it has none or does not exist.
 pub(crate) fn open_to_others(folder: &Path) -> u32 {
-    fs::metadata(folder).map_or(0, |it| it.permissions().mode() & 0o077)
+    fs::metadata(folder).map_or(0, |metadata| metadata.permissions().mode() & 0o077)
 }
 
 /// Returns `true` if the mode of a file has any bit of `mask`. A missing file has none.
@@ -98,7 +98,7 @@ fn write_beside(path: &Path, text: &str) -> io::Result<std::path::PathBuf> {
 /// # Errors
 /// The error of the operating system.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 

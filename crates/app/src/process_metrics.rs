@@ -102,7 +102,7 @@ fn boot_time(stat: &str) -> Option<u64> {
 /// Returns the soft limit of this name in `/proc/self/limits`, or 0 if it is unlimited.
 fn soft_limit(limits: &str, name: &str) -> u64 {
     let line = limits.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|it| it.split_ascii_whitespace().next()).and_then(|it| it.parse().ok()).unwrap_or(0)
+    line.and_then(|line| line.split_ascii_whitespace().next()).and_then(|value| value.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ impl ServingLock {
     /// [`Error::AlreadyServed`]; [`Error::Io`] if the file cannot be created.
     pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, Error> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
-        if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             private_file::create_folder(folder).map_err(Error::io("make the folder", folder))?;
         }
         let path = beside(path);

@@ -33,7 +33,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             expect_no_unfinished_copy(config).await?;
             let options = SqliteOptions::file(path);
             let opened = blocking(move || SqliteStore::open(&options)).await?;
-            Ok(Arc::new(opened.map_err(|it| unusable(config, &it))?))
+            Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
         }
         DatabaseUrl::Postgres(_) => {
             let pending = pending(config).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
                 return Err(Error::SchemaOld { database: config.database.masked(), pending });
             }
             let opened = PostgresStore::connect(&postgres(config)).await;
-            Ok(Arc::new(opened.map_err(|it| unusable(config, &it))?))
+            Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
         }
     }
 }
@@ -53,11 +53,11 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
             let found = blocking(move || candor_store_sqlite::is_copy_unfinished(&place)).await?;
-            found.map_err(|it| unusable(config, &it))?
+            found.map_err(|error| unusable(config, &error))?
         }
         DatabaseUrl::Postgres(_) => {
             let found = candor_store_postgres::is_copy_unfinished(&postgres(config)).await;
-            found.map_err(|it| unusable(config, &it))?
+            found.map_err(|error| unusable(config, &error))?
         }
     };
     if is_unfinished { Err(CopyFailure::Unfinished(config.database.masked()).into()) } else { Ok(()) }
@@ -73,11 +73,11 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
             let keys = blocking(move || candor_store_sqlite::master_keys(&place)).await?;
-            keys.map_err(|it| unusable(config, &it))
+            keys.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
             let keys = candor_store_postgres::master_keys(&postgres(config)).await;
-            keys.map_err(|it| unusable(config, &it))
+            keys.map_err(|error| unusable(config, &error))
         }
     }
 }
@@ -89,7 +89,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
 pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error> {
     let place = place(path);
     let empty = blocking(move || candor_store_sqlite::is_empty(&place)).await?;
-    empty.map_err(|it| unusable(config, &it))
+    empty.map_err(|error| unusable(config, &error))
 }
 
 /// Requires that the database exists. Commands that only use one must not create another at a mistyped path.
@@ -123,7 +123,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> 
             Err(ConnectError::NotYet(reason)) if begun.elapsed() < PATIENCE => reason,
             Err(error) => return Err(unusable(config, &error)),
         };
-        if told.is_none_or(|it| it.elapsed() >= TELL_AGAIN) {
+        if told.is_none_or(|instant| instant.elapsed() >= TELL_AGAIN) {
             told = Some(Instant::now());
             let (waited, most) = (begun.elapsed().as_secs(), PATIENCE.as_secs());
             tracing::warn!(
@@ -145,11 +145,11 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
             let applied = blocking(move || candor_store_sqlite::migrate(&place)).await?;
-            applied.map_err(|it| unusable(config, &it))
+            applied.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
             let applied = candor_store_postgres::migrate(&postgres(config)).await;
-            applied.map_err(|it| unusable(config, &it))
+            applied.map_err(|error| unusable(config, &error))
         }
     }
 }
@@ -163,7 +163,7 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
         DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
         DatabaseUrl::Postgres(_) => {
             let done = candor_store_postgres::distribute(&postgres(config), shards).await;
-            done.map_err(|it| unusable(config, &it))
+            done.map_err(|error| unusable(config, &error))
         }
     }
 }
@@ -177,11 +177,11 @@ pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, Error> {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
             let pending = blocking(move || candor_store_sqlite::pending_migrations(&place)).await?;
-            pending.map_err(|it| unusable(config, &it))
+            pending.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
             let pending = candor_store_postgres::pending(&postgres(config)).await;
-            pending.map_err(|it| unusable(config, &it))
+            pending.map_err(|error| unusable(config, &error))
         }
     }
 }
@@ -195,7 +195,7 @@ fn postgres(config: &Config) -> PostgresOptions {
         DatabaseUrl::Postgres(url) => url.reveal(),
         DatabaseUrl::Sqlite(_) => "",
     };
-    let replica_url = config.database_replica.as_ref().map(|it| it.reveal().to_owned());
+    let replica_url = config.database_replica.as_ref().map(|database_replica| database_replica.reveal().to_owned());
     PostgresOptions { replica_url, ..PostgresOptions::new(url, config.database_pool) }
 }
 
@@ -217,7 +217,7 @@ pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(),
 /// Runs blocking work, such as opening SQLite, on a thread outside the async runtime.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|it| Error::Defect { what: "open the database", reason: it.to_string() })
+    done.map_err(|error| Error::Defect { what: "open the database", reason: error.to_string() })
 }
 
 fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {

@@ -178,13 +178,13 @@ pub(crate) fn filter(text: &str) -> Result<String, String> {
 pub(crate) fn start_logs(config: &Config) -> Result<Option<Export>, Error> {
     let defect = |reason: String| Error::Defect { what: "start the log", reason };
     let filter = format!("{QUIET},{}=off,{}", traces::TARGET, config.log);
-    let filter: Targets = filter.parse().map_err(|it: ParseError| defect(it.to_string()))?;
+    let filter: Targets = filter.parse().map_err(|error: ParseError| defect(error.to_string()))?;
     let export = traces::export()?;
     let started = match &export {
         None => tracing_subscriber::registry().with(filter).with(lines(config)).try_init(),
         Some(export) => with_traces(filter, config, export),
     };
-    started.map_err(|it| defect(it.to_string()))?;
+    started.map_err(|error| defect(error.to_string()))?;
     Ok(export)
 }
 
@@ -221,9 +221,9 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
     let mails = Matcher::Prefix("candor_mail_".to_owned());
     let builder = PrometheusBuilder::new()
         .set_buckets_for_metric(seconds, &SECONDS)
-        .and_then(|it| it.set_buckets_for_metric(deliveries, &DELIVERY_SECONDS))
-        .and_then(|it| it.set_buckets_for_metric(mails, &DELIVERY_SECONDS));
-    let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|it| defect(it.to_string()))?;
+        .and_then(|builder| builder.set_buckets_for_metric(deliveries, &DELIVERY_SECONDS))
+        .and_then(|builder| builder.set_buckets_for_metric(mails, &DELIVERY_SECONDS));
+    let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|error| defect(error.to_string()))?;
     for (shape, name, says) in METRICS {
         match shape {
             Shape::Counter => metrics::describe_counter!(name, says),
@@ -269,8 +269,9 @@ mod tests {
     fn the_help_of_a_metric_stands_alone() {
         // The exporter has its own order, so a help text must not refer to the metric before it.
         for (_, name, help) in METRICS {
-            let refers =
-                help.split(|it: char| !it.is_alphanumeric()).any(|it| ["them", "those", "these"].contains(&it));
+            let refers = help
+                .split(|character: char| !character.is_alphanumeric())
+                .any(|character| ["them", "those", "these"].contains(&character));
             assert!(!refers && help.ends_with('.'), "{name}: {help}");
         }
     }

@@ -76,7 +76,7 @@ pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> 
 fn limits(config: &Config) -> Result<Limits, Error> {
     let RateLimiter::Redis(server) = &config.rate_limiter else { return Ok(Limits::default()) };
     let store =
-        rate_limit_store(server).map_err(|it| Error::Defect { what: "count quotas", reason: it.to_string() })?;
+        rate_limit_store(server).map_err(|error| Error::Defect { what: "count quotas", reason: error.to_string() })?;
     Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
 }
 
@@ -93,8 +93,9 @@ pub(crate) fn rate_limit_store(server: &RedisServer) -> Result<RedisRateLimits, 
 /// # Errors
 /// [`Error::Mail`] if TLS cannot be set up.
 pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, Error> {
-    let settings = |it: &Smtp| SmtpSettings { server: it.server.clone(), from: it.from.clone(), authorities: vec![] };
-    let transport = config.smtp.as_ref().map(|it| SmtpTransport::new(settings(it)));
+    let settings =
+        |smtp: &Smtp| SmtpSettings { server: smtp.server.clone(), from: smtp.from.clone(), authorities: vec![] };
+    let transport = config.smtp.as_ref().map(|smtp| SmtpTransport::new(settings(smtp)));
     Ok(transport.transpose()?)
 }
 
@@ -102,12 +103,12 @@ pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, E
 /// creates them with mode 0700, so these were created by another program.
 pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
     let DatabaseUrl::Sqlite(database) = &config.database else { return vec![] };
-    let beside = database.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut folders = vec![beside.to_owned()];
     if beside != config.data_dir {
         folders.push(config.data_dir.clone());
     }
-    folders.retain(|it| private_file::open_to_others(it) != 0);
+    folders.retain(|folder| private_file::open_to_others(folder) != 0);
     folders
 }
 
@@ -330,7 +331,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
         Some(text) => text,
         None => {
             let made = vault::generate(ids)
-                .map_err(|it| Error::Defect { what: "make a master key", reason: it.to_string() })?;
+                .map_err(|error| Error::Defect { what: "make a master key", reason: error.to_string() })?;
             private_file::create(&path, &format!("{made}\n")).map_err(Error::io("write", &path))?
         }
     };

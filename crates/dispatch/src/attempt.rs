@@ -64,7 +64,7 @@ pub fn admit<M>(
         return Ok(());
     }
     let dropped = waiting.job.resume(id(), to.url, &settings.schedule, now);
-    dropped.map_or(Ok(()), |it| Err(AttemptResult::Settled(Box::new(it))))
+    dropped.map_or(Ok(()), |result| Err(AttemptResult::Settled(Box::new(result))))
 }
 
 /// Returns the result of a delivery whose attempt needs data that the store failed to look up: it is due

@@ -75,7 +75,7 @@ impl Search {
     }
 
     fn is_due(&self, now: Duration, full: &[QueueKey]) -> bool {
-        let is_free = |it: &QueueKey| full.binary_search(it).is_err();
+        let is_free = |queue: &QueueKey| full.binary_search(queue).is_err();
         self.has_more || now >= self.look_at || self.passed_over.iter().any(is_free)
     }
 
@@ -142,7 +142,7 @@ impl Claims {
     /// Sets how many more deliveries each of these queues can take. Taking fewer from a long queue would only
     /// cause more claims.
     pub(crate) fn each_takes(&mut self, count: Option<usize>) {
-        self.each = count.map_or(EACH, |it| it.max(EACH));
+        self.each = count.map_or(EACH, |count| count.max(EACH));
     }
 
     /// Returns the next claim, if any. `full` lists the queues to skip, in order.
@@ -214,7 +214,7 @@ impl Claims {
 }
 
 fn queues_of(claimed: &Claimed) -> HashSet<QueueKey> {
-    claimed.jobs.iter().map(|it| (it.tenant, it.webhook_id)).collect()
+    claimed.jobs.iter().map(|job| (job.tenant, job.webhook_id)).collect()
 }
 
 fn to_u16(it: usize) -> u16 {

@@ -183,12 +183,12 @@ impl<M> Dispatcher<M> {
     /// capacity.
     pub fn take_in(&mut self, deliveries: Vec<Waiting<M>>, ends: Ends, reserved: usize, now: Now) {
         self.release(reserved);
-        let offer = |it: Waiting<M>| {
-            if self.unsettled.leased_again(&it.job) {
+        let offer = |waiting: Waiting<M>| {
+            if self.unsettled.leased_again(&waiting.job) {
                 return None;
             }
-            let queue = (it.job.tenant, it.job.webhook_id);
-            self.queues.offer(queue, it, ends).err().map(|it| it.job)
+            let queue = (waiting.job.tenant, waiting.job.webhook_id);
+            self.queues.offer(queue, waiting, ends).err().map(|waiting| waiting.job)
         };
         let refused = deliveries.into_iter().filter_map(offer).collect();
         self.give_back(refused, Some(ends), now);
@@ -268,12 +268,12 @@ impl<M> Dispatcher<M> {
             return Completed::default();
         };
         self.queues.recorded(batch.finished.len());
-        if batch.finished.iter().any(|it| matches!(it.result, AttemptResult::Back(_))) {
+        if batch.finished.iter().any(|result| matches!(result.result, AttemptResult::Back(_))) {
             // There was no capacity for these a moment ago.
             self.claims.look_at_due();
         }
-        let jobs = batch.finished.iter().map(|it| it.job);
-        let leased_again = jobs.filter(|it| self.unsettled.confirm(it, batch.is_first_call())).collect();
+        let jobs = batch.finished.iter().map(|result| result.job);
+        let leased_again = jobs.filter(|job| self.unsettled.confirm(job, batch.is_first_call())).collect();
         self.give_back(leased_again, None, now);
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
@@ -291,7 +291,7 @@ impl<M> Dispatcher<M> {
             RecordRefusal::Unrecordable => {
                 let given_up = self.outcomes.divide(batch);
                 self.queues.recorded(usize::from(given_up.is_some()));
-                given_up.iter().for_each(|it| self.unsettled.forget(it));
+                given_up.iter().for_each(|job| self.unsettled.forget(job));
                 given_up
             }
         }
@@ -300,7 +300,7 @@ impl<M> Dispatcher<M> {
     /// Stops new attempts and gives back the waiting deliveries. Returns the number of running attempts. The
     /// dispatcher is done when [`Dispatcher::recording`] returns [`Recording::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
-        let waiting = self.queues.close().into_iter().map(|it| it.job).collect();
+        let waiting = self.queues.close().into_iter().map(|waiting| waiting.job).collect();
         self.give_back(waiting, None, now);
         self.wakes.records = true;
         self.queues.attempts()

@@ -295,7 +295,8 @@ impl<T> SubscriptionQueues<T> {
     pub(crate) fn full(&self) -> Vec<QueueKey> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
-        let mut full: Vec<_> = self.queues.iter().filter(|(_, it)| is_full(it)).map(|(queue, _)| *queue).collect();
+        let mut full: Vec<_> =
+            self.queues.iter().filter(|(_, queue)| is_full(queue)).map(|(queue, _)| *queue).collect();
         full.extend(self.left_alone.queues());
         full.sort_unstable();
         full.dedup();
@@ -326,7 +327,7 @@ impl<T> SubscriptionQueues<T> {
         self.slow.waiting = 0;
         let mut queues: Vec<_> = self.queues.iter_mut().collect();
         queues.sort_unstable_by_key(|(queue, _)| **queue);
-        queues.into_iter().flat_map(|(_, it)| it.waiting.drain(..)).map(|(item, _)| item).collect()
+        queues.into_iter().flat_map(|(_, queue)| queue.waiting.drain(..)).map(|(item, _)| item).collect()
     }
 
     pub(crate) const fn is_open(&self) -> bool {
@@ -341,7 +342,7 @@ impl<T> SubscriptionQueues<T> {
     /// Forgets the pace of empty queues if too many are remembered.
     fn tidy(&mut self) {
         if self.queues.len() > REMEMBERED {
-            self.queues.retain(|_, it| !it.is_idle());
+            self.queues.retain(|_, queue| !queue.is_idle());
         }
     }
 }

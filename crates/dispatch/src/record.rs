@@ -89,7 +89,7 @@ impl Batch {
     }
 
     fn results(&self) -> AttemptResults {
-        self.finished.iter().map(|it| (it.job, it.result.clone())).collect()
+        self.finished.iter().map(|result| (result.job, result.result.clone())).collect()
     }
 
     /// Returns one delta per queue, ordered by queue, so that concurrent workers lock subscriptions in the

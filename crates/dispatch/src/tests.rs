@@ -39,7 +39,7 @@ fn waiting(job: Job) -> Waiting<()> {
 /// Adds deliveries and lets each attempt fail.
 fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
     let ends = machine.reserve(1, now).unwrap();
-    machine.take_in((1..=count).map(|it| waiting(job(it))).collect(), ends, 1, now);
+    machine.take_in((1..=count).map(|number| waiting(job(number))).collect(), ends, 1, now);
     while let Some(begun) = machine.next_attempt(now) {
         let answered = Answered { status: 500, duration_ms: 3, outcome: AttemptOutcome::Failed(FailureReason::Status) };
         let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
@@ -133,14 +133,14 @@ fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
     let (mut given_up, mut recorded) = (vec![], vec![]);
     while let Some(batch) = machine.next_batch() {
         let (results, _) = batch.call();
-        if results.iter().any(|(it, _)| *it == job(4)) {
+        if results.iter().any(|(result, _)| *result == job(4)) {
             given_up.extend(machine.not_recorded(batch, RecordRefusal::Unrecordable, at(0)));
         } else {
-            recorded.extend(results.into_iter().map(|(it, _)| it));
+            recorded.extend(results.into_iter().map(|(result, _)| result));
             machine.recorded(batch, Recorded::default(), at(0));
         }
     }
-    recorded.sort_by_key(|it| it.event_id);
+    recorded.sort_by_key(|delivery| delivery.event_id);
     assert_eq!((given_up, machine.held()), (vec![job(4)], 0));
     assert_eq!(recorded, [job(1), job(2), job(3), job(5)]);
 }
@@ -150,7 +150,7 @@ fn the_end_comes_when_everything_is_recorded_and_claims_are_dealt_with() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     let ends = machine.reserve(1, at(0)).unwrap();
-    machine.take_in((0..20).map(|it| waiting(job(it))).collect(), ends, 1, at(0));
+    machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
     let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
     assert_eq!((machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(1, at(1))), (8, None, None));
     let kept = machine.claimed(&order, Claimed { jobs: vec![job(30)], next: None }, at(2));
@@ -181,7 +181,7 @@ fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_lon
     assert_eq!(admits(&resumed, true, NOON.plus_seconds(112_350)), Ok(()));
     let dropped = admits(&resumed, true, NOON.plus_seconds(112_351)).unwrap_err();
     let Finished { delta, .. } = crate::unsent(job(1), dropped.clone());
-    assert!(matches!(dropped, AttemptResult::Settled(_)) && delta.is_some_and(|it| it.streak.failures == 0));
+    assert!(matches!(dropped, AttemptResult::Settled(_)) && delta.is_some_and(|delta| delta.streak.failures == 0));
     assert_eq!(store_failed(NOON), AttemptResult::Back(NOON.plus_seconds(5)));
 }
 

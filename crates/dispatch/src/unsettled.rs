@@ -49,7 +49,7 @@ impl Unsettled {
     /// process may have been recorded after the claim. If the old lease had not expired, the claim came after
     /// the result.
     pub(crate) fn is_doubtful(&self, job: &Job, at: Timestamp) -> bool {
-        self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|it| it <= at))
+        self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|limit| limit <= at))
     }
 
     /// Holds a delivery. If it is held already, notes that it was leased again and returns `false`.
@@ -63,7 +63,7 @@ impl Unsettled {
 
     /// Returns `true` if the delivery is already held, and notes that it was leased again.
     pub(crate) fn leased_again(&mut self, job: &Job) -> bool {
-        self.held.get_mut(&key(job)).map(|it| it.leased_again = true).is_some()
+        self.held.get_mut(&key(job)).map(|lease| lease.leased_again = true).is_some()
     }
 
     /// Releases a delivery without a result.

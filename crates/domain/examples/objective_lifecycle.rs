@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Says what a decision implies, and goes on with the new state.
 fn told(decision: Decision<Objective>) -> Objective {
-    let events: Vec<_> = decision.events.iter().map(|it| it.word()).collect();
+    let events: Vec<_> = decision.events.iter().map(|event| event.word()).collect();
     println!("{:<18} is {:<12} events: {}", decision.audit.action, decision.state.status.word(), events.join(", "));
     for notice in &decision.notices {
         println!("{:<18} {}", "", notice.title);

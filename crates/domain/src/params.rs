@@ -89,7 +89,7 @@ impl Params {
 
     fn values(&mut self, name: &str) -> Vec<String> {
         self.known.push(name.to_owned());
-        self.pairs.iter().filter(|(it, _)| it == name).map(|(_, value)| value.clone()).collect()
+        self.pairs.iter().filter(|(pair, _)| pair == name).map(|(_, value)| value.clone()).collect()
     }
 
     /// What a reader of parameters reads: it is given one that says nothing, and answers are not looked at.
@@ -127,7 +127,7 @@ impl Params {
 
     /// What was given for a parameter.
     pub(crate) fn values_of(&self, name: &'static str) -> impl Iterator<Item = &str> {
-        self.pairs.iter().filter(move |(it, _)| it == name).map(|(_, value)| &**value)
+        self.pairs.iter().filter(move |(pair, _)| pair == name).map(|(_, value)| &**value)
     }
 
     /// A parameter that may be given once, with one more condition, which depends on more than its value.
@@ -179,7 +179,7 @@ impl Params {
     ) -> Vec<(String, String)> {
         self.note(|| Parameter::Keyed { prefix, about });
         let start = format!("filter[{prefix}.");
-        let is_keyed = |it: &&String| it.starts_with(&start) && it.ends_with(']');
+        let is_keyed = |text: &&String| text.starts_with(&start) && text.ends_with(']');
         let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();
         if names.len() > MAX_REPEATS {
             self.problems.add(&start, Flaw::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
@@ -189,7 +189,7 @@ impl Params {
         let mut keyed = Vec::new();
         for name in names {
             let key = name[start.len()..name.len() - 1].to_owned();
-            let value = self.single(&name, |it| is_key(&key).map(|()| it.to_owned()));
+            let value = self.single(&name, |text| is_key(&key).map(|()| text.to_owned()));
             keyed.extend(value.map(|value| (key, value)));
         }
         keyed
@@ -246,7 +246,7 @@ impl Params {
         let words = || sorts.clone().map(|(word, _)| word).collect::<Vec<_>>();
         let sort = self.single("sort", |text| {
             let known = sorts.clone().find(|(word, _)| *word == text);
-            known.map(|(_, it)| it).ok_or_else(|| Flaw::one_of(&words()))
+            known.map(|(_, value)| value).ok_or_else(|| Flaw::one_of(&words()))
         });
         self.paged(name, sort.unwrap_or(default), filter, expand)
     }
@@ -297,10 +297,10 @@ fn sized(value: &str) -> Result<&str, Flaw> {
 
 fn limit(text: &str) -> Result<u16, Flaw> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Flaw::format("a whole number"));
     }
-    let limit = text.parse().ok().filter(|it| (1..=MAX_LIMIT).contains(it));
+    let limit = text.parse().ok().filter(|number| (1..=MAX_LIMIT).contains(number));
     limit.ok_or_else(|| Flaw::new(Code::OutOfRange, format!("must be from 1 to {MAX_LIMIT}")))
 }
 

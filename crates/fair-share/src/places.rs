@@ -85,7 +85,7 @@ impl Places {
     fn share(&self, tenant: Tenant) -> Arc<Semaphore> {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if tenants.len() >= MOST_TENANTS {
-            tenants.retain(|_, it| Arc::strong_count(it) > 1);
+            tenants.retain(|_, tenant| Arc::strong_count(tenant) > 1);
         }
         Arc::clone(tenants.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(self.share))))
     }

@@ -34,7 +34,7 @@ impl FromStr for Network {
     type Err = NotANetwork;
 
     fn from_str(text: &str) -> Result<Self, NotANetwork> {
-        let (address, length) = text.split_once('/').map_or((text, None), |(it, length)| (it, Some(length)));
+        let (address, length) = text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
         let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
         let width = if address.is_ipv4() { 32 } else { 128 };
         let length: u32 = length.map_or(Ok(width), str::parse).map_err(|_| NotANetwork)?;
@@ -128,7 +128,7 @@ mod tests {
         for line in forwarded {
             headers.append(HeaderName::from_static(FORWARDED_FOR), HeaderValue::from_static(line));
         }
-        let trusted: Vec<_> = trusted.iter().map(|it| network(it)).collect();
+        let trusted: Vec<_> = trusted.iter().map(|range| network(range)).collect();
         client(Some(ip(peer)), &headers, &trusted).address
     }
 

@@ -31,7 +31,7 @@ impl Asset {
     pub(crate) fn new(content_type: HeaderValue, plain: Bytes) -> Self {
         let mut tag = String::with_capacity(TAG_DIGITS);
         for byte in &Fingerprint::of_bytes("", "", "", &plain).to_bytes()[..TAG_DIGITS / 2] {
-            tag.extend([byte >> 4, byte & 15].map(|it| char::from_digit(u32::from(it), 16).unwrap_or('0')));
+            tag.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0')));
         }
         Self { content_type, tag, plain, zstd: OnceLock::new(), gzip: OnceLock::new() }
     }
@@ -46,25 +46,27 @@ impl Asset {
 
     /// Answers with the client's preferred encoding, or with 304 if its copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
-        let encoded = compress::wanted(request).and_then(|it| Some((it, self.encoded(it)?)));
+        let encoded = compress::wanted(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
         let tag = match &encoded {
             None => format!("\"{}\"", self.tag),
             Some((encoding, _)) => format!("\"{}-{}\"", self.tag, encoding.name()),
         };
-        let lines = request.get_all(IF_NONE_MATCH).filter_map(|it| it.to_str().ok());
+        let lines = request.get_all(IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
         let mut answer = if etag::names(lines, &tag) {
             Answer::empty(StatusCode::NOT_MODIFIED)
         } else {
             let (encoding, body) = encoded.map_or((None, &self.plain), |(encoding, body)| (Some(encoding), body));
             let mut answer = Answer::with_body(self.content_type.clone(), body.clone());
-            answer.headers.extend(encoding.map(|it| (CONTENT_ENCODING, HeaderValue::from_static(it.name()))));
+            answer
+                .headers
+                .extend(encoding.map(|encoding| (CONTENT_ENCODING, HeaderValue::from_static(encoding.name()))));
             answer
         };
         answer.is_encoded = true;
         answer.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         answer.headers.push((CACHE_CONTROL, CACHED));
-        answer.headers.extend(HeaderValue::try_from(tag).ok().map(|it| (ETAG, it)));
+        answer.headers.extend(HeaderValue::try_from(tag).ok().map(|value| (ETAG, value)));
         answer
     }
 
@@ -93,7 +95,7 @@ mod tests {
     }
 
     fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a HeaderValue> {
-        answer.headers.iter().find(|(it, _)| it.as_str() == name).map(|(_, value)| value)
+        answer.headers.iter().find(|(header, _)| header.as_str() == name).map(|(_, value)| value)
     }
 
     #[test]
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn each_form_has_a_tag_and_a_copy_that_is_still_good_is_not_sent_again() {
         let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
-        let tags = ["zstd", "gzip", ""].map(|it| header(&asset.answer(&asked(it, None)), "etag").unwrap().clone());
+        let tags = ["zstd", "gzip", ""].map(|name| header(&asset.answer(&asked(name, None)), "etag").unwrap().clone());
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
         let again = asset.answer(&asked("gzip", Some(&tags[1])));
         assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));

@@ -40,7 +40,7 @@ pub(crate) fn once(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
         Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
         Encoding::Gzip => gzip(body, Compression::default()),
     };
-    smaller.ok().filter(|it| it.len() < body.len()).map(Bytes::from)
+    smaller.ok().filter(|smaller| smaller.len() < body.len()).map(Bytes::from)
 }
 
 /// Compresses a body if the client accepts an encoding and the body is large enough.
@@ -79,9 +79,11 @@ fn gzip(body: &[u8], level: Compression) -> std::io::Result<Vec<u8>> {
 pub(crate) fn wanted(headers: &HeaderMap) -> Option<Encoding> {
     let mut quality = [None, None];
     let mut others = None;
-    for part in headers.get_all(ACCEPT_ENCODING).filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(',')) {
+    for part in
+        headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
+    {
         let (name, weight) = part.split_once(';').map_or((part, None), |(name, weight)| (name, Some(weight)));
-        let weight = weight.map_or(Some(1.0), |it| it.trim().strip_prefix("q=")?.trim().parse::<f32>().ok());
+        let weight = weight.map_or(Some(1.0), |weight| weight.trim().strip_prefix("q=")?.trim().parse::<f32>().ok());
         match name.trim().to_ascii_lowercase().as_str() {
             "zstd" => quality[0] = weight,
             "gzip" | "x-gzip" => quality[1] = weight,
@@ -89,7 +91,7 @@ pub(crate) fn wanted(headers: &HeaderMap) -> Option<Encoding> {
             _ => {}
         }
     }
-    let [zstd, gzip] = quality.map(|it| it.or(others).unwrap_or(0.0));
+    let [zstd, gzip] = quality.map(|quality| quality.or(others).unwrap_or(0.0));
     if zstd <= 0.0 && gzip <= 0.0 {
         return None;
     }

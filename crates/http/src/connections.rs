@@ -23,8 +23,8 @@ impl Connections {
 
     /// Counts a connection until the permit is dropped. Returns `None` if the client has too many.
     pub(crate) fn admit(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionPermit> {
-        let Some(peer) = peer.map(|it| it.to_canonical()) else { return Some(ConnectionPermit(None)) };
-        if self.exempt.iter().any(|it| it.contains(peer)) {
+        let Some(peer) = peer.map(|peer| peer.to_canonical()) else { return Some(ConnectionPermit(None)) };
+        if self.exempt.iter().any(|network| network.contains(peer)) {
             return Some(ConnectionPermit(None));
         }
         let bucket = address::bucket(peer);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn proxies_that_are_trusted_have_as_many_as_they_like() {
         let all = Connections::of_at_most(1, vec!["10.0.0.0/8".parse().unwrap()]);
-        let places: Vec<_> = ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"].map(|it| all.admit(ip(it))).into();
+        let places: Vec<_> = ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"].map(|name| all.admit(ip(name))).into();
         assert!(places.iter().all(Option::is_some));
     }
 }

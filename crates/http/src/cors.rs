@@ -22,8 +22,8 @@ pub(crate) struct Cors {
 
 impl Cors {
     pub(crate) fn new(origins: &[String]) -> Self {
-        let origins = origins.iter().map(|it| it.trim_end_matches('/').to_owned()).collect::<Vec<_>>();
-        Self { any: origins.iter().any(|it| it == "*"), origins }
+        let origins = origins.iter().map(|origin| origin.trim_end_matches('/').to_owned()).collect::<Vec<_>>();
+        Self { any: origins.iter().any(|origin| origin == "*"), origins }
     }
 
     /// Adds the headers that let pages of a listed origin read the answer.
@@ -32,7 +32,7 @@ impl Cors {
             return;
         }
         response.append(VARY, HeaderValue::from_static("Origin"));
-        let Some(origin) = request.get(ORIGIN).filter(|it| self.allows(it)) else { return };
+        let Some(origin) = request.get(ORIGIN).filter(|request| self.allows(request)) else { return };
         response.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(RESPONSE_HEADERS));
         if !request.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
@@ -46,6 +46,6 @@ impl Cors {
     }
 
     fn allows(&self, origin: &HeaderValue) -> bool {
-        self.any || origin.to_str().is_ok_and(|it| self.origins.iter().any(|allowed| allowed == it))
+        self.any || origin.to_str().is_ok_and(|text| self.origins.iter().any(|allowed| allowed == text))
     }
 }

@@ -183,7 +183,7 @@ impl Api {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
         let found = self.services.auth.authenticate(key).await;
         tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
-        exchange.caller = found.map_err(|it| ErrorResponse::from(candor_service::Error::from(it)))?;
+        exchange.caller = found.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
         Ok(exchange.caller.clone())
     }
 
@@ -303,7 +303,7 @@ impl Api {
             };
             Idempotency { key, fingerprint }
         });
-        let if_match = request.headers().get_all(IF_MATCH).map(|it| it.to_str().unwrap_or_default());
+        let if_match = request.headers().get_all(IF_MATCH).map(|value| value.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
         let body = members(body)?;
         let unexpected_fields =

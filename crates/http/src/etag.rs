@@ -32,7 +32,7 @@ fn version(tag: &str) -> Option<Version> {
 }
 
 fn number(digits: &str) -> Option<u64> {
-    if digits.len() != DIGITS || !digits.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f')) {
+    if digits.len() != DIGITS || !digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
         return None;
     }
     Some(u64::from_str_radix(digits, 16).ok()?.wrapping_mul(UNSCRAMBLE))
@@ -45,7 +45,7 @@ pub(crate) fn precondition<'a>(lines: impl Iterator<Item = &'a str>) -> Option<P
         if line.trim() == "*" {
             return Some(Precondition::Any);
         }
-        versions.get_or_insert_with(Vec::new).extend(line.split(',').filter_map(|it| version(it.trim())));
+        versions.get_or_insert_with(Vec::new).extend(line.split(',').filter_map(|part| version(part.trim())));
     }
     versions.map(Precondition::OneOf)
 }
@@ -53,7 +53,7 @@ pub(crate) fn precondition<'a>(lines: impl Iterator<Item = &'a str>) -> Option<P
 /// Returns whether `If-None-Match` names the tag, by weak comparison (RFC 9110 §13.1.2).
 pub(crate) fn names<'a>(mut lines: impl Iterator<Item = &'a str>, tag: &str) -> bool {
     lines.any(|line| {
-        line.trim() == "*" || line.split(',').any(|it| it.trim().strip_prefix("W/").unwrap_or(it.trim()) == tag)
+        line.trim() == "*" || line.split(',').any(|part| part.trim().strip_prefix("W/").unwrap_or(part.trim()) == tag)
     })
 }
 
@@ -73,9 +73,9 @@ mod tests {
     fn what_stands_beside_a_version_makes_another_tag_of_it() {
         let tags = [tag(Version(1), 0), tag(Version(1), 1), tag(Version(1), 2), tag(Version(2), 1)];
         for (at, one) in tags.iter().enumerate() {
-            let named: Vec<_> = tags.iter().map(|it| names([it.as_str()].into_iter(), one)).collect();
-            assert_eq!(named.iter().position(|it| *it), Some(at), "{one}");
-            assert_eq!(named.iter().filter(|it| **it).count(), 1, "{one}");
+            let named: Vec<_> = tags.iter().map(|tag| names([tag.as_str()].into_iter(), one)).collect();
+            assert_eq!(named.iter().position(|is_match| *is_match), Some(at), "{one}");
+            assert_eq!(named.iter().filter(|is_match| **is_match).count(), 1, "{one}");
         }
     }
 

@@ -46,7 +46,8 @@ impl Exchange<'_> {
     /// Returns the client's address and user agent for the audit log.
     pub(crate) fn origin(&self) -> Origin {
         let agent = self.request.headers().get(actix_web::http::header::USER_AGENT);
-        let agent = agent.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
+        let agent =
+            agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
         Origin { ip: Some(self.client.to_string()), user_agent: agent, api_key: None }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn head(uri: &actix_web::http::Uri, headers: &HeaderMap) -> Result<()
 /// Decodes a query string of form-encoded pairs, in which `+` is a space.
 pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, ErrorResponse> {
     let mut pairs = Vec::new();
-    for pair in text.split('&').filter(|it| !it.is_empty()) {
+    for pair in text.split('&').filter(|part| !part.is_empty()) {
         if pairs.len() == MAX_PARAMETERS {
             return Err(ErrorResponse::malformed(format!("The query must have at most {MAX_PARAMETERS} parameters.")));
         }
@@ -56,7 +56,7 @@ pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, ErrorResponse> 
 }
 
 fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
-    if !text.bytes().any(|it| matches!(it, b'%' | b'+')) {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Ok(Cow::Borrowed(text));
     }
     let mut out = Vec::with_capacity(text.len());
@@ -65,7 +65,8 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
         out.push(match byte {
             b'+' => b' ',
             b'%' => {
-                let digits = [bytes.next(), bytes.next()].map(|it| it.and_then(|it| char::from(it).to_digit(16)));
+                let digits =
+                    [bytes.next(), bytes.next()].map(|digit| digit.and_then(|digit| char::from(digit).to_digit(16)));
                 let [Some(high), Some(low)] = digits else {
                     return Err(ErrorResponse::malformed(
                         "The query has a % that two hexadecimal digits do not follow.",
@@ -84,7 +85,7 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ErrorResponse> {
     let mut lines = headers.get_all(IDEMPOTENCY_KEY);
     let Some(line) = lines.next() else { return Ok(None) };
-    let key = line.to_str().ok().and_then(|it| IdempotencyKey::parse(it).ok());
+    let key = line.to_str().ok().and_then(|text| IdempotencyKey::parse(text).ok());
     if let (Some(key), None) = (key, lines.next()) {
         return Ok(Some(key));
     }
@@ -95,20 +96,20 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
 
 /// Reads a JSON body to its end.
 pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
-    whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|it| it.error(too_large))
+    whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|error| error.error(too_large))
 }
 
 /// Reads a CSV file to its end. A file that is too large is reported as an error of the file, not of the
 /// protocol (decision E8).
 pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
     let headers = request.headers();
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
-    if length.is_some_and(|it| it != "0") || headers.contains_key(TRANSFER_ENCODING) {
+    let length = headers.get(CONTENT_LENGTH).and_then(|header| header.to_str().ok());
+    if length.is_some_and(|length| length != "0") || headers.contains_key(TRANSFER_ENCODING) {
         is_type(headers, CSV)?;
     }
     let too_large = || ErrorResponse::from(Refusal::invalid("body", csv::too_many_bytes()));
     // Large files need more time than JSON bodies on a slow line.
-    let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|it| it.error(too_large))?;
+    let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|error| error.error(too_large))?;
     if bytes.is_empty() {
         return Err(ErrorResponse::malformed("The body is missing; it must be a CSV file."));
     }
@@ -140,8 +141,10 @@ const PASSED_OVER_TIME: Duration = Duration::from_secs(2);
 
 /// Reads and discards the body of a refused request. Larger bodies close the connection.
 pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
-    let Some(length) = content_length(request).filter(|it| (1..=PASSED_OVER_BYTES).contains(it)) else { return };
-    let _receiving = request.conn_data::<ReadGate>().map(|it| it.receiving(Some(length)));
+    let Some(length) = content_length(request).filter(|length| (1..=PASSED_OVER_BYTES).contains(length)) else {
+        return;
+    };
+    let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.receiving(Some(length)));
     let rest = async { while matches!(payload.next().await, Some(Ok(_))) {} };
     // On a timeout the connection closes, as the answer announces.
     let _ = tokio::time::timeout(PASSED_OVER_TIME, rest).await;
@@ -153,10 +156,10 @@ fn content_length(request: &HttpRequest) -> Option<u64> {
 
 async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: usize) -> Result<Bytes, Cut> {
     let length = content_length(request);
-    if length.is_some_and(|it| it > most as u64) {
+    if length.is_some_and(|length| length > most as u64) {
         return Err(Cut::TooLarge);
     }
-    let _receiving = request.conn_data::<ReadGate>().map(|it| it.receiving(length));
+    let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.receiving(length));
     tokio::time::timeout(time, gathered(payload, most)).await.unwrap_or(Err(Cut::Slow))
 }
 
@@ -190,20 +193,20 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
 /// Requires a media type in UTF-8.
 pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResponse> {
     let unsupported = |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    if headers.get(CONTENT_ENCODING).is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    if headers.get(CONTENT_ENCODING).is_some_and(|header| !header.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return unsupported("The body must be sent without a content encoding.".to_owned());
     }
     let Some(line) = headers.get(CONTENT_TYPE) else {
         return Err(ErrorResponse::malformed(format!("The header Content-Type is missing; it must be {wanted}.")));
     };
     let mut parts = line.to_str().unwrap_or_default().split(';').map(str::trim);
-    let utf8 = |it: &str| match it.split_once('=') {
+    let utf8 = |text: &str| match text.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
             value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
         }
         _ => true,
     };
-    if parts.next().is_some_and(|it| it.eq_ignore_ascii_case(wanted)) && parts.all(utf8) {
+    if parts.next().is_some_and(|part| part.eq_ignore_ascii_case(wanted)) && parts.all(utf8) {
         return Ok(());
     }
     unsupported(format!("The body must be {wanted} in UTF-8."))
@@ -241,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_json_is_said_with_its_place() {
-        let message = |text: &str| json(text.as_bytes()).err().map(|it| it.message.into_owned()).unwrap_or_default();
+        let message =
+            |text: &str| json(text.as_bytes()).err().map(|error| error.message.into_owned()).unwrap_or_default();
         assert!(message("{\n\"a\": }").ends_with("at line 2 column 6."), "{}", message("{\n\"a\": }"));
         assert!(json(b"\"\xff\"").is_err(), "not UTF-8");
         assert!(json(format!("{}{}", "[".repeat(127), "]".repeat(127)).as_bytes()).is_ok());

@@ -71,8 +71,9 @@ impl Readiness {
     pub(crate) async fn check(&self, services: &Services) -> Result<(), ErrorResponse> {
         match self.0.phase.load(Ordering::SeqCst) {
             READY => {
-                let failed =
-                    |it| ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(it));
+                let failed = |_error| {
+                    ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(_error))
+                };
                 self.probe(services).await.map_err(failed)
             }
             STARTING => Err(ErrorResponse::unavailable("The service is starting.", None)),
@@ -84,12 +85,12 @@ impl Readiness {
     async fn probe(&self, services: &Services) -> Result<(), String> {
         let mut probed = self.0.probed.lock().await;
         let now = services.clock.now();
-        let is_fresh = |it: &&Probed| now.millis().abs_diff(it.at.millis()) < PROBE_SERVES_MILLIS;
+        let is_fresh = |probed: &&Probed| now.millis().abs_diff(probed.at.millis()) < PROBE_SERVES_MILLIS;
         if let Some(fresh) = probed.as_ref().filter(is_fresh) {
             return fresh.outcome.clone();
         }
         let outcome = match timeout(PROBE_TIME, services.store.probe_write(now)).await {
-            Ok(written) => written.map_err(|it| it.to_string()),
+            Ok(written) => written.map_err(|error| error.to_string()),
             Err(_) => Err(format!("no row was written within {PROBE_TIME:?}")),
         };
         *probed = Some(Probed { at: services.clock.now(), outcome: outcome.clone() });

@@ -56,7 +56,7 @@ impl ReadGate {
 
     /// Marks the body of the request as wanted until the guard is dropped.
     pub(crate) fn receiving(&self, length: Option<u64>) -> Receiving {
-        let length = length.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+        let length = length.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         self.pass(Phase::Receiving(length));
         Receiving(self.clone())
     }

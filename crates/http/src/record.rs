@@ -68,7 +68,7 @@ pub(crate) struct Record {
 impl Record {
     /// Starts recording a request at its arrival.
     pub(crate) fn begin(request: RequestId) -> Self {
-        FLIGHT.with(|it| it.increment(1.0));
+        FLIGHT.with(|gauge| gauge.increment(1.0));
         Self { begun: Instant::now(), request: Some(request) }
     }
 
@@ -91,8 +91,8 @@ impl Record {
             status = status.as_u16(),
             duration_us,
             request_id = %exchange.id,
-            key_id = caller.map(|it| tracing::field::display(it.key)),
-            organization_id = caller.map(|it| tracing::field::display(it.tenant.organization)),
+            key_id = caller.map(|caller| tracing::field::display(caller.key)),
+            organization_id = caller.map(|caller| tracing::field::display(caller.tenant.organization)),
             bytes,
             "request"
         );
@@ -101,7 +101,7 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        FLIGHT.with(|it| it.decrement(1.0));
+        FLIGHT.with(|gauge| gauge.decrement(1.0));
         if let Some(request) = self.request {
             let duration_us = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
             tracing::info!(status = CLIENT_CLOSED, duration_us, request_id = %request, "request");

@@ -43,10 +43,10 @@ impl Answer {
         if reply.replayed {
             answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
-        let Some(tag) = reply.version.map(|it| etag::tag(it, reply.etag_extra)) else { return answer };
+        let Some(tag) = reply.version.map(|version| etag::tag(version, reply.etag_extra)) else { return answer };
         let unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
-            etag::names(lines.filter_map(|it| it.to_str().ok()), &tag)
+            etag::names(lines.filter_map(|line| line.to_str().ok()), &tag)
         };
         if let Ok(tag) = HeaderValue::try_from(tag) {
             answer.headers.push((ETAG, tag));

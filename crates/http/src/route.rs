@@ -231,7 +231,7 @@ impl Route {
 
     /// Lets the route inline the resources that `E` names.
     pub(crate) const fn expands<E: Word>(self) -> Self {
-        self.with(Query::one(|it| drop(it.expand::<E>())))
+        self.with(Query::one(|input| drop(input.expand::<E>())))
     }
 
     /// Makes the route answer a page of these resources, with these parameters.

@@ -34,7 +34,7 @@ impl Resource {
     /// Returns the page for browsers, if no route serves the method.
     pub(crate) fn page(&self, method: &actix_web::http::Method) -> Option<fn(&HttpRequest) -> Answer> {
         let is_read = matches!(method.as_str(), "GET" | "HEAD");
-        self.routes.iter().flatten().find_map(|it| it.page).filter(|_| is_read)
+        self.routes.iter().flatten().find_map(|route| route.page).filter(|_| is_read)
     }
 
     fn matches<'p>(&self, path: &[&'p str]) -> Option<Captures<'p>> {
@@ -66,7 +66,7 @@ impl Router {
     pub(crate) fn new(routes: &'static [Route]) -> Self {
         let mut resources: Vec<Resource> = Vec::new();
         for route in routes {
-            let at = resources.iter().position(|it| it.pattern == route.path).unwrap_or_else(|| {
+            let at = resources.iter().position(|resource| resource.pattern == route.path).unwrap_or_else(|| {
                 resources.push(Resource {
                     segments: route.path.split('/').skip(1).collect(),
                     routes: [None; Method::ALL.len()],
@@ -81,7 +81,9 @@ impl Router {
             resource.allow = allow(&resource.routes);
         }
         // Literal segments take precedence over identifiers.
-        resources.sort_by_key(|it| it.segments.iter().map(|it| it.starts_with('{')).collect::<Vec<_>>());
+        resources.sort_by_key(|resource| {
+            resource.segments.iter().map(|segment| segment.starts_with('{')).collect::<Vec<_>>()
+        });
         Self(resources)
     }
 
@@ -94,7 +96,7 @@ impl Router {
             *segments.get_mut(count)? = segment;
             count += 1;
         }
-        self.0.iter().find_map(|it| it.matches(&segments[..count]).map(|captures| (it, captures)))
+        self.0.iter().find_map(|route| route.matches(&segments[..count]).map(|captures| (route, captures)))
     }
 }
 
@@ -104,11 +106,11 @@ pub(crate) fn plain(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);
     }
-    let unreserved = |it: &char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_' | '~');
+    let unreserved = |candidate: &char| candidate.is_ascii_alphanumeric() || matches!(candidate, '-' | '.' | '_' | '~');
     let (mut plain, mut rest) = (String::with_capacity(path.len()), path);
     while let Some((before, behind)) = rest.split_once('%') {
         plain.push_str(before);
-        let byte = behind.get(..2).and_then(|it| u8::from_str_radix(it, 16).ok());
+        let byte = behind.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match byte.map(char::from).filter(unreserved) {
             Some(it) => {
                 plain.push(it);
@@ -127,7 +129,7 @@ pub(crate) fn plain(path: &str) -> Cow<'_, str> {
 fn allow(routes: &[Option<&'static Route>]) -> HeaderValue {
     let mut words = Vec::new();
     for method in Method::ALL {
-        let has_page = method == Method::Get && routes.iter().flatten().any(|it| it.has_page());
+        let has_page = method == Method::Get && routes.iter().flatten().any(|route| route.has_page());
         if routes[method as usize].is_some() || has_page {
             words.push(method.word());
             if method == Method::Get {
@@ -150,13 +152,13 @@ mod tests {
         for route in ROUTES {
             let second_ids = ["{delivery_id}", "{message_id}"];
             let path =
-                second_ids.iter().fold(route.path.replace("{id}", "some_id"), |it, id| it.replace(id, "other_id"));
+                second_ids.iter().fold(route.path.replace("{id}", "some_id"), |path, id| path.replace(id, "other_id"));
             let path = format!("{BASE}{path}");
             let (resource, captures) = router.find(&path).unwrap();
             let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();
             assert!(std::ptr::eq(resource.route(&method).unwrap(), route), "{path}");
             let found = |name: &str, id: &'static str| if route.path.contains(name) { id } else { "" };
-            let second = second_ids.map(|it| found(it, "other_id")).concat();
+            let second = second_ids.map(|path| found(path, "other_id")).concat();
             let wanted = (found("{id}", "some_id"), second.as_str());
             assert_eq!((captures.first(), captures.second()), wanted, "{path}");
             assert_eq!(format!("{BASE}{}", captures.fill(route.path)), path);

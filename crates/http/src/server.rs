@@ -112,7 +112,7 @@ fn accept(
     options: ServerOptions,
 ) -> Result<(ErrorBodyStream, Protocol, Option<SocketAddr>), DispatchError> {
     let peer = stream.peer_addr().ok();
-    let client = peer.map(|it| it.ip());
+    let client = peer.map(|peer| peer.ip());
     let Some(permit) = connections.admit(client) else {
         reject(stream, client, &api);
         return Err(DispatchError::Io(io::ErrorKind::ConnectionRefused.into()));

@@ -83,7 +83,7 @@ impl ErrorBodyStream {
         tracing::info!(status = status.as_u16(), request_id = %id, "request");
         let body = error.envelope(id);
         let mut bytes = before.to_vec();
-        for line in head.trim_end().split("\r\n").filter(|it| *it != NO_BODY) {
+        for line in head.trim_end().split("\r\n").filter(|part| *part != NO_BODY) {
             bytes.extend(line.as_bytes());
             bytes.extend(b"\r\n");
         }
@@ -117,7 +117,7 @@ pub(crate) fn reject(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
     let start = "503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncandor-should-retry: true";
     let bytes = render_response(api, peer, start, &error);
     // tokio has not seen the socket writable yet and would refuse; the raw socket does not block.
-    let _ = stream.into_std().and_then(|mut it| it.write(&bytes));
+    let _ = stream.into_std().and_then(|mut stream| stream.write(&bytes));
 }
 
 /// Renders an error answer. `start` is the status line without the version, plus further headers.
@@ -135,10 +135,10 @@ fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
         return None;
     }
     let tail = buffer.len().saturating_sub(MAX_HEAD);
-    let start = tail + buffer[tail..].windows(START.len()).rposition(|it| it == START)?;
+    let start = tail + buffer[tail..].windows(START.len()).rposition(|buffer| buffer == START)?;
     let head = std::str::from_utf8(&buffer[start..]).ok()?;
-    let status = head.get(9..12)?.parse().ok().and_then(|it| StatusCode::from_u16(it).ok())?;
-    head.split("\r\n").any(|it| it == NO_BODY).then_some((&buffer[..start], status, head))
+    let status = head.get(9..12)?.parse().ok().and_then(|code| StatusCode::from_u16(code).ok())?;
+    head.split("\r\n").any(|part| part == NO_BODY).then_some((&buffer[..start], status, head))
 }
 
 fn error(status: StatusCode) -> Option<ErrorResponse> {

@@ -46,13 +46,13 @@ impl Door {
         let at_once = (server.security == Security::Tls).then(|| tls.clone());
         let address = (server.host.as_str(), server.port);
         let opened = AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), hello, at_once, None).await;
-        let mut connection = opened.map_err(|it| not_let_in(&it))?;
+        let mut connection = opened.map_err(|error| not_let_in(&error))?;
         if server.security == Security::StartTls {
             if !connection.can_starttls() {
                 connection.abort().await;
                 return Err(MailFailure::Tls);
             }
-            connection.starttls(tls.clone(), hello).await.map_err(|it| not_let_in(&it))?;
+            connection.starttls(tls.clone(), hello).await.map_err(|error| not_let_in(&error))?;
         }
         if let Some((user, password)) = &server.credentials {
             let credentials = Credentials::new(user.clone(), password.reveal().to_owned());
@@ -88,15 +88,15 @@ impl Connection {
         }
         let from: Option<Address> = mail.envelope.from().cloned();
         let begun = self.0.command(Mail::new(from, parameters)).await;
-        begun.map_err(|it| refused(&it, MailFailure::Busy, MailFailure::Sender))?;
+        begun.map_err(|error| refused(&error, MailFailure::Busy, MailFailure::Sender))?;
         for to in mail.envelope.to() {
             let known = self.0.command(Rcpt::new(to.clone(), vec![])).await;
-            known.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
+            known.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
         }
         let ready = self.0.command(Data).await;
-        ready.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
+        ready.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
         let taken = self.0.command(&mail.content).await;
-        taken.map_err(|it| refused(&it, MailFailure::Deferred, MailFailure::Refused))?;
+        taken.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
         Ok(())
     }
 
@@ -139,7 +139,7 @@ fn is_tls(error: &Error) -> bool {
     let mut source = error.source();
     while let Some(it) = source {
         let within = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if it.is::<rustls::Error>() || within.is_some_and(|it| it.is::<rustls::Error>()) {
+        if it.is::<rustls::Error>() || within.is_some_and(|error| error.is::<rustls::Error>()) {
             return true;
         }
         source = it.source();

@@ -41,7 +41,7 @@ impl Display for Content {
 impl Prepared {
     /// Returns `true` if all addresses are ASCII and need no SMTPUTF8.
     pub(crate) fn has_ascii_addresses(&self) -> bool {
-        let is_ascii = |it: &Address| AsRef::<str>::as_ref(it).is_ascii();
+        let is_ascii = |address: &Address| AsRef::<str>::as_ref(address).is_ascii();
         self.envelope.to().iter().chain(self.envelope.from()).all(is_ascii)
     }
 }

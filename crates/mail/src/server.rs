@@ -77,7 +77,7 @@ impl SmtpServer {
     pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
         let url = Url::parse(text).map_err(|_| InvalidSmtpUrl::Scheme)?;
         let Parameters { security, timeout } = parameters(&url)?;
-        let host = url.host_str().filter(|it| !it.is_empty()).ok_or(InvalidSmtpUrl::Host)?;
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(InvalidSmtpUrl::Host)?;
         let default = match security {
             Security::Tls => TLS_PORT,
             Security::StartTls => STARTTLS_PORT,
@@ -128,8 +128,8 @@ fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>
     if security == Security::None {
         return Err(InvalidSmtpUrl::ReadablePassword);
     }
-    let decoded = |it: &str| {
-        let text = percent_decode_str(it).decode_utf8();
+    let decoded = |word: &str| {
+        let text = percent_decode_str(word).decode_utf8();
         text.map(std::borrow::Cow::into_owned).map_err(|_| InvalidSmtpUrl::Encoding)
     };
     Ok(Some((decoded(url.username())?, Secret::new(decoded(password)?))))

@@ -52,7 +52,7 @@ impl SmtpTransport {
     /// [`TlsSetupError`] if a certificate of an authority is invalid.
     pub fn new(settings: SmtpSettings) -> Result<Self, TlsSetupError> {
         let SmtpSettings { server, from, authorities } = settings;
-        let failed = |it: lettre::transport::smtp::Error| TlsSetupError(it.to_string());
+        let failed = |error: lettre::transport::smtp::Error| TlsSetupError(error.to_string());
         let mut tls = TlsParameters::builder(server.host.clone());
         for authority in authorities {
             tls = tls.add_root_certificate(Certificate::from_der(authority.to_vec()).map_err(failed)?);

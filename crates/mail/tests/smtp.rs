@@ -142,7 +142,7 @@ async fn a_server_that_hangs_is_left_at_the_deadline() {
         let impatient = Mail { deadline: Duration::from_millis(200), ..mail(1) };
         assert_eq!(plain(&server).send(impatient).await, Err(MailFailure::Timeout), "{step:?}");
         server.replies(|_| Reply::Usual);
-        assert!(server.until(|it| it.open == 0), "{step:?}: the connection is given up");
+        assert!(server.until(|server| server.open == 0), "{step:?}: the connection is given up");
     }
 }
 
@@ -172,7 +172,7 @@ async fn many_mails_share_eight_connections_and_leave_none_open() {
     assert_eq!(seen.mails.len(), MAILS);
     assert!(seen.most_open <= 8 && seen.connections <= 8, "{} at once, {}", seen.most_open, seen.connections);
     transport.rest().await;
-    assert!(server.until(|it| it.open == 0));
+    assert!(server.until(|server| server.open == 0));
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn a_connection_is_used_on_after_a_refusal_and_replaced_when_the_server_ha
     server.replies_to(Step::Message, Reply::Last);
     assert_eq!(transport.send(mail(2)).await, Ok(()));
     assert_eq!(server.seen().connections, 1);
-    assert!(server.until(|it| it.open == 0));
+    assert!(server.until(|server| server.open == 0));
     server.replies(|_| Reply::Usual);
     assert_eq!(transport.send(mail(3)).await, Ok(()));
     assert_eq!((server.seen().connections, server.taken().len()), (2, 2));
@@ -194,7 +194,7 @@ async fn a_connection_is_used_on_after_a_refusal_and_replaced_when_the_server_ha
 async fn a_check_sends_nothing() {
     let server = TestSmtp::start(Wire::StartTls).unwrap();
     assert_eq!(trusting(&server, "smtp").check().await, Ok(()));
-    assert!(server.until(|it| it.open == 0));
+    assert!(server.until(|server| server.open == 0));
     assert_eq!(server.seen().mails, []);
 }
 

@@ -52,7 +52,7 @@ pub trait StorageExt: Rows + Sync {
         value: impl Into<Cell>,
     ) -> impl Future<Output = Read<Option<Id<T::Kind>>>> + Send {
         let found = one::<T, _>(self, tenant, by.get(), value.into());
-        async move { Ok(found.await?.map(|it| it.value.key())) }
+        async move { Ok(found.await?.map(|row| row.value.key())) }
     }
 
     /// Returns the resources with these ids that exist, in any order.
@@ -98,7 +98,7 @@ pub trait StorageExt: Rows + Sync {
         async move {
             let limit = list.limit();
             let rows = first(self, tenant, list).await?;
-            Ok(Page::of(rows.into_iter().map(|it| it.value).collect(), limit))
+            Ok(Page::of(rows.into_iter().map(|row| row.value).collect(), limit))
         }
     }
 

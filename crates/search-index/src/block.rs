@@ -71,7 +71,7 @@ impl BlockWriter {
     }
 
     fn entry(&mut self, key: Vec<u8>, numbers: &[u8]) {
-        let is_full = |it: &Block| it.body.len() + key.len() + numbers.len() > BLOCK_BYTES;
+        let is_full = |block: &Block| block.body.len() + key.len() + numbers.len() > BLOCK_BYTES;
         if self.blocks.last().is_none_or(is_full) {
             self.blocks.push(Block { first: key.clone(), body: vec![] });
             self.last.clear();
@@ -260,13 +260,22 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_whatever_its_size() {
-        let many: Vec<u32> = (0..20_000).map(|it| it * 3 + it % 2).collect();
+        let many: Vec<u32> = (0..20_000).map(|number| number * 3 + number % 2).collect();
         let terms: Vec<_> = (0..500)
-            .map(|it| (format!("term{it:04}"), if it == 77 { many.clone() } else { vec![it, it + 200, it + 70_000] }))
+            .map(|number| {
+                (
+                    format!("term{number:04}"),
+                    if number == 77 { many.clone() } else { vec![number, number + 200, number + 70_000] },
+                )
+            })
             .collect();
         let given: Vec<_> = terms.iter().map(|(term, numbers)| (term.as_str(), numbers.clone())).collect();
         let blocks = blocks(&given);
-        assert!(blocks.len() > 10 && blocks.iter().all(|it| it.body.len() <= BLOCK_BYTES + 80), "{}", blocks.len());
+        assert!(
+            blocks.len() > 10 && blocks.iter().all(|block| block.body.len() <= BLOCK_BYTES + 80),
+            "{}",
+            blocks.len()
+        );
         assert!(blocks.is_sorted_by(|a, b| a.first < b.first));
         assert_eq!(found(&blocks, &KeyRange::all()), terms);
         assert_eq!(found(&blocks, &KeyRange::whole("term0077")), [("term0077".to_owned(), many)]);
@@ -276,10 +285,11 @@ mod tests {
 
     #[test]
     fn what_is_common_is_found_whatever_else_there_is() {
-        let blocks = blocks(&[("all", (0..5_000).collect()), ("odd", (0..2_500).map(|it| it * 2 + 1).collect())]);
+        let blocks =
+            blocks(&[("all", (0..5_000).collect()), ("odd", (0..2_500).map(|number| number * 2 + 1).collect())]);
         let common = |term: &str, some: &[u32]| {
             let mut out = vec![];
-            blocks.iter().for_each(|it| common_within(&it.body, &KeyRange::whole(term), some, &mut out));
+            blocks.iter().for_each(|block| common_within(&block.body, &KeyRange::whole(term), some, &mut out));
             out
         };
         assert_eq!(common("all", &[0, 7, 4_999, 5_000]), [0, 7, 4_999]);
@@ -291,7 +301,7 @@ mod tests {
     fn a_term_is_told_from_those_that_begin_with_it() {
         let blocks = blocks(&[("calm", vec![1]), ("calmly", vec![2]), ("cálm", vec![3])]);
         assert_eq!(found(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
-        let begun: Vec<_> = found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|it| it.0).collect();
+        let begun: Vec<_> = found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|posting| posting.0).collect();
         assert_eq!(begun, ["calm", "calmly"]);
     }
 

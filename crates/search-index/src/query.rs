@@ -75,13 +75,13 @@ impl IndexQuery {
                 WantedWord::Beginning(word) => begun.push(Term::beginning(word)),
             }
         }
-        whole.extend(subject.map(|it| Term::whole(&subject_term(it))));
+        whole.extend(subject.map(|subject| Term::whole(&subject_term(subject))));
         Self { whole, begun, prefix }
     }
 
     /// Returns the required terms in steps, the rarer ones first.
     pub fn steps(&self) -> impl Iterator<Item = &[Term]> {
-        [self.whole.as_slice(), self.begun.as_slice()].into_iter().filter(|it| !it.is_empty())
+        [self.whole.as_slice(), self.begun.as_slice()].into_iter().filter(|part| !part.is_empty())
     }
 
     /// Returns the prefix of the query, if its last word is one.
@@ -106,7 +106,7 @@ impl PrefixTerm {
     pub fn among(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
         let mut numbers = in_range(some, &self.others, begun);
         let own = in_range(Some(&numbers), &self.own, begun);
-        numbers.retain(|it| own.binary_search(it).is_err());
+        numbers.retain(|number| own.binary_search(number).is_err());
         let changed = in_range(some, &self.terms[1].wanted, changed);
         numbers.extend(in_range(Some(&changed), &self.own, begun));
         numbers.sort_unstable();
@@ -161,12 +161,12 @@ mod tests {
     fn found_in(texts: &[&str], asked: &str, score: Score) -> Vec<u32> {
         let documents = (0..).zip(texts).map(|(at, text)| Document {
             key: DocumentKey { created_at: Timestamp::from_millis(100 - at), id: [0; 16] },
-            terms: text.split(' ').map(|it| it.trim_end_matches(',').to_owned()).collect(),
+            terms: text.split(' ').map(|part| part.trim_end_matches(',').to_owned()).collect(),
         });
         let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
         let query = IndexQuery::of(&SearchQuery::parse(asked).unwrap().wanted(score).unwrap(), None);
         let blocks = segment.blocks.as_slice();
-        let all = query.steps().fold(None, |among, it| Some(with_all(among, it.iter().map(|it| (it, blocks)))));
+        let all = query.steps().fold(None, |among, step| Some(with_all(among, step.iter().map(|term| (term, blocks)))));
         match query.prefix() {
             Some(it) => it.among(all.as_deref(), [blocks, blocks]),
             None => all.unwrap_or_default(),

@@ -53,7 +53,7 @@ pub fn keys(chunk: &[u8]) -> Vec<DocumentKey> {
 }
 
 fn chunk(keys: &[DocumentKey]) -> Vec<u8> {
-    keys.iter().flat_map(|it| it.bytes()).collect()
+    keys.iter().flat_map(|key| key.bytes()).collect()
 }
 
 /// A document and its terms.
@@ -96,7 +96,7 @@ impl Segment {
     #[must_use]
     pub fn first_behind(&self, place: &DocumentKey) -> u32 {
         let fences = keys(&self.fences);
-        let before = fences.partition_point(|it| it >= place);
+        let before = fences.partition_point(|fence| fence >= place);
         u32::try_from(before.saturating_sub(1)).unwrap_or(0) * FENCE
     }
 
@@ -109,7 +109,7 @@ impl SegmentContents {
     /// Builds a segment, or `None` if no document has terms. The last of several documents with one key wins.
     #[must_use]
     pub fn of(id: [u8; 16], documents: Vec<Document>) -> Option<Self> {
-        let mut newest: BTreeMap<_, _> = documents.into_iter().map(|it| (it.key, it.terms)).collect();
+        let mut newest: BTreeMap<_, _> = documents.into_iter().map(|document| (document.key, document.terms)).collect();
         newest.retain(|_, terms| !terms.is_empty());
         let keys: Vec<_> = newest.keys().rev().copied().collect();
         let mut terms: BTreeMap<&[u8], Vec<u32>> = BTreeMap::new();
@@ -141,17 +141,18 @@ impl SegmentContents {
     pub fn merged(id: [u8; 16], several: &[Self]) -> Option<Self> {
         let mut places: Vec<(DocumentKey, usize, usize)> = vec![];
         for (at, it) in several.iter().enumerate() {
-            let keys = it.chunks.iter().flat_map(|it| keys(it));
+            let keys = it.chunks.iter().flat_map(|chunk| keys(chunk));
             places.extend(keys.enumerate().map(|(number, key)| (key, at, number)));
         }
         places.sort_unstable_by(|a, b| b.cmp(a));
-        let mut numbers: Vec<Vec<u32>> = several.iter().map(|it| vec![0; it.segment.documents as usize]).collect();
+        let mut numbers: Vec<Vec<u32>> =
+            several.iter().map(|several| vec![0; several.segment.documents as usize]).collect();
         let mut all: Vec<DocumentKey> = vec![];
         for (key, at, number) in places {
             if all.last() != Some(&key) {
                 all.push(key);
             }
-            if let Some(it) = numbers.get_mut(at).and_then(|it| it.get_mut(number)) {
+            if let Some(it) = numbers.get_mut(at).and_then(|block| block.get_mut(number)) {
                 *it = u32::try_from(all.len() - 1).ok()?;
             }
         }
@@ -159,7 +160,7 @@ impl SegmentContents {
         for (it, new) in several.iter().zip(&numbers) {
             for block in &it.blocks {
                 each_term(&block.body, |term, old| {
-                    let own = old.iter().filter_map(|it| new.get(*it as usize).copied());
+                    let own = old.iter().filter_map(|number| new.get(*number as usize).copied());
                     match terms.get_mut(term) {
                         Some(all) => all.extend(own),
                         None => drop(terms.insert(term.to_vec(), own.collect())),
@@ -182,14 +183,14 @@ impl SegmentContents {
 #[must_use]
 pub fn to_merge(segments: &[Segment]) -> Vec<&Segment> {
     for (size, (_, merged)) in SIZES.iter().enumerate() {
-        let mut alike: Vec<_> = segments.iter().filter(|it| it.size() == Some(size)).collect();
+        let mut alike: Vec<_> = segments.iter().filter(|segment| segment.size() == Some(size)).collect();
         if alike.len() < *merged {
             continue;
         }
-        alike.sort_by_key(|it| (it.newest, it.id));
+        alike.sort_by_key(|segment| (segment.newest, segment.id));
         let mut documents = 0;
-        let fits = |it: &&Segment| {
-            documents += it.documents;
+        let fits = |segment: &&Segment| {
+            documents += segment.documents;
             documents <= LARGEST
         };
         return alike.into_iter().take_while(fits).collect();
@@ -207,15 +208,15 @@ mod tests {
     }
 
     fn document(at: i64, id: u8, terms: &[&str]) -> Document {
-        Document { key: key(at, id), terms: terms.iter().map(|it| (*it).to_owned()).collect() }
+        Document { key: key(at, id), terms: terms.iter().map(|term| (*term).to_owned()).collect() }
     }
 
     fn with(it: &SegmentContents, term: &str) -> Vec<DocumentKey> {
-        let all: Vec<_> = it.chunks.iter().flat_map(|it| keys(it)).collect();
+        let all: Vec<_> = it.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
         let mut numbers = vec![];
         let range = KeyRange::whole(term);
-        it.blocks.iter().for_each(|it| numbers_within(&it.body, &range, &mut numbers));
-        numbers.into_iter().map(|it| all[it as usize]).collect()
+        it.blocks.iter().for_each(|block| numbers_within(&block.body, &range, &mut numbers));
+        numbers.into_iter().map(|number| all[number as usize]).collect()
     }
 
     #[test]
@@ -246,17 +247,19 @@ mod tests {
 
     #[test]
     fn merging_makes_the_segment_that_the_documents_together_make() {
-        let document =
-            |it: i64| document(it % 700, (it % 251) as u8, &["all", if it % 3 == 0 { "third" } else { "other" }]);
+        let document = |number: i64| {
+            document(number % 700, (number % 251) as u8, &["all", if number % 3 == 0 { "third" } else { "other" }])
+        };
         let all: Vec<_> = (0..5_000).map(document).collect();
-        let several = (0..).zip(all.chunks(900)).map(|(id, it)| SegmentContents::of([id; 16], it.to_vec()).unwrap());
+        let several =
+            (0..).zip(all.chunks(900)).map(|(id, part)| SegmentContents::of([id; 16], part.to_vec()).unwrap());
         let merged = SegmentContents::merged([9; 16], &several.collect::<Vec<_>>()).unwrap();
         assert_eq!(merged, SegmentContents::of([9; 16], all).unwrap());
     }
 
     #[test]
     fn a_place_is_found_by_the_fences() {
-        let all: Vec<_> = (0..5_000).map(|it| document(it, 1, &["a"])).collect();
+        let all: Vec<_> = (0..5_000).map(|number| document(number, 1, &["a"])).collect();
         let it = SegmentContents::of([1; 16], all).unwrap().segment;
         // Document 0 was created at 4,999, document 1,024 at 3,975.
         for (at, first) in [(9_999, 0), (4_999, 0), (3_976, 0), (3_975, 1_024), (3_000, 1_024), (0, 4_096)] {
@@ -274,8 +277,8 @@ mod tests {
             fences: vec![],
         };
         let merged = |documents: &[u32]| {
-            let all: Vec<_> = (0..).zip(documents).map(|(id, it)| segment(id, *it)).collect();
-            to_merge(&all).into_iter().map(|it| it.documents).collect::<Vec<_>>()
+            let all: Vec<_> = (0..).zip(documents).map(|(id, size)| segment(id, *size)).collect();
+            to_merge(&all).into_iter().map(|segment| segment.documents).collect::<Vec<_>>()
         };
         assert!(merged(&[1; 7]).is_empty());
         assert_eq!(merged(&[1; 8]), [1; 8]);

@@ -53,11 +53,11 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
     let connection = connect(options).await?;
     if !one(&connection, "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL", flag).await? {
         let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
-        return Ok(all.iter().map(|it| it.name().to_string()).collect());
+        return Ok(all.iter().map(|migration| migration.name().to_string()).collect());
     }
     let (connection, mut steps) = blocking(connection, |harness| {
         let pending = harness.pending_migrations(MIGRATIONS).map_err(text)?;
-        Ok(pending.iter().map(|it| it.name().to_string()).collect::<Vec<_>>())
+        Ok(pending.iter().map(|migration| migration.name().to_string()).collect::<Vec<_>>())
     })
     .await?;
     if one(&connection, LAYOUT, flag).await? {
@@ -75,7 +75,7 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
 /// [`SchemaError`], also if the schema is not up to date or the server is no coordinator of a cluster.
 pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<String>, SchemaError> {
     let lacking = pending(options).await?;
-    if lacking.iter().any(|it| !is_distribution(it)) {
+    if lacking.iter().any(|step| !is_distribution(step)) {
         return Err(SchemaError::Failed(format!("it lacks {}; run `candor migrate` first", lacking.join(", "))));
     }
     distribute::distribute(&locked(options).await?, shards).await
@@ -96,7 +96,7 @@ pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaEr
 /// [`SchemaError::Failed`] if the embedded migrations cannot be read.
 pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
-    let newest = all.iter().map(|it| it.name().version().to_string()).max().unwrap_or_default();
+    let newest = all.iter().map(|migration| migration.name().version().to_string()).max().unwrap_or_default();
     let mut sql = Sql::default();
     let version = sql.bind(Cell::Text(newest.clone()));
     sql.push(&format!("SELECT EXISTS (SELECT 1 FROM __diesel_schema_migrations WHERE version = {version})"));
@@ -152,7 +152,7 @@ async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError
         return Ok(false);
     }
     let raise = raise_feed(offset + gap + 1);
-    SimpleAsyncConnection::batch_execute(&mut &*connection, &raise).await.map_err(|it| failed(it.into()))?;
+    SimpleAsyncConnection::batch_execute(&mut &*connection, &raise).await.map_err(|error| failed(error.into()))?;
     Ok(true)
 }
 
@@ -213,7 +213,7 @@ mod tests {
         let early = distribute(&options, 4).await.unwrap_err().to_string();
         assert!(early.contains("candor migrate"), "{early}");
         migrate(&options).await.unwrap();
-        if rows(&options, "SELECT extname::text FROM pg_extension").await.iter().any(|it| it == "citus") {
+        if rows(&options, "SELECT extname::text FROM pg_extension").await.iter().any(|name| name == "citus") {
             return;
         }
         let refused = distribute(&options, 4).await.unwrap_err().to_string();

@@ -49,9 +49,9 @@ impl SearchIndex for PostgresStore {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);
         let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
-        let segments = sql.ids(wanted.iter().map(|it| it.segment));
-        let from = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.from.clone())));
-        let to = sql.many(Type::Bytes, wanted.iter().map(|it| Cell::Bytes(it.range.to.clone())));
+        let segments = sql.ids(wanted.iter().map(|block| block.segment));
+        let from = sql.many(Type::Bytes, wanted.iter().map(|block| Cell::Bytes(block.range.from.clone())));
+        let to = sql.many(Type::Bytes, wanted.iter().map(|block| Cell::Bytes(block.range.to.clone())));
         let of = format!("FROM search_blocks AS b WHERE b.tenant_id = {tenant} AND b.segment_id = w.segment_id");
         sql.push(&format!(
             "SELECT w.number, f.first_key, f.body FROM UNNEST({numbers}, {segments}, {from}, {to}) \
@@ -135,7 +135,7 @@ impl SearchIndex for PostgresStore {
 
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
         let mut sql = Sql::default();
-        let whose = tenant.map(|it| format!("WHERE tenant_id = {}", sql.id(it.to_bytes()))).unwrap_or_default();
+        let whose = tenant.map(|tenant| format!("WHERE tenant_id = {}", sql.id(tenant.to_bytes()))).unwrap_or_default();
         let most = sql.bind(Cell::Int(most.into()));
         sql.push(&format!(
             "SELECT tenant_id, table_name, after_id FROM search_backlog {whose} ORDER BY tenant_id, table_name LIMIT {most}"
@@ -159,7 +159,7 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
     if let Some(it) = &change.segment {
         all.extend(added(tenant, table, it));
     }
-    all.into_iter().map(|it| (it, false)).collect()
+    all.into_iter().map(|id| (id, false)).collect()
 }
 
 /// Builds the statement that removes indexed rows from the queue. Rows that were written since, or are locked by a
@@ -167,8 +167,8 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
 fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let mut sql = Sql::default();
     let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
-    let ids = sql.ids(rows.iter().map(|it| it.id));
-    let versions = sql.many(Type::Int, rows.iter().map(|it| Cell::Int(it.version.0)));
+    let ids = sql.ids(rows.iter().map(|row| row.id));
+    let versions = sql.many(Type::Int, rows.iter().map(|row| Cell::Int(row.version.0)));
     let some = assert_sql("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
     // Look-ups by key, because the planner misjudges a mostly empty table. A slow statement would block the
     // writers of these rows.
@@ -223,20 +223,20 @@ fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
         Cell::Time(*oldest),
         Cell::Bytes(fences.clone()),
     ];
-    let values = cells.map(|it| head.bind(it)).join(", ");
+    let values = cells.map(|cell| head.bind(cell)).join(", ");
     head.push(&format!(
         "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) VALUES ({values})"
     ));
     let (own, segment) = (blocks.tenant(tenant), blocks.id(*id));
-    let first = blocks.many(Type::Bytes, it.blocks.iter().map(|it| Cell::Bytes(it.first.clone())));
-    let body = blocks.many(Type::Bytes, it.blocks.iter().map(|it| Cell::Bytes(it.body.clone())));
+    let first = blocks.many(Type::Bytes, it.blocks.iter().map(|block| Cell::Bytes(block.first.clone())));
+    let body = blocks.many(Type::Bytes, it.blocks.iter().map(|block| Cell::Bytes(block.body.clone())));
     blocks.push(&format!(
         "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) \
          SELECT {own}, {segment}, u.first_key, u.body FROM UNNEST({first}, {body}) AS u (first_key, body)"
     ));
     let (own, segment) = (chunks.tenant(tenant), chunks.id(*id));
     let number = chunks.many(Type::Int, (0..).zip(&it.chunks).map(|(at, _)| Cell::Int(at)));
-    let body = chunks.many(Type::Bytes, it.chunks.iter().map(|it| Cell::Bytes(it.clone())));
+    let body = chunks.many(Type::Bytes, it.chunks.iter().map(|chunk| Cell::Bytes(chunk.clone())));
     chunks.push(&format!(
         "INSERT INTO search_chunks (tenant_id, segment_id, number, body) \
          SELECT {own}, {segment}, u.number, u.body FROM UNNEST({number}, {body}) AS u (number, body)"

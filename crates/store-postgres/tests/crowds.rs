@@ -45,9 +45,9 @@ impl Scene {
         let (store, fixtures) = (support::store(&database, None).await, Fixtures::new(seed));
         let (tenant, person) = (fixtures.tenant(), fixtures.employee());
         let others: Vec<_> = (0..HELD_UP).map(|_| fixtures.employee()).collect();
-        let writes = std::iter::once(&person).chain(&others).map(|it| joins(it.clone())).collect();
+        let writes = std::iter::once(&person).chain(&others).map(|person| joins(person.clone())).collect();
         store.commit(tenant, fixtures.change(writes)).await.unwrap();
-        let others = others.iter().map(|it| it.id).collect();
+        let others = others.iter().map(|person| person.id).collect();
         Some(Self { database, store, fixtures, tenant, person: person.id, others })
     }
 
@@ -62,7 +62,7 @@ impl Scene {
     /// Locks the rows of `others`.
     async fn hold_others(&self, held: &Transaction<'_>) {
         let ids: Vec<_> =
-            self.others.iter().map(|it| format!("'{:032x}'", u128::from_be_bytes(it.to_bytes()))).collect();
+            self.others.iter().map(|id| format!("'{:032x}'", u128::from_be_bytes(id.to_bytes()))).collect();
         let lock = format!("SELECT * FROM employees WHERE id IN ({}) FOR UPDATE", ids.join(", "));
         held.batch_execute(&lock).await.unwrap();
     }
@@ -90,8 +90,8 @@ async fn who_waits_for_a_lock_keeps_nobody_else() {
     scene.hold_others(&held).await;
 
     let others =
-        |from: u32| (from..from + 30).map(|it| scene.observing(&format!("other-{it}"), scene.person)).collect();
-    let waiting = scene.others.iter().map(|it| scene.observing(&it.to_string(), *it)).collect();
+        |from: u32| (from..from + 30).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect();
+    let waiting = scene.others.iter().map(|id| scene.observing(&id.to_string(), *id)).collect();
     let (before, waiting, behind) = (scene.commit(others(0)), scene.commit(waiting), scene.commit(others(30)));
     for running in [before, behind] {
         assert!(done(running).await.iter().all(Result::is_ok), "done while others wait");
@@ -152,18 +152,18 @@ async fn who_waits_for_a_twin_keeps_nobody_else() {
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
     let tenant = u128::from_be_bytes(scene.tenant.to_bytes());
-    let values =
-        (0..HELD_UP).map(|it| format!("('{tenant:032x}', 'twin-{it}', '', 201, '', '2026-03-02', '9999-01-01')"));
+    let values = (0..HELD_UP)
+        .map(|number| format!("('{tenant:032x}', 'twin-{number}', '', 201, '', '2026-03-02', '9999-01-01')"));
     let insert = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
     held.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
 
-    let twins = (0..HELD_UP).map(|it| scene.observing(&format!("twin-{it}"), scene.person)).collect();
-    let others = (0..60).map(|it| scene.observing(&format!("other-{it}"), scene.person)).collect();
+    let twins = (0..HELD_UP).map(|number| scene.observing(&format!("twin-{number}"), scene.person)).collect();
+    let others = (0..60).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect();
     let (twins, others) = (scene.commit(twins), scene.commit(others));
     assert!(done(others).await.iter().all(Result::is_ok), "done while others wait");
     held.commit().await.unwrap();
     let twins = done(twins).await;
-    assert!(twins.iter().all(|it| matches!(it, Err(CommitError::Replayed))), "{twins:?}");
+    assert!(twins.iter().all(|result| matches!(result, Err(CommitError::Replayed))), "{twins:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,7 +173,7 @@ async fn what_nobody_waits_for_any_more_is_carried_out() {
     let held = other.transaction().await.unwrap();
     scene.hold_others(&held).await;
     let person = scene.others[0];
-    let mut running = scene.commit((0..40).map(|it| scene.observing(&format!("{it}"), person)).collect());
+    let mut running = scene.commit((0..40).map(|number| scene.observing(&format!("{number}"), person)).collect());
     assert!(timeout(Duration::from_millis(50), running.join_next()).await.is_err(), "they wait for the lock");
     running.shutdown().await;
     held.commit().await.unwrap();

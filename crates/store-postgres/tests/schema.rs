@@ -59,7 +59,7 @@ async fn the_migrated_database_is_what_the_comparison_read() {
     }
     let read = Schema::of("postgres").tables.into_iter();
     let read: BTreeMap<_, Vec<_>> = read
-        .map(|(name, table)| (name, table.columns.into_iter().map(|it| (it.name, it.nullable)).collect()))
+        .map(|(name, table)| (name, table.columns.into_iter().map(|column| (column.name, column.nullable)).collect()))
         .collect();
     assert_eq!(found, read);
     assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
@@ -85,7 +85,7 @@ async fn declared_columns_have_name_type_and_nullability() {
     let client = support::client(database.url()).await;
     let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
                   AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
-    let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|it| it.get(0)).collect();
+    let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(there, TABLES.iter().map(|table| table.name.to_owned()).collect());
     let columns = "SELECT column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns WHERE table_schema = 'public' \
                    AND table_name = $1 AND is_generated = 'NEVER'";
@@ -136,13 +136,17 @@ impl Schema {
     fn of(store: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store);
         let mut migrations: Vec<_> =
-            fs::read_dir(folder).unwrap().map(|it| it.unwrap().path().join("up.sql")).collect();
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("up.sql")).collect();
         migrations.sort();
         let mut schema = Self::default();
         for migration in migrations {
             let text = fs::read_to_string(&migration).unwrap();
-            let bare: Vec<_> = text.lines().map(|it| it.split("--").next().unwrap()).collect();
-            bare.join(" ").split(';').map(str::trim).filter(|it| !it.is_empty()).for_each(|it| schema.read(it));
+            let bare: Vec<_> = text.lines().map(|line| line.split("--").next().unwrap()).collect();
+            bare.join(" ")
+                .split(';')
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+                .for_each(|statement| schema.read(statement));
         }
         schema.indexes.sort();
         schema
@@ -176,7 +180,7 @@ impl Schema {
                 table.columns.sort();
             }
             ["ALTER", "TABLE", name, "DROP", "COLUMN", column] => {
-                self.tables.get_mut(name).unwrap().columns.retain(|it| it.name != column);
+                self.tables.get_mut(name).unwrap().columns.retain(|known| known.name != column);
             }
             ["ALTER", "TABLE", _, "SET", ..] => {}
             _ => panic!("this comparison does not understand: {statement}"),
@@ -220,7 +224,7 @@ fn items(body: &str) -> Vec<String> {
             items.last_mut().unwrap().push(it);
         }
     }
-    items.iter().map(|it| it.trim().to_owned()).collect()
+    items.iter().map(|item| item.trim().to_owned()).collect()
 }
 
 /// Returns the SQLite storage type of a PostgreSQL type.

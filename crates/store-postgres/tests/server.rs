@@ -177,7 +177,7 @@ async fn the_feed_waits_for_transactions_that_began_before() {
     let early = feed(&store, tenant, None).await;
     assert_eq!((early.events.len(), early.next.clone(), early.more), (0, None, false), "the open one may come first");
     other.batch_execute("COMMIT").await.unwrap();
-    let ids: Vec<_> = shown(&store, tenant, None, 2).await.events.iter().map(|it| it.id.to_bytes()).collect();
+    let ids: Vec<_> = shown(&store, tenant, None, 2).await.events.iter().map(|event| event.id.to_bytes()).collect();
     assert_eq!(ids, [7_u128.to_be_bytes(), later.to_bytes()]);
 }
 
@@ -235,7 +235,7 @@ async fn a_restored_feed_is_carried_on_behind_its_events() {
     assert_eq!(candor_store_postgres::migrate(&options).await.unwrap().len(), 1);
     assert_eq!(candor_store_postgres::pending(&options).await.unwrap(), [""; 0]);
     let restored = shown(&store, tenant, None, 1).await;
-    assert_eq!(restored.next.as_ref().map(|it| &it.key), Some(&Key::Rank(1_000_000_000_000)));
+    assert_eq!(restored.next.as_ref().map(|position| &position.key), Some(&Key::Rank(1_000_000_000_000)));
     let change = with_event(&fixtures);
     let new = change.events.clone();
     store.commit(tenant, change).await.unwrap();

@@ -88,11 +88,12 @@ impl Company {
         let boss = make.employee();
         let under = |manager: EmployeeId| Employee { manager_id: Some(manager), ..make.employee() };
         let leads: Vec<_> = (0..LEADS).map(|_| under(boss.id)).collect();
-        let members: Vec<_> = (0..INDIRECT).map(|it| under(leads[it % LEADS].id)).collect();
+        let members: Vec<_> = (0..INDIRECT).map(|number| under(leads[number % LEADS].id)).collect();
         let others: Vec<_> = (0..OTHERS).map(|_| make.employee()).collect();
-        let team = leads.iter().chain(&members).map(|it| it.id).collect();
+        let team = leads.iter().chain(&members).map(|person| person.id).collect();
         let people = || std::iter::once(&boss).chain(&leads).chain(&members).chain(&others);
-        let (id, everybody, all) = (boss.id, people().map(|it| it.id).collect(), people().cloned().collect::<Vec<_>>());
+        let (id, everybody, all) =
+            (boss.id, people().map(|person| person.id).collect(), people().cloned().collect::<Vec<_>>());
         let company = Self { store, make, random, tenant, boss: id, leads, team, everybody };
         company.save(all.into_iter().map(joins).collect()).await;
         // Autovacuum would do this after a while.
@@ -118,7 +119,7 @@ impl Company {
             ..self.make.objective(*self.random.pick(&self.everybody))
         };
         let objectives: Vec<_> = (0..count).map(one).collect();
-        self.save(objectives.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+        self.save(objectives.iter().map(|objective| Write::put(&Row::new(objective.clone()))).collect()).await;
         objectives
     }
 
@@ -132,7 +133,7 @@ impl Company {
             }
         };
         let observations: Vec<_> = (0..count).map(one).collect();
-        self.save(observations.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+        self.save(observations.iter().map(|observation| Write::put(&Row::new(observation.clone()))).collect()).await;
         observations
     }
 
@@ -174,17 +175,19 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
         for (_, sort) in Objective::sorts() {
             let mut filter = Filter::parse(family, Params::new(vec![])).unwrap().filter;
             filter.statuses = statuses.clone().unwrap_or(filter.statuses);
-            let shown = |it: &&Objective| {
-                family.scopes().contains(&it.scope)
-                    && filter.statuses.contains(&it.status)
-                    && (it.scope == Scope::Org || it.owner_id == company.boss || company.team.contains(&it.owner_id))
+            let shown = |objective: &&Objective| {
+                family.scopes().contains(&objective.scope)
+                    && filter.statuses.contains(&objective.status)
+                    && (objective.scope == Scope::Org
+                        || objective.owner_id == company.boss
+                        || company.team.contains(&objective.owner_id))
             };
-            let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
+            let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), sort, |row| row.id.to_bytes());
             let page = async |page: PageRequest| {
                 let viewer = Viewer::Person(company.boss);
                 company.store.page(company.tenant, rows::objectives::list(&filter, viewer, sort, &page)).await
             };
-            assert_eq!(walk(sort, 100, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+            assert_eq!(walk(sort, 100, |row| row.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
         }
     }
 }
@@ -202,17 +205,19 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
         for archived in [Archived::No, Archived::All] {
             let filter = observation::Filter { manager_id: Some(manager), archived, ..Default::default() };
             for (_, sort) in Observation::sorts() {
-                let shown = |it: &&Observation| {
-                    team.contains(&it.employee_id) && (archived == Archived::All || it.archived_at.is_none())
+                let shown = |observation: &&Observation| {
+                    team.contains(&observation.employee_id)
+                        && (archived == Archived::All || observation.archived_at.is_none())
                 };
-                let wanted = sorted(observations.iter().filter(shown).cloned().collect(), sort, |it| it.id.to_bytes());
+                let wanted =
+                    sorted(observations.iter().filter(shown).cloned().collect(), sort, |row| row.id.to_bytes());
                 let page = async |page: PageRequest| {
                     company
                         .store
                         .page(company.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
                         .await
                 };
-                assert_eq!(walk(sort, 40, |it| it.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+                assert_eq!(walk(sort, 40, |row| row.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
             }
         }
     }
@@ -228,7 +233,7 @@ async fn whoever_joins_or_leaves_a_team_is_seen_and_no_longer_seen_at_once() {
         let period_end = Date::from_epoch_days(30_000 + days);
         Objective { period_end, ..company.make.objective(owner) }
     };
-    let first = async || company.first_page(Family::Employees).await.first().map(|it| it.id);
+    let first = async || company.first_page(Family::Employees).await.first().map(|row| row.id);
     let lead = &company.leads[0];
     let of_lead = latest(lead.id, 1);
     company.save(vec![Write::put(&Row::new(of_lead.clone()))]).await;

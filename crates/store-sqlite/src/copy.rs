@@ -61,7 +61,7 @@ impl SqliteCopy {
             return Err(StorageError::Failed(format!("it is not empty, and its schema lacks {lacks}")));
         }
         migrate::apply(&mut db)?;
-        db.batch(FILLING).map_err(|it| failed(&it))?;
+        db.batch(FILLING).map_err(|error| failed(&error))?;
         Ok(Self { address: source.address().to_owned(), db: Arc::new(Mutex::new(db)) })
     }
 
@@ -81,7 +81,7 @@ impl SqliteCopy {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&mut Db) -> Read<T> + Send + 'static) -> Read<T> {
         let db = Arc::clone(&self.db);
         let done = tokio::task::spawn_blocking(move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner)));
-        done.await.map_err(|it| StorageError::Failed(it.to_string()))?
+        done.await.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 }
 

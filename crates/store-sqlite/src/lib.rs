@@ -137,7 +137,7 @@ impl SqliteStore {
 
     fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
         let thread = Builder::new().name(name.to_owned()).spawn(work);
-        self.threads.push(thread.map_err(|it| StorageError::Unavailable(format!("no thread: {it}")))?);
+        self.threads.push(thread.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub fn migrate(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
 pub fn pending_migrations(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
     if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
         let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
-        return Ok(all.iter().map(|it| it.name().to_string()).collect());
+        return Ok(all.iter().map(|migration| migration.name().to_string()).collect());
     }
     pending(&mut Source::of(place)?.writer()?)
 }
@@ -77,7 +77,7 @@ pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
 /// Returns the names of the pending migrations.
 pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
-    Ok(pending.iter().map(|it| it.name().to_string()).collect())
+    Ok(pending.iter().map(|migration| migration.name().to_string()).collect())
 }
 
 /// Returns the versions of applied migrations that this program does not have.

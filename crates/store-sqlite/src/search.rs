@@ -57,7 +57,7 @@ pub(crate) fn wait(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Comm
         return Ok(());
     }
     let sql = Sql::new(WAIT).bind(tenant).bind(row.table().name).bind(row.id()).bind(row.version().0);
-    db.execute(&sql).map(drop).map_err(|it| refused(&it))
+    db.execute(&sql).map(drop).map_err(|error| refused(&error))
 }
 
 #[async_trait]
@@ -81,7 +81,7 @@ impl SearchIndex for SqliteStore {
         self.look_up_all(tenant, wanted.len(), move |db| {
             // One transaction, so that it is opened once.
             let moment = db.moment()?;
-            let blocks = wanted.iter().map(|it| blocks(moment.0, tenant, it));
+            let blocks = wanted.iter().map(|block| blocks(moment.0, tenant, block));
             blocks.collect()
         })
         .await
@@ -125,7 +125,7 @@ impl SearchIndex for SqliteStore {
             let gone = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
             for (tenant, segment) in &gone {
                 for text in REMOVALS {
-                    db.execute(&Sql::new(text).bind(*tenant).bind(*segment)).map_err(|it| failed(&it))?;
+                    db.execute(&Sql::new(text).bind(*tenant).bind(*segment)).map_err(|error| failed(&error))?;
                 }
             }
             Ok(gone.len() as u64)
@@ -176,7 +176,7 @@ fn write(db: &mut Db, tenant: Tenant, table: &str, change: &IndexChange) -> Resu
             return Err(CommitError::Stale);
         }
     }
-    change.segment.as_ref().map_or(Ok(()), |it| add(db, tenant, table, it))
+    change.segment.as_ref().map_or(Ok(()), |segment| add(db, tenant, table, segment))
 }
 
 fn add(db: &mut Db, tenant: Tenant, table: &str, it: &SegmentContents) -> Result<(), CommitError> {
@@ -195,7 +195,7 @@ fn add(db: &mut Db, tenant: Tenant, table: &str, it: &SegmentContents) -> Result
 
 /// Executes a statement and returns the number of changed rows.
 fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
-    db.execute(&sql).map_err(|it| refused(&it))
+    db.execute(&sql).map_err(|error| refused(&error))
 }
 
 fn segment(row: &mut dyn Fetch) -> Result<Segment, StorageError> {

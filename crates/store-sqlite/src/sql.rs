@@ -212,7 +212,7 @@ impl Db {
     /// Begins a read transaction, in which all statements see the same snapshot.
     pub(crate) fn moment(&mut self) -> Result<ReadTransaction<'_>, StorageError> {
         // An interrupt at the last step would make `BEGIN` fail although the transaction has begun.
-        crate::connection::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|it| failed(&it))?;
+        crate::connection::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|error| failed(&error))?;
         Ok(ReadTransaction(self))
     }
 
@@ -250,8 +250,8 @@ impl Db {
         self.asked.push(sql.clone());
         sql.keep = !sql.is_composed || self.is_kept(&sql.text);
         let _span = sql.span().entered();
-        let rows = self.connection.load(sql).map_err(|it| failed(&it))?;
-        rows.map(|row| read(&mut Columns::new(&row.map_err(|it| failed(&it))?))).collect()
+        let rows = self.connection.load(sql).map_err(|error| failed(&error))?;
+        rows.map(|row| read(&mut Columns::new(&row.map_err(|error| failed(&error))?))).collect()
     }
 
     /// Returns `true` if a composed statement stays prepared. The first [`KEPT`] ones do, which are the most
@@ -269,9 +269,9 @@ impl Db {
         #[cfg(test)]
         self.asked.push(sql.clone());
         let _span = sql.span().entered();
-        let mut rows = self.connection.load(sql).map_err(|it| failed(&it))?;
+        let mut rows = self.connection.load(sql).map_err(|error| failed(&error))?;
         let Some(row) = rows.next() else { return Ok(None) };
-        read(&mut Columns::new(&row.map_err(|it| failed(&it))?)).map(Some)
+        read(&mut Columns::new(&row.map_err(|error| failed(&error))?)).map(Some)
     }
 
     /// Reads a number from a statement that always returns a row.
@@ -306,7 +306,7 @@ const PASSING: [&str; 5] = ["is locked", "is busy", "disk I/O error", "is full",
 /// Classifies an error as transient or permanent.
 pub(crate) fn failed(error: &Error) -> StorageError {
     let text = error.to_string();
-    if PASSING.iter().any(|it| text.contains(it)) {
+    if PASSING.iter().any(|step| text.contains(step)) {
         StorageError::Unavailable(text)
     } else {
         StorageError::Failed(text)

@@ -20,7 +20,7 @@ impl Statements {
         let written: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();
         let columns = columns(table, "");
         let values = vec!["?"; written.len()].join(", ");
-        let changes: Vec<_> = written.iter().skip(1).map(|it| format!("{it} = ?")).collect();
+        let changes: Vec<_> = written.iter().skip(1).map(|column| format!("{column} = ?")).collect();
         Self {
             get: format!("SELECT {columns} FROM {name} WHERE tenant_id = ? AND id = ?").into(),
             insert: format!("INSERT INTO {name} (tenant_id, {}) VALUES (?, {values})", written.join(", ")).into(),
@@ -40,7 +40,8 @@ impl Statements {
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let plain = |name: &str| format!("{prefix}{name}");
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
-    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row)));
+    let names =
+        table.read().map(|table| plain(table.name)).chain(table.related.iter().map(|column| related(column, &row)));
     names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
 }
 
@@ -56,5 +57,5 @@ fn related(it: &Related, row: &str) -> String {
 }
 
 fn names(columns: &'static [Column]) -> impl Iterator<Item = &'static str> {
-    columns.iter().map(|it| it.name)
+    columns.iter().map(|column| column.name)
 }

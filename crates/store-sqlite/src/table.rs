@@ -109,13 +109,13 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     let stored = match row.seen() {
         None => {
             let sql = Sql::new(Arc::clone(&statements.insert)).bind(tenant).bind_all(cells).bind_all(next);
-            db.execute(&sql).map_err(|it| refused(&it))?;
+            db.execute(&sql).map_err(|error| refused(&error))?;
             BTreeSet::new()
         }
         Some(seen) => {
             // The id does not change.
             let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells.iter().skip(1)).bind_all(next);
-            let changed = db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|it| refused(&it))?;
+            let changed = db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|error| refused(&error))?;
             if changed == 0 {
                 return Err(CommitError::Stale);
             }
@@ -148,11 +148,11 @@ fn write_members(
     let MemberTable { name, owner, member } = side;
     let delete = format!("DELETE FROM {name} WHERE tenant_id = ? AND {member} = ? AND {owner} = ?");
     let insert = format!("INSERT INTO {name} (tenant_id, {member}, {owner}) VALUES (?, ?, ?)");
-    let gone = stored.difference(wanted).map(|it| (&delete, it));
-    let added = wanted.difference(stored).map(|it| (&insert, it));
+    let gone = stored.difference(wanted).map(|value| (&delete, value));
+    let added = wanted.difference(stored).map(|value| (&insert, value));
     for (text, tag) in gone.chain(added) {
         let sql = Sql::new(text.as_str()).bind(tenant).bind(*tag).bind(id);
-        db.execute(&sql).map_err(|it| refused(&it))?;
+        db.execute(&sql).map_err(|error| refused(&error))?;
     }
     Ok(())
 }

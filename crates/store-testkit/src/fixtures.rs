@@ -150,7 +150,7 @@ impl Fixtures {
         Conversation {
             id,
             title: format!("Conversation {number}"),
-            about: participant_ids.first().map(|it| About::Employee(*it)),
+            about: participant_ids.first().map(|participant_id| About::Employee(*participant_id)),
             participant_ids,
             last_message_at: None,
             created_at: at,
@@ -172,7 +172,7 @@ impl Fixtures {
             due_date: None,
             required_submissions: reviewer_ids.len(),
             status: assignment::Status::Open,
-            submissions: reviewer_ids.iter().map(|it| Submission::pending(*it)).collect(),
+            submissions: reviewer_ids.iter().map(|reviewer_id| Submission::pending(*reviewer_id)).collect(),
             reviewer_ids,
             submitted_count: 0,
             created_at: at,

@@ -31,9 +31,9 @@ impl AccessPath {
         if listing.among().is_some() {
             return Self { index: Some(&BY_ID), unanswered: vec![] };
         }
-        let along = listing.table().indexes.iter().filter_map(|it| along(listing, it));
+        let along = listing.table().indexes.iter().filter_map(|index| along(listing, index));
         along
-            .min_by_key(|it| it.unanswered.len())
+            .min_by_key(|path| path.unanswered.len())
             .unwrap_or_else(|| Self { index: None, unanswered: asked(listing, |_| false) })
     }
 
@@ -57,7 +57,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
     let equal = |column: Column| Asked { column, is_equal: true, is_range: false };
     let range = |column: Column| Asked { column, is_equal: false, is_range: true };
     let run = listing.runs.iter().map(move |(column, _)| equal(*column));
-    run.chain(listing.conditions.iter().filter_map(move |it| match it {
+    run.chain(listing.conditions.iter().filter_map(move |condition| match condition {
         Condition::Is(column, _) => Some(equal(*column)),
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
@@ -86,19 +86,19 @@ fn asked(listing: &Listing, is_answered: impl Fn(&Asked) -> bool) -> Vec<Column>
 
 /// Returns the access path for one index, if it has the order of the list or finds a single row.
 fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
-    let is_fixed = |name: &str| questions(listing).any(|it| it.is_equal && it.column.name == name);
-    if index.unique && index.columns.iter().all(|it| is_fixed(it)) {
+    let is_fixed = |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
+    if index.unique && index.columns.iter().all(|column| is_fixed(column)) {
         return Some(AccessPath { index: Some(index), unanswered: vec![] });
     }
     let sort = listing.sort.name;
-    let fixed = index.columns.iter().take_while(|it| **it != sort && is_fixed(it)).count();
+    let fixed = index.columns.iter().take_while(|column| **column != sort && is_fixed(column)).count();
     let (leading, rest) = index.columns.split_at_checked(fixed)?;
     if rest.first() != Some(&sort) {
         return None;
     }
-    let is_answered = |it: &Asked| {
-        let name = it.column.name;
-        (it.is_equal && leading.contains(&name)) || (name == sort && (it.is_equal || it.is_range))
+    let is_answered = |asked: &Asked| {
+        let name = asked.column.name;
+        (asked.is_equal && leading.contains(&name)) || (name == sort && (asked.is_equal || asked.is_range))
     };
     Some(AccessPath { index: Some(index), unanswered: asked(listing, is_answered) })
 }
@@ -108,13 +108,16 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
 #[must_use]
 pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Vec<String> {
     let listings: Vec<_> = listings.into_iter().collect();
-    let unanswered = |it: &Listing| {
-        let columns = AccessPath::of(it).unanswered;
-        columns.iter().map(|column| parameter(it.table(), column.name)).collect::<Vec<_>>()
+    let unanswered = |listing: &Listing| {
+        let columns = AccessPath::of(listing).unanswered;
+        columns.iter().map(|column| parameter(listing.table(), column.name)).collect::<Vec<_>>()
     };
     let mut names: Vec<String> = listings.iter().copied().flat_map(unanswered).collect();
     if names.is_empty() {
-        names = listings.iter().flat_map(|it| it.conditions.iter().filter_map(|c| elsewhere(it.table(), c))).collect();
+        names = listings
+            .iter()
+            .flat_map(|listing| listing.conditions.iter().filter_map(|c| elsewhere(listing.table(), c)))
+            .collect();
     }
     names.sort();
     names.dedup();
@@ -123,7 +126,7 @@ pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>
 
 /// Returns the name of the filter on a column.
 fn parameter(table: &Table, column: &str) -> String {
-    let named = table.parameters.iter().find(|(it, _)| *it == column).map(|(_, name)| *name);
+    let named = table.parameters.iter().find(|(parameter, _)| *parameter == column).map(|(_, name)| *name);
     let name = named.unwrap_or_else(|| column.strip_suffix("_key").unwrap_or(column));
     format!("filter[{name}]")
 }

@@ -248,7 +248,7 @@ pub trait Stored: Sized + Send + Sync + 'static {
         self.write(&mut out);
         debug_assert_eq!(out.cells.len(), columns, "{}", Self::TABLE.name);
         let Some((at, reason)) = out.unwritable else { return Ok(out.cells) };
-        let column = Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |it| it.name);
+        let column = Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |column| column.name);
         Err(Unwritable { table: Self::TABLE.name, column, reason })
     }
 }

@@ -48,7 +48,7 @@ impl<T: Stored> TypedListing<T> {
     /// Returns the maximum number of entries.
     #[must_use]
     pub fn limit(&self) -> u16 {
-        self.parts.first().map_or(0, |it| it.limit)
+        self.parts.first().map_or(0, |part| part.limit)
     }
 }
 
@@ -140,7 +140,7 @@ impl Listing {
     /// Creates a page without conditions. An order without a column in the table does not compile.
     pub(crate) fn new<T: Stored + Listed>(sort: Sort, page: &PageRequest) -> Self {
         const { assert!(has_sorts::<T>(T::TABLE), "a table lacks the column of an order of its list") };
-        let after = page.after.as_ref().map(|it| (cell(&it.key), it.id));
+        let after = page.after.as_ref().map(|position| (cell(&position.key), position.id));
         let (sort, descending) = (sort_column(sort.by), sort.descending);
         Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after, limit: page.limit }
     }
@@ -176,7 +176,7 @@ impl Listing {
 
     /// Adds an equality condition if there is a value.
     pub(crate) fn is(&mut self, column: Column, value: Option<impl Into<Cell>>) {
-        self.conditions.extend(value.map(|it| Condition::Is(column, it.into())));
+        self.conditions.extend(value.map(|value| Condition::Is(column, value.into())));
     }
 
     /// Excludes rows with this value.
@@ -186,12 +186,12 @@ impl Listing {
 
     /// Sets one run per word.
     pub(crate) fn runs<'w>(&mut self, column: Column, words: impl IntoIterator<Item = &'w str>) {
-        self.runs = Some((column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect()));
+        self.runs = Some((column, words.into_iter().map(|word| Cell::Text(word.to_owned())).collect()));
     }
 
     /// Restricts the list to these words, if there are any.
     pub(crate) fn words<'w>(&mut self, column: Column, words: impl IntoIterator<Item = &'w str>) {
-        self.one_of(column, words.into_iter().map(|it| Cell::Text(it.to_owned())).collect());
+        self.one_of(column, words.into_iter().map(|word| Cell::Text(word.to_owned())).collect());
     }
 
     /// Restricts the list to these values, if there are any.
@@ -204,13 +204,13 @@ impl Listing {
     /// Returns the index of the condition that lists the possible ids, if there is one.
     #[must_use]
     pub fn among(&self) -> Option<usize> {
-        self.conditions.iter().position(|it| matches!(it, Condition::Among(_)))
+        self.conditions.iter().position(|condition| matches!(condition, Condition::Among(_)))
     }
 
     /// Adds the bounds as conditions.
     pub(crate) fn within<T: Copy>(&mut self, column: Column, bounds: Bounds<T>, cell: impl Fn(T) -> Cell) {
-        self.conditions.extend(bounds.gte.map(|it| Condition::AtLeast(column, cell(it))));
-        self.conditions.extend(bounds.lte.map(|it| Condition::AtMost(column, cell(it))));
+        self.conditions.extend(bounds.gte.map(|value| Condition::AtLeast(column, cell(value))));
+        self.conditions.extend(bounds.lte.map(|value| Condition::AtMost(column, cell(value))));
     }
 
     /// Restricts the list to rows with one of these tags, if there are any.
@@ -228,7 +228,7 @@ impl Listing {
             Archived::Yes => &[true],
             Archived::All => &[false, true],
         };
-        self.runs = Some((ARCHIVED, values.iter().map(|it| Cell::Flag(*it)).collect()));
+        self.runs = Some((ARCHIVED, values.iter().map(|value| Cell::Flag(*value)).collect()));
     }
 }
 

@@ -84,7 +84,7 @@ impl<'l> ListPlanner<'l> {
             return None;
         }
         let mut conditions = self.listing.conditions.iter().enumerate().skip(self.next);
-        let (at, condition) = conditions.find(|(_, it)| is_elsewhere(it))?;
+        let (at, condition) = conditions.find(|(_, condition)| is_elsewhere(condition))?;
         self.next = at + 1;
         Some(condition)
     }
@@ -125,23 +125,28 @@ pub fn leads_to_firsts(listing: &Listing, column: &Column) -> bool {
         .table()
         .indexes
         .iter()
-        .any(|it| it.firsts && it.columns.first() == Some(&column.name) && it.columns.contains(&sort))
+        .any(|index| index.firsts && index.columns.first() == Some(&column.name) && index.columns.contains(&sort))
 }
 
 /// Returns `true` if a list has so few rows that sorting them is always the best plan.
 #[must_use]
 pub fn is_of_few(listing: &Listing) -> bool {
-    let one =
-        |name: &str| listing.conditions.iter().any(|it| matches!(it, Condition::Is(column, _) if column.name == name));
-    let mut few = listing.table().indexes.iter().filter(|it| it.of_few && it.columns.first().is_some_and(|it| one(it)));
-    listing.among().is_some() || few.any(|it| !it.columns.contains(&listing.sort.name))
+    let one = |name: &str| {
+        listing.conditions.iter().any(|condition| matches!(condition, Condition::Is(column, _) if column.name == name))
+    };
+    let mut few = listing
+        .table()
+        .indexes
+        .iter()
+        .filter(|index| index.of_few && index.columns.first().is_some_and(|column| one(column)));
+    listing.among().is_some() || few.any(|condition| !condition.columns.contains(&listing.sort.name))
 }
 
 /// Returns `true` if the index of the list contains the columns of further conditions, so that non-matching
 /// rows are skipped without reading them.
 #[must_use]
 pub fn is_covered(listing: &Listing) -> bool {
-    AccessPath::of(listing).index.is_some_and(|it| it.columns.last() != Some(&"id"))
+    AccessPath::of(listing).index.is_some_and(|index| index.columns.last() != Some(&"id"))
 }
 
 /// Returns the limit for counting a condition: one more than the highest threshold.
@@ -210,13 +215,13 @@ impl RowSource {
 /// Chooses the plan of a page from the counts of its conditions.
 #[must_use]
 pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
-    let (few, many) = (least(listing, named.iter()), named.iter().filter(|it| it.is_hashed(listing)));
+    let (few, many) = (least(listing, named.iter()), named.iter().filter(|condition| condition.is_hashed(listing)));
     if let Some((share, source)) = few
         && share <= 1.0
     {
         return ListPlan { first: source, then: None };
     }
-    let hashed = many.clone().map(|it| it.condition).collect();
+    let hashed = many.clone().map(|condition| condition.condition).collect();
     let then = least(listing, many).map(|(_, source)| source);
     let then = then.unwrap_or_else(|| RowSource::Scan(RowFilter::hashing_all(listing)));
     ListPlan { first: RowSource::Scan(RowFilter { hashed }), then: Some(then) }
@@ -224,9 +229,9 @@ pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
 
 /// Returns the condition with the smallest count relative to its limit.
 fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
-    let share = |it: &NamedRows| {
-        let (source, most) = it.gathered(listing)?;
-        Some((it.count as f64 / most as f64, source))
+    let share = |named_rows: &NamedRows| {
+        let (source, most) = named_rows.gathered(listing)?;
+        Some((named_rows.count as f64 / most as f64, source))
     };
     named.filter_map(share).min_by(|(one, _), (other, _)| one.total_cmp(other))
 }
@@ -235,7 +240,7 @@ impl RowFilter {
     /// Returns a filter that hashes all conditions, which is best for a long scan.
     #[must_use]
     pub fn hashing_all(listing: &Listing) -> Self {
-        let all = listing.conditions.iter().enumerate().filter(|(_, it)| is_elsewhere(it));
+        let all = listing.conditions.iter().enumerate().filter(|(_, condition)| is_elsewhere(condition));
         Self { hashed: all.map(|(at, _)| at).collect() }
     }
 }
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn the_number_of_tagged_rows_decides_between_gathering_hashing_and_an_index() {
-        let sources = [0, 2_000, 2_001, 8_000, 8_001].map(|it| first(SortBy::CreatedAt, &[tagged(it)]));
+        let sources = [0, 2_000, 2_001, 8_000, 8_001].map(|count| first(SortBy::CreatedAt, &[tagged(count)]));
         let gather = RowSource::Gather(1);
         assert_eq!(sources, [gather.clone(), gather, scan(&[1]), scan(&[1]), scan(&[])]);
     }

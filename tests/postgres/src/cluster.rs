@@ -66,7 +66,7 @@ impl Cluster {
     /// Those of [`Cluster::start`].
     pub fn start_standby(&self, settings: &[&str]) -> Result<Self, Error> {
         // This folder must contain all programs; other folders may only have links to a few of them.
-        let folder = self.program("pg_basebackup").and_then(|it| Some(it.parent()?.to_path_buf()));
+        let folder = self.program("pg_basebackup").and_then(|program| Some(program.parent()?.to_path_buf()));
         Self::start_as(folder.unwrap_or_else(|| self.programs.clone()), Some(&self.folder), settings)
     }
 
@@ -161,7 +161,7 @@ impl Cluster {
         // Distributions link only some programs into the folders of `PATH`.
         let linked = fs::canonicalize(self.programs.join("initdb")).ok();
         let folders = [Some(self.programs.as_path()), linked.as_deref().and_then(Path::parent)];
-        folders.into_iter().flatten().map(|it| it.join(name)).find(|it| it.is_file())
+        folders.into_iter().flatten().map(|folder| folder.join(name)).find(|folder| folder.is_file())
     }
 
     /// Waits until the server's pid file says `ready`, as `pg_ctl` does.
@@ -255,15 +255,16 @@ fn folder_for(owner: Owner, settings: &[&str]) -> PathBuf {
 }
 
 fn has_room(folder: &Path) -> bool {
-    rustix::fs::statvfs(folder).is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) >= ROOM)
+    rustix::fs::statvfs(folder).is_ok_and(|stats| stats.f_bavail.saturating_mul(stats.f_frsize) >= ROOM)
 }
 
 /// Returns `true` if other accounts can write into the folder and pass all its ancestors.
 pub(crate) fn everyone_may_use(folder: &Path) -> bool {
     const PASS: u32 = 0o001;
     const WRITE: u32 = 0o002;
-    let others_may = |folder: &Path, bit| fs::metadata(folder).is_ok_and(|it| it.permissions().mode() & bit != 0);
-    others_may(folder, WRITE) && folder.ancestors().all(|it| others_may(it, PASS))
+    let others_may =
+        |folder: &Path, bit| fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & bit != 0);
+    others_may(folder, WRITE) && folder.ancestors().all(|ancestor| others_may(ancestor, PASS))
 }
 
 /// Returns a unique name. `RandomState` is seeded by the system, which is random enough.

@@ -92,7 +92,7 @@ impl Drop for TestDatabase {
 /// Returns `true` for names that need no quotes.
 fn is_plain(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len())
-        && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// Runs work on a new thread, because callers may be inside a runtime, and runtimes cannot be nested.
@@ -126,7 +126,7 @@ impl<'a> Nodes<'a> {
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
-        self.all.iter().try_for_each(|it| it.remove(name))
+        self.all.iter().try_for_each(|node| node.remove(name))
     }
 
     /// Creates an empty database, joined across the nodes of a cluster.
@@ -144,7 +144,7 @@ impl<'a> Nodes<'a> {
 
     /// Joins the databases of this name on all nodes into one.
     fn join(&self, name: &str) -> Result<(), Error> {
-        let nodes: Vec<_> = self.server.nodes().map(|it| with_database(it, name)).collect();
+        let nodes: Vec<_> = self.server.nodes().map(|node| with_database(node, name)).collect();
         for url in &nodes {
             Admin::connect(url)?.execute("CREATE EXTENSION citus")?;
         }
@@ -232,7 +232,7 @@ impl Admin {
     fn exists(&self, name: &str) -> Result<bool, Error> {
         let query = "SELECT 1 FROM pg_database WHERE datname = $1";
         let row = self.0.runtime.block_on(self.0.client.query_opt(query, &[&name]));
-        row.map(|it| it.is_some()).map_err(Error::sql(query))
+        row.map(|row| row.is_some()).map_err(Error::sql(query))
     }
 
     fn version(&self) -> Result<u32, Error> {

@@ -40,7 +40,8 @@ use std::{fs, io};
 pub fn template(kind: &str) -> Result<String, Error> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
     let entries = |folder: &Path| -> io::Result<Vec<PathBuf>> {
-        let mut all: Vec<_> = fs::read_dir(folder)?.map(|it| it.map(|it| it.path())).collect::<io::Result<_>>()?;
+        let mut all: Vec<_> =
+            fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
         all.sort();
         Ok(all)
     };

@@ -79,7 +79,7 @@ impl Nodes {
     /// # Errors
     /// The refusal of a server.
     pub fn database(&self, name: &str) -> Result<Vec<String>, Error> {
-        let urls: Vec<_> = self.all.iter().map(|it| with_database(&it.url(), name)).collect();
+        let urls: Vec<_> = self.all.iter().map(|node| with_database(&node.url(), name)).collect();
         for (node, url) in self.all.iter().zip(&urls) {
             TestSession::connect(&node.url())?.execute(&format!("CREATE DATABASE {name}"))?;
             TestSession::connect(url)?.execute("CREATE EXTENSION citus")?;
@@ -111,20 +111,21 @@ fn finds_itself(node: &Cluster) -> Result<(), Error> {
 
 /// Returns the archive and the root folder of Debian's PostgreSQL 15, or the missing requirement.
 fn found() -> Result<(PathBuf, PathBuf), String> {
-    let named = env::var_os(ARCHIVE_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let named = env::var_os(ARCHIVE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(ARCHIVE);
     let archive = named.unwrap_or(beside);
     if !archive.is_file() {
         return Err(format!("there is no {ARCHIVE} beside the checkout, and {ARCHIVE_VARIABLE} names none"));
     }
     let missing = "there is no PostgreSQL 15 of Debian's, which the engine is built for".to_owned();
-    let usual = || Some(Path::new("/").join(FOLDERS[0].0)).filter(|it| it.join("postgres").is_file());
-    let programs = programs::find().filter(|it| it.ends_with(FOLDERS[0].0)).or_else(usual).ok_or(missing)?;
-    let version = Command::new(programs.join("postgres")).arg("--version").output().map_err(|it| it.to_string())?;
+    let usual = || Some(Path::new("/").join(FOLDERS[0].0)).filter(|folder| folder.join("postgres").is_file());
+    let programs = programs::find().filter(|folder| folder.ends_with(FOLDERS[0].0)).or_else(usual).ok_or(missing)?;
+    let version =
+        Command::new(programs.join("postgres")).arg("--version").output().map_err(|error| error.to_string())?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let minor =
-        version.split_once(" 15.").and_then(|(_, it)| it.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
-    if minor.is_none_or(|it: u32| it < LEAST_MINOR) {
+        version.split_once(" 15.").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    if minor.is_none_or(|number: u32| number < LEAST_MINOR) {
         return Err(format!(
             "the engine needs PostgreSQL 15.{LEAST_MINOR} or newer of that series, and this is {}",
             version.trim()

@@ -33,13 +33,13 @@ fn complete(folder: &Path) -> Option<PathBuf> {
         return Some(folder.to_path_buf());
     }
     let target = fs::canonicalize(folder.join("initdb")).ok()?;
-    target.parent().filter(|it| holds_both(it)).map(Path::to_path_buf)
+    target.parent().filter(|folder| holds_both(folder)).map(Path::to_path_buf)
 }
 
 fn pg_config() -> Option<PathBuf> {
     let output = Command::new("pg_config").arg("--bindir").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
-    Some(PathBuf::from(text.trim())).filter(|it| it.is_absolute())
+    Some(PathBuf::from(text.trim())).filter(|path| path.is_absolute())
 }
 
 fn newest_first((parent, prefix, programs): &(&str, &str, &str)) -> Vec<PathBuf> {

@@ -15,7 +15,7 @@ pub const NODES_VARIABLE: &str = "CANDOR_TEST_NODES";
 /// Returns `true` if tests run on a cluster, on which tables are distributed.
 #[must_use]
 pub fn is_spread() -> bool {
-    env::var_os(NODES_VARIABLE).is_some_and(|it| !it.is_empty())
+    env::var_os(NODES_VARIABLE).is_some_and(|value| !value.is_empty())
 }
 
 /// A server on which tests may create databases.
@@ -44,7 +44,7 @@ impl Server {
     /// Returns the URL of a database with all nodes as hosts.
     pub(crate) fn url_of_all(&self, database: &str) -> String {
         let url = self.url_of(database);
-        let hosts = |it: &str| it.get(hosts(it)).unwrap_or_default().to_owned();
+        let hosts = |text: &str| text.get(hosts(text)).unwrap_or_default().to_owned();
         let all: Vec<_> = self.nodes().map(hosts).collect();
         format!("{}{}{}", &url[..self::hosts(&url).start], all.join(","), &url[self::hosts(&url).end..])
     }
@@ -55,13 +55,13 @@ impl Server {
     }
 
     fn find() -> Result<Option<Self>, Error> {
-        if let Some(urls) = env::var(NODES_VARIABLE).ok().filter(|it| !it.is_empty()) {
-            let mut nodes = urls.split_whitespace().map(|it| Self::at(it.to_owned()));
+        if let Some(urls) = env::var(NODES_VARIABLE).ok().filter(|value| !value.is_empty()) {
+            let mut nodes = urls.split_whitespace().map(|url| Self::at(url.to_owned()));
             let coordinator = nodes.next().transpose()?.ok_or_else(|| Error::Url(urls.clone()))?;
-            let others = nodes.map(|it| it.map(|it| it.url)).collect::<Result<_, _>>()?;
+            let others = nodes.map(|node| node.map(|node| node.url)).collect::<Result<_, _>>()?;
             return Ok(Some(Self { others, ..coordinator }));
         }
-        if let Some(url) = env::var(URL_VARIABLE).ok().filter(|it| !it.is_empty()) {
+        if let Some(url) = env::var(URL_VARIABLE).ok().filter(|value| !value.is_empty()) {
             return Self::at(url).map(Some);
         }
         let cluster = Cluster::start()?;

@@ -53,7 +53,7 @@ fn a_template_is_built_once_however_many_ask_at_once() {
     let template = unique_template();
     let made: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| TestDatabase::create(&template, count))).collect();
-        threads.into_iter().map(|it| it.join().unwrap().unwrap()).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
     });
     if made.iter().any(Option::is_none) {
         return;

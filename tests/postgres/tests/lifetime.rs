@@ -85,10 +85,10 @@ fn nothing_remains_when_the_owner_is_killed_while_the_server_starts() {
         fs::create_dir(&parent).unwrap();
         fs::set_permissions(&parent, Permissions::from_mode(0o777)).unwrap();
         let mut child = program().env("TMPDIR", &parent).spawn().unwrap();
-        let only_folder = || fs::read_dir(&parent).unwrap().next().map(|it| it.unwrap().path());
+        let only_folder = || fs::read_dir(&parent).unwrap().next().map(|entry| entry.unwrap().path());
         let seen = |folder: PathBuf| {
             let path = folder.join(file);
-            path.exists() && (text.is_empty() || fs::read_to_string(path).is_ok_and(|it| it.contains(text)))
+            path.exists() && (text.is_empty() || fs::read_to_string(path).is_ok_and(|content| content.contains(text)))
         };
         wait_until(|| only_folder().is_some_and(seen), &format!("no {file} with {text:?}"));
         child.kill().unwrap();

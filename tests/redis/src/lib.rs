@@ -63,8 +63,8 @@ impl TestRedis {
             return Ok(None);
         };
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let secure = tls.as_ref().map_or(vec![], |it| it.arguments(port));
-        let arguments = secure.into_iter().chain(arguments.iter().map(|it| (*it).to_owned())).collect();
+        let secure = tls.as_ref().map_or(vec![], |tls| tls.arguments(port));
+        let arguments = secure.into_iter().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect();
         let mut server = Self { port, arguments, program, running: None, tls };
         server.resume()?;
         Ok(Some(server))
@@ -91,7 +91,7 @@ impl TestRedis {
     /// Returns the process id while the server runs.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
-        self.running.as_ref().map(|it| it.process)
+        self.running.as_ref().map(|server| server.process)
     }
 
     /// Kills the server, which loses its data.
@@ -153,7 +153,7 @@ fn program() -> Option<PathBuf> {
     }
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    PROGRAMS.iter().flat_map(|name| folders.iter().map(move |it| it.join(name))).find(|it| it.is_file())
+    PROGRAMS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|folder| folder.is_file())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]

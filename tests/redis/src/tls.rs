@@ -31,7 +31,7 @@ impl Files {
 
     /// Returns the server's arguments for TLS on this port.
     pub(crate) fn arguments(&self, port: u16) -> Vec<String> {
-        let path = |it: &Path| it.display().to_string();
+        let path = |path: &Path| path.display().to_string();
         let (certificate, key) = (path(&self.certificate()), path(&self.key()));
         let port = port.to_string();
         ["--port", "0", "--tls-port", &port, "--tls-cert-file", &certificate, "--tls-key-file", &key]

@@ -97,7 +97,7 @@ impl Received {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         let head = self.text.split("\r\n\r\n").next().unwrap_or_default().replace("\r\n ", " ");
-        let line = head.split("\r\n").find_map(|it| it.split_once(": ").filter(|(found, _)| *found == name))?;
+        let line = head.split("\r\n").find_map(|part| part.split_once(": ").filter(|(found, _)| *found == name))?;
         Some(line.1.to_owned())
     }
 }
@@ -160,7 +160,7 @@ impl TestSmtp {
                 thread::spawn(move || {
                     // Broken connections are expected: some tests cause them.
                     let _ = session::serve(&shared, number, stream);
-                    shared.change(|it| it.seen.open -= 1);
+                    shared.change(|state| state.seen.open -= 1);
                 });
             }
         });
@@ -181,9 +181,9 @@ impl TestSmtp {
 
     /// Sets the script that replies to every step from now on, including steps that are held.
     pub fn replies(&self, script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) {
-        self.shared.change(|it| {
-            it.script = Arc::new(script);
-            it.said += 1;
+        self.shared.change(|state| {
+            state.script = Arc::new(script);
+            state.said += 1;
         });
     }
 
@@ -205,19 +205,19 @@ impl TestSmtp {
 
     /// Discards the received mails. No mail may be in transfer.
     pub fn forget(&self) {
-        self.shared.change(|it| it.seen.mails.clear());
+        self.shared.change(|state| state.seen.mails.clear());
     }
 
     /// Returns the mails that were acknowledged.
     #[must_use]
     pub fn taken(&self) -> Vec<Received> {
-        self.seen().mails.into_iter().filter(|it| it.taken).collect()
+        self.seen().mails.into_iter().filter(|mail| mail.taken).collect()
     }
 
     /// Waits until the state fulfils the condition. Returns `false` on timeout.
     #[must_use]
     pub fn until(&self, holds: impl Fn(&Seen) -> bool) -> bool {
-        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |it| !holds(&it.seen));
+        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(&state.seen));
         waited.is_ok_and(|(_, ended)| !ended.timed_out())
     }
 }
@@ -234,8 +234,8 @@ impl Shared {
     }
 
     fn opened(&self) -> usize {
-        self.change(|it| {
-            let seen = &mut it.seen;
+        self.change(|state| {
+            let seen = &mut state.seen;
             (seen.connections, seen.open) = (seen.connections + 1, seen.open + 1);
             seen.most_open = seen.most_open.max(seen.open);
             seen.connections - 1
@@ -253,10 +253,10 @@ impl Shared {
             if reply != Reply::Hold {
                 return reply;
             }
-            self.change(|it| it.seen.held += 1);
-            let waited = self.changed.wait_while(self.lock(), |it| it.said == said);
+            self.change(|state| state.seen.held += 1);
+            let waited = self.changed.wait_while(self.lock(), |state| state.said == said);
             drop(waited);
-            self.change(|it| it.seen.held -= 1);
+            self.change(|state| state.seen.held -= 1);
         }
     }
 }

@@ -92,17 +92,17 @@ impl Session<'_> {
         let (connection, encrypted) = (self.number, self.encrypted);
         let (login, from, to) = (self.login.clone(), self.from.clone(), self.to.clone());
         let mail = Received { connection, encrypted, login, from, to, text, taken: false };
-        let place = self.shared.change(|it| {
-            it.seen.mails.push(mail);
-            it.seen.mails.len() - 1
+        let place = self.shared.change(|state| {
+            state.seen.mails.push(mail);
+            state.seen.mails.len() - 1
         });
         // Recorded before the reply is written: the client may react before the test sees the mail.
         let asked = Asked { connection: self.number, step: Step::Message, line: String::new() };
         let reply = self.shared.reply(&asked);
         let is_taken = matches!(reply, Reply::Usual | Reply::Last);
-        self.shared.change(|it| {
-            it.seen.mails[place].taken = is_taken;
-            it.seen.taken += usize::from(is_taken);
+        self.shared.change(|state| {
+            state.seen.mails[place].taken = is_taken;
+            state.seen.taken += usize::from(is_taken);
         });
         self.give(reply, "250 taken").map(drop)
     }

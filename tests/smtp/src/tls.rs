@@ -31,7 +31,7 @@ impl Certificate {
         let pem = pem(&der);
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .and_then(|it| it.with_no_client_auth().with_single_cert(vec![der.clone()], key))
+            .and_then(|config| config.with_no_client_auth().with_single_cert(vec![der.clone()], key))
             .map_err(io::Error::other)?;
         Ok(Self { der, pem, config: Arc::new(config) })
     }

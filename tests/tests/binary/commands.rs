@@ -35,11 +35,11 @@ fn keys_come_and_go(place: &Place) {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (it["id"].as_str().unwrap(), it["revoked_at"].is_string()))
+        .map(|item| (item["id"].as_str().unwrap(), item["revoked_at"].is_string()))
         .collect();
     assert_eq!(states, [(narrow.id.as_str(), true), (admin.id.as_str(), false)]);
     assert_eq!(listed["data"][0]["organization_id"], admin.organization);
-    let used = listed["data"].as_array().unwrap().iter().all(|it| it["last_used_at"].is_string());
+    let used = listed["data"].as_array().unwrap().iter().all(|item| item["last_used_at"].is_string());
     assert!(used, "an orderly end notes which keys were used: {listed}");
     assert!(!listed.to_string().contains(&admin.secret));
     let again = candor(place, &["key", "revoke", &narrow.id]);
@@ -73,12 +73,12 @@ fn organizations_are_found_and_renamed(place: &Place) {
     let wanted = json!({"organization_id": second.organization, "name": "Beta Ltd", "changed": true});
     assert_eq!(renamed, wanted);
     let listed = candor(place, &["org", "list", "--json"]).json();
-    let named = |it: &Value| (it["id"].clone(), it["name"].clone());
+    let named = |item: &Value| (item["id"].clone(), item["name"].clone());
     let names: Vec<_> = listed["data"].as_array().unwrap().iter().map(named).collect();
     let wanted = [(&first.organization, "Tests"), (&second.organization, "Beta Ltd")];
     assert_eq!(names, wanted.map(|(id, name)| (json!(id), json!(name))));
     let all = candor(place, &["key", "list", "--json"]).json();
-    let owner = |it: &Value| (it["id"].clone(), it["organization_id"].clone(), it["organization_name"].clone());
+    let owner = |item: &Value| (item["id"].clone(), item["organization_id"].clone(), item["organization_name"].clone());
     let owners: Vec<_> = all["data"].as_array().unwrap().iter().map(owner).collect();
     let wanted = [(&first.id, &first.organization, "Tests"), (&second.id, &second.organization, "Beta Ltd")];
     assert_eq!(owners, wanted.map(|(id, organization, name)| (json!(id), json!(organization), json!(name))));
@@ -143,7 +143,7 @@ fn a_key_may_end_on_a_date() {
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01"]);
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01T10:00:00+02:00"]);
     let listed = candor(&place, &["key", "list", "--org", &admin.organization, "--json"]).json();
-    let ends: Vec<_> = listed["data"].as_array().unwrap().iter().map(|it| it["expires_at"].clone()).collect();
+    let ends: Vec<_> = listed["data"].as_array().unwrap().iter().map(|item| item["expires_at"].clone()).collect();
     assert_eq!(ends, [json!("2199-12-01T08:00:00.000Z"), json!("2199-12-01T00:00:00.000Z"), json!(null)]);
     let create = ["key", "create", "--org", &admin.organization, "--name", "x", "--scopes", "*", "--expires"];
     let it = candor(&place, &[&create[..], &["soon"]].concat());

@@ -58,7 +58,7 @@ fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its
         "--log-format",
     ];
     for place in wanted {
-        assert!(serve.stderr.lines().any(|it| it.contains(place)), "{place}: {}", serve.stderr);
+        assert!(serve.stderr.lines().any(|line| line.contains(place)), "{place}: {}", serve.stderr);
     }
     assert_eq!(serve.stderr.lines().count(), wanted.len(), "{}", serve.stderr);
     assert!(serve.stderr.contains("did you mean database_pool?"), "{}", serve.stderr);

@@ -50,7 +50,7 @@ fn text(value: &Value) -> &str {
 /// Adds data that the sample lacks: delivered and failed deliveries, an invitation, custom fields, stored
 /// answers.
 fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
-    receiver.answers(|it| if it.path == "/fails" { Answer::Status(500) } else { Answer::Status(200) });
+    receiver.answers(|receiver| if receiver.path == "/fails" { Answer::Status(500) } else { Answer::Status(200) });
     let mut paths = vec![];
     for path in ["/works", "/fails"] {
         let webhook = made(client, "/v1/webhooks", &json!({"url": receiver.url(path), "event_types": ["*"]}));
@@ -65,8 +65,9 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     paths.push(format!("/v1/employees/{}/invitation", text(&person["id"])));
     let kept = observed(client);
     assert_eq!((kept.status, kept.header("idempotent-replayed")), (201, None), "{}", kept.text());
-    receiver
-        .until("both were tried", |it| ["/works", "/fails"].iter().all(|path| it.iter().any(|it| it.path == *path)));
+    receiver.until("both were tried", |arrivals| {
+        ["/works", "/fails"].iter().all(|path| arrivals.iter().any(|arrival| arrival.path == *path))
+    });
     for path in &paths[..2] {
         let is_logged = || !client.all(path).is_empty();
         assert!(wait_until(PATIENCE, is_logged).is_some(), "{path} has no deliveries");
@@ -172,7 +173,7 @@ fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
         page["next_cursor"].as_str().unwrap().clone_into(&mut cursor);
     }
     let known = first["data"].as_array().unwrap();
-    let ids = |all: &[Value]| all.iter().map(|it| text(&it["id"]).to_owned()).collect::<Vec<_>>();
+    let ids = |all: &[Value]| all.iter().map(|item| text(&item["id"]).to_owned()).collect::<Vec<_>>();
     let all = client.all("/v1/events");
     assert_eq!([ids(known), ids(&seen)].concat(), ids(&all), "no event is lost or comes twice");
     seen

@@ -112,7 +112,8 @@ fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &
 /// rows exist.
 fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, String>) {
     let rows: Vec<Value> = client.all("/v1/observations?sort=created_at");
-    let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
+    let stored: BTreeMap<String, String> =
+        rows.iter().map(|row| (text(&row["id"]), text(&row["observation"]))).collect();
     assert_eq!(stored.len(), rows.len());
     assert_eq!(&stored, acknowledged);
     let ids: BTreeSet<&String> = acknowledged.keys().collect();
@@ -120,12 +121,12 @@ fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, Stri
     let mut told: Vec<String> = vec![];
     wait_until(PATIENCE, || {
         let events = client.all("/v1/events?filter[event]=observation.created");
-        told = events.iter().map(|it| text(&it["data"]["id"])).collect();
+        told = events.iter().map(|event| text(&event["data"]["id"])).collect();
         told.len() >= ids.len()
     });
     assert_eq!((told.iter().collect(), told.len()), (ids.clone(), ids.len()));
     let entries = client.all("/v1/audit-log?filter[action]=observation.create");
-    let noted: Vec<String> = entries.iter().map(|it| text(&it["target"]["id"])).collect();
+    let noted: Vec<String> = entries.iter().map(|entry| text(&entry["target"]["id"])).collect();
     assert_eq!((noted.iter().collect(), noted.len()), (ids.clone(), ids.len()));
 }
 

@@ -13,12 +13,12 @@ use crate::support::{Place, Service, candor};
 fn examined(place: &Place, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
     let it = candor(place, &[&["doctor", "--json"], options].concat());
     let object = it.object();
-    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    let text = |item: &Value| item.as_str().unwrap().to_owned();
     let checks = object["checks"].as_array().unwrap();
-    for check in checks.iter().filter(|it| it["state"] == "broken" || it["state"] == "warning") {
+    for check in checks.iter().filter(|check| check["state"] == "broken" || check["state"] == "warning") {
         assert!(check["remedy"].is_string(), "{check}");
     }
-    let states = checks.iter().map(|it| (text(&it["check"]), text(&it["state"]))).collect();
+    let states = checks.iter().map(|check| (text(&check["check"]), text(&check["state"]))).collect();
     (it.code, states, object)
 }
 

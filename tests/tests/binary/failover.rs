@@ -88,8 +88,8 @@ impl Writer {
 fn assert_unavailable(answer: &Response) {
     assert_eq!(answer.status, 503, "{}", answer.text());
     assert_eq!(answer.json()["error"]["code"], "unavailable");
-    let seconds = answer.header("retry-after").and_then(|it| it.parse::<u32>().ok());
-    assert!(seconds.is_some_and(|it| it > 0), "{:?}", answer.headers);
+    let seconds = answer.header("retry-after").and_then(|value| value.parse::<u32>().ok());
+    assert!(seconds.is_some_and(|value| value > 0), "{:?}", answer.headers);
 }
 
 fn text(value: &Value) -> String {
@@ -181,7 +181,7 @@ fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
         stage.pair.promote();
         load.goes_on();
         load.is_over.store(true, Ordering::SeqCst);
-        writers.into_iter().for_each(|it| it.join().unwrap());
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
         load.is_whole.store(true, Ordering::SeqCst);
         follower.join().unwrap()
     });
@@ -190,7 +190,8 @@ fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
 
     let events: BTreeSet<&str> = followed.iter().map(|(event, _)| event.as_str()).collect();
     receiver.until("every event, and no other", |all| {
-        let delivered: BTreeSet<&str> = all.iter().filter(|it| it.is_acknowledged()).map(|it| it.event()).collect();
+        let delivered: BTreeSet<&str> =
+            all.iter().filter(|arrival| arrival.is_acknowledged()).map(|arrival| arrival.event()).collect();
         delivered == events
     });
     service.stop();
@@ -200,7 +201,8 @@ fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
 /// feed.
 fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed: &[(String, String)]) {
     let rows = client.all("/v1/observations");
-    let stored: BTreeMap<String, String> = rows.iter().map(|it| (text(&it["id"]), text(&it["observation"]))).collect();
+    let stored: BTreeMap<String, String> =
+        rows.iter().map(|row| (text(&row["id"]), text(&row["observation"]))).collect();
     assert_eq!((&stored, rows.len()), (known, known.len()));
     let feed: Vec<_> = client.all(FEED).iter().map(told).collect();
     let differs = followed.iter().zip(&feed).position(|(one, other)| one != other);

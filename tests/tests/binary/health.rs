@@ -19,7 +19,7 @@ fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
     let metrics = client.get("/metrics").unwrap();
     assert_eq!(metrics.status, 200);
     let text = metrics.text();
-    let counted = text.lines().any(|it| it.starts_with("candor_http_requests_total{") && it.contains("404"));
+    let counted = text.lines().any(|line| line.starts_with("candor_http_requests_total{") && line.contains("404"));
     assert!(counted, "{text}");
     assert!(text.contains("candor_http_request_duration_seconds_bucket{"), "{text}");
 }
@@ -73,8 +73,8 @@ fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
     assert_eq!(listed.status, 200);
     let request = answer.header("x-request-id").unwrap().to_owned();
     let log = service.log();
-    let lines: Vec<Value> = log.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    let about = lines.iter().filter(|it| it.to_string().contains(&request)).collect::<Vec<_>>();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let about = lines.iter().filter(|line| line.to_string().contains(&request)).collect::<Vec<_>>();
     assert_eq!(about.len(), 1, "{log}");
     assert_eq!(about[0]["status"], json!(201), "{log}");
     for secret in ["grace", "Grace", "Hopper", key.as_str()] {
@@ -98,10 +98,10 @@ fn metrics_tell_the_version_and_what_the_process_uses() {
     let service = Service::serve(&place);
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
     let version = format!("candor_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION"));
-    assert!(text.lines().any(|it| it == version), "{text}");
+    assert!(text.lines().any(|line| line == version), "{text}");
     for name in ["process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds"] {
-        let number = |line: &str| line.strip_prefix(name).and_then(|it| it.trim().parse::<f64>().ok());
-        assert!(text.lines().filter_map(number).any(|it| it > 0.0), "{name} in {text}");
+        let number = |line: &str| line.strip_prefix(name).and_then(|value| value.trim().parse::<f64>().ok());
+        assert!(text.lines().filter_map(number).any(|text| text > 0.0), "{name} in {text}");
         assert!(text.contains(&format!("# HELP {name} ")), "{name} is explained");
     }
     let time = text.lines().find_map(|line| line.strip_prefix("process_cpu_seconds_total ")).unwrap();
@@ -128,7 +128,7 @@ fn counters_are_zero_before_they_first_count() {
         "candor_webhook_leases_lost_total",
     ] {
         let line = format!("{name} 0");
-        assert!(text.lines().any(|it| it == line), "{name} in {text}");
+        assert!(text.lines().any(|candidate| candidate == line), "{name} in {text}");
     }
     assert!(text.contains("candor_store_groups_total{store=\"sqlite\"}"), "{text}");
 }
@@ -170,15 +170,15 @@ fn logged_at(level: &str) -> Vec<String> {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
     service.stop();
-    let lines = log.lines().map(|it| serde_json::from_str::<Value>(it).unwrap_or_else(|_| panic!("{it}")));
-    lines.map(|it| format!("{} {}", it["message"].as_str().unwrap_or_default(), it["route"])).collect()
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{line}")));
+    lines.map(|line| format!("{} {}", line["message"].as_str().unwrap_or_default(), line["route"])).collect()
 }
 
 #[test]
 fn each_level_of_the_log_says_more_than_the_one_before_and_none_says_what_is_stored() {
     let [info, debug, trace] = ["info", "debug", "trace"].map(logged_at);
-    let has = |lines: &[String], words: &str| lines.iter().any(|it| it.starts_with(words));
-    let probe = |lines: &[String]| lines.iter().any(|it| it.contains("livez") || it.contains("readyz"));
+    let has = |lines: &[String], words: &str| lines.iter().any(|line| line.starts_with(words));
+    let probe = |lines: &[String]| lines.iter().any(|line| line.contains("livez") || line.contains("readyz"));
     assert!(has(&info, "request ") && !has(&info, "request begins") && !probe(&info), "{info:?}");
     assert!(has(&debug, "request begins \"/employees\"") && has(&debug, "saved") && probe(&debug), "{debug:?}");
     assert!(has(&trace, "key looked up") && has(&trace, "saved") && !has(&debug, "key looked up"), "{trace:?}");
@@ -190,8 +190,8 @@ fn with_json_every_line_on_both_streams_is_json() {
     let mut process = crate::support::watched(&place, &["serve"]);
     let lines = process.lines_until("\"ready\"");
     let lines: Vec<Value> =
-        lines.iter().map(|it| serde_json::from_str(it).unwrap_or_else(|_| panic!("{it}"))).collect();
-    let ready = lines.iter().find(|it| it["message"] == json!("ready")).unwrap();
+        lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    let ready = lines.iter().find(|line| line["message"] == json!("ready")).unwrap();
     assert_eq!(ready["role"], json!("all"));
     assert_eq!(process.stop(), "", "nothing on standard output");
 }

@@ -57,7 +57,7 @@ fn heads_that_are_too_large_are_refused() {
     let place = Place::sqlite();
     let service = Service::serve(&place);
     let long = "x".repeat(1 << 20);
-    let many: String = (0..5000).map(|it| format!("X-Header-{it}: y\r\n")).collect();
+    let many: String = (0..5000).map(|number| format!("X-Header-{number}: y\r\n")).collect();
     for head in [
         format!("GET /{long} HTTP/1.1\r\nHost: x\r\n\r\n"),
         format!("GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: {long}\r\n\r\n"),
@@ -93,7 +93,7 @@ fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
     still_there(&service);
     for mut client in open {
         let answer = client.receive();
-        assert!(answer.is_err() || answer.is_ok_and(|it| it.status == 408), "half a body was answered");
+        assert!(answer.is_err() || answer.is_ok_and(|answer| answer.status == 408), "half a body was answered");
     }
     let listed = service.client(&key).get("/v1/departments").unwrap().json();
     assert_eq!(listed["data"], json!([]));

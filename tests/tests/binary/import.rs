@@ -33,9 +33,9 @@ fn imported(place: Place) {
     let counts = |created: usize, skipped: usize| json!({"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []});
     let done = import(&["--json"]).json();
     assert_eq!(done["data"], counts(ROWS, 0));
-    let far = ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|it| done["import"][it].clone());
+    let far = ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|name| done["import"][name].clone());
     assert_eq!(far, [json!(true), json!(null), json!(ROWS), json!(ROWS), json!(ROWS)]);
-    assert!(done["import"]["parts"].as_array().unwrap().iter().all(|it| it["state"] == "applied"), "{done}");
+    assert!(done["import"]["parts"].as_array().unwrap().iter().all(|item| item["state"] == "applied"), "{done}");
     assert_eq!(import(&["--json"]).json()["data"], counts(0, ROWS));
 
     let wrong = "email,first_name,last_name,role\nnew@example.com,New,Person,\np1@example.com,,,boss\n";

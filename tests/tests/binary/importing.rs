@@ -24,7 +24,9 @@ fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Ve
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let (mut key, mut length) = (None, 0);
-            for line in reader.by_ref().lines().map(|it| it.unwrap().to_lowercase()).take_while(|it| !it.is_empty()) {
+            for line in
+                reader.by_ref().lines().map(|line| line.unwrap().to_lowercase()).take_while(|line| !line.is_empty())
+            {
                 if let Some(value) = line.strip_prefix("idempotency-key:") {
                     key = Some(value.trim().to_owned());
                 }
@@ -50,7 +52,7 @@ fn place() -> Place {
 /// Waits for a line on standard error that contains the text. Later lines stay unread.
 fn says(process: &mut Child, text: &str) {
     let mut lines = BufReader::new(process.stderr.as_mut().unwrap()).lines();
-    assert!(lines.any(|it| it.unwrap().contains(text)), "it ended without saying {text:?}");
+    assert!(lines.any(|line| line.unwrap().contains(text)), "it ended without saying {text:?}");
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
     }
     assert_eq!(done.json()["data"]["created"], 1);
     let keys = keys.join().unwrap();
-    assert!(keys.len() == 4 && keys.iter().all(|it| *it == keys[0]), "{keys:?}");
+    assert!(keys.len() == 4 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn an_import_says_that_the_service_is_silent_and_leaves_open_what_went_in() {
 /// Returns a file with one row more than fits into one part.
 fn two_parts() -> String {
     let mut file = "email\n".to_owned();
-    (0..=10_000).for_each(|it| writeln!(file, "p{it}@example.com").unwrap());
+    (0..=10_000).for_each(|number| writeln!(file, "p{number}@example.com").unwrap());
     file
 }
 
@@ -132,9 +134,9 @@ fn an_import_that_fails_in_between_says_what_each_part_came_to() {
     let failed = import(&["--json"]);
     assert_eq!((failed.code, failed.stderr.contains("imported rows stay")), (Some(1), true), "{}", failed.stderr);
     let object = failed.object();
-    let states: Vec<&Value> = object["import"]["parts"].as_array().unwrap().iter().map(|it| &it["state"]).collect();
+    let states: Vec<&Value> = object["import"]["parts"].as_array().unwrap().iter().map(|item| &item["state"]).collect();
     assert_eq!(states, ["applied", "not_sent"]);
-    let far = ["complete", "rows", "rows_sent", "rows_applied"].map(|it| object["import"][it].clone());
+    let far = ["complete", "rows", "rows_sent", "rows_applied"].map(|name| object["import"][name].clone());
     assert_eq!(far, [json!(false), json!(10_001), json!(10_000), json!(10_000)]);
     let people = import(&[]).stdout;
     assert!(people.contains("10000 of 10001 rows sent, 10000 applied"), "{people}");

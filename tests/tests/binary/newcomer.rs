@@ -26,7 +26,7 @@ fn shell(script: &str) -> Option<String> {
 fn lists(text: &str) -> Vec<Value> {
     let start = text.find("{\"data\"").unwrap_or_else(|| panic!("no list in {text}"));
     let all = Deserializer::from_str(&text[start..]).into_iter();
-    all.collect::<Result<_, _>>().unwrap_or_else(|it| panic!("{it}: {text}"))
+    all.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// Asserts that the list begins with the created observation about the created employee.
@@ -42,16 +42,16 @@ fn shows_what_was_created(text: &str) {
 fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
     let place = Place::sqlite();
     let service = Service::start(&place, &["dev"]);
-    let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
     assert_eq!(lines.len(), 5);
     let key = service.said["key"].as_str().unwrap();
     assert_eq!(lines.join("\n").matches(key).count(), 1, "the key stands once, in a variable");
-    assert!(lines.iter().flat_map(|it| it.lines()).all(|it| it.len() <= 120), "{lines:#?}");
+    assert!(lines.iter().flat_map(|line| line.lines()).all(|line| line.len() <= 120), "{lines:#?}");
     for _ in 0..2 {
         let Some(text) = shell(&lines.join("\n")) else { return };
         shows_what_was_created(&text);
         let hits = &lists(&text)[1]["data"];
-        assert!(hits.as_array().is_some_and(|it| !it.is_empty()), "the search finds something: {hits}");
+        assert!(hits.as_array().is_some_and(|item| !item.is_empty()), "the search finds something: {hits}");
     }
 }
 
@@ -60,7 +60,7 @@ fn the_lines_of_the_readme_work() {
     let place = Place::sqlite();
     let service = Service::start(&place, &["dev"]);
     let said = |member: &str| service.said[member].as_str().unwrap().to_owned();
-    let block = README.split("```").find(|it| it.starts_with("sh") && it.contains("curl")).unwrap();
+    let block = README.split("```").find(|part| part.starts_with("sh") && part.contains("curl")).unwrap();
     let lines = block.trim_start_matches("sh").lines().map(|line| {
         if line.starts_with("BASE=") {
             format!("BASE={}", said("base_url"))
@@ -71,7 +71,7 @@ fn the_lines_of_the_readme_work() {
         }
     });
     let script: Vec<String> = lines.collect();
-    assert!(["BASE=", "KEY="].iter().all(|name| script.iter().filter(|it| it.starts_with(name)).count() == 1));
+    assert!(["BASE=", "KEY="].iter().all(|name| script.iter().filter(|line| line.starts_with(name)).count() == 1));
     let Some(text) = shell(&script.join("\n")) else { return };
     shows_what_was_created(&text);
 }

@@ -10,7 +10,7 @@ use crate::support::{Client, Place, Proxy, Service, candor, signal, wait_until, 
 const SOON: Duration = Duration::from_secs(15);
 
 fn is_ready(service: &Service) -> bool {
-    service.anonymous().and_then(|mut it| it.get("/readyz")).is_ok_and(|it| it.status == 200)
+    service.anonymous().and_then(|mut client| client.get("/readyz")).is_ok_and(|answer| answer.status == 200)
 }
 
 fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
@@ -51,7 +51,8 @@ fn a_database_that_goes_away_for_a_while_costs_that_while_only() {
     assert!(wait_until(SOON, || is_ready(&service)).is_some(), "not ready again: {}", service.log());
     assert_eq!(department(&mut client, "Meanwhile").0, 201);
     let listed = client.get("/v1/departments?sort=name").unwrap().json();
-    let names: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        listed["data"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Before", "Meanwhile"]);
     service.stop();
 }

@@ -58,8 +58,8 @@ fn serves(place: &Place, key: &str) {
     };
     let written: Vec<String> = thread::scope(|scope| {
         let write = &write;
-        let writers: Vec<_> = (0..WRITERS).map(|it| scope.spawn(move || write(it))).collect();
-        writers.into_iter().flat_map(|it| it.join().unwrap()).collect()
+        let writers: Vec<_> = (0..WRITERS).map(|number| scope.spawn(move || write(number))).collect();
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     });
     assert_eq!(written.iter().collect::<BTreeSet<_>>().len(), WRITERS * WRITES);
     let mut events = vec![];
@@ -68,10 +68,10 @@ fn serves(place: &Place, key: &str) {
         events.len() >= written.len()
     });
     assert!(told.is_some(), "{} events", events.len());
-    let told: BTreeSet<&str> = events.iter().map(|it| it["data"]["id"].as_str().unwrap()).collect();
+    let told: BTreeSet<&str> = events.iter().map(|event| event["data"]["id"].as_str().unwrap()).collect();
     assert_eq!((told, events.len()), (written.iter().map(String::as_str).collect(), written.len()));
-    let events: BTreeSet<&str> = events.iter().map(|it| it["id"].as_str().unwrap()).collect();
-    receiver.until("every event", |all| all.iter().map(|it| it.event()).collect::<BTreeSet<_>>() == events);
+    let events: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
+    receiver.until("every event", |all| all.iter().map(|arrival| arrival.event()).collect::<BTreeSet<_>>() == events);
     service.stop();
 }
 
@@ -107,8 +107,9 @@ fn a_pooler_in_transaction_mode_may_where_it_keeps_statements() {
             "skipped: this PgBouncer keeps no statements in transaction mode, as 1.21 does; only its refusal is tried"
         );
         let statuses: Vec<_> = (0..4).map(|_| candor(&place, &["migrate", "--check"])).collect();
-        let told = statuses.iter().any(|it| it.code == Some(1) && it.stderr.contains("max_prepared_statements"));
-        assert!(told, "{:?}", statuses.iter().map(|it| &it.stderr).collect::<Vec<_>>());
+        let told =
+            statuses.iter().any(|status| status.code == Some(1) && status.stderr.contains("max_prepared_statements"));
+        assert!(told, "{:?}", statuses.iter().map(|status| &status.stderr).collect::<Vec<_>>());
     }
 }
 

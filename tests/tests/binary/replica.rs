@@ -60,20 +60,20 @@ fn text(value: &Value) -> String {
 
 /// Returns the observations of a feed page, and the next cursor.
 fn page(client: &mut Client, cursor: Option<&str>) -> (Vec<String>, String) {
-    let cursor = cursor.map_or(String::new(), |it| format!("&cursor={it}"));
+    let cursor = cursor.map_or(String::new(), |cursor| format!("&cursor={cursor}"));
     let answer = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text());
     let page = answer.json();
-    let told = page["data"].as_array().unwrap().iter().map(|it| text(&it["data"]["id"])).collect();
+    let told = page["data"].as_array().unwrap().iter().map(|item| text(&item["data"]["id"])).collect();
     (told, text(&page["next_cursor"]))
 }
 
 fn is_told(client: &mut Client, observation: &str) -> bool {
-    client.all(FEED).iter().any(|it| it["data"]["id"] == observation)
+    client.all(FEED).iter().any(|item| item["data"]["id"] == observation)
 }
 
 fn is_noted(client: &mut Client, observation: &str) -> bool {
-    client.all("/v1/audit-log?filter[action]=observation.create").iter().any(|it| it["target"]["id"] == observation)
+    client.all("/v1/audit-log?filter[action]=observation.create").iter().any(|item| item["target"]["id"] == observation)
 }
 
 fn metric(service: &Service, name: &str) -> u64 {
@@ -82,8 +82,8 @@ fn metric(service: &Service, name: &str) -> u64 {
 
 fn read<T: FromStr + Default>(service: &Service, name: &str) -> T {
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
-    let line = text.lines().find(|it| it.strip_prefix(name).is_some_and(|it| it.starts_with(' ')));
-    line.and_then(|it| it.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
+    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|line| line.starts_with(' ')));
+    line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_default()
 }
 
 fn lags(service: &Service) -> bool {
@@ -111,7 +111,7 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
     // The age of the last replayed change grows with each check.
     assert!(wait_until(SOON, || is_told(&mut client, &before) && lags(&service)).is_some());
     let listed = client.all("/v1/observations");
-    assert!(listed.iter().any(|it| it["id"] == meanwhile.as_str()), "lists show what was written");
+    assert!(listed.iter().any(|item| item["id"] == meanwhile.as_str()), "lists show what was written");
     assert_eq!(client.get(&format!("/v1/observations/{meanwhile}")).unwrap().status, 200);
     assert_eq!(client.get("/readyz").unwrap().status, 200);
 
@@ -146,7 +146,9 @@ fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
         let writers: Vec<_> = (0..WRITERS)
             .map(|_| {
                 let (stage, mut client) = (&stage, service.client(&stage.key));
-                scope.spawn(move || (0..WRITES).for_each(|it| drop(stage.observe(&mut client, &format!("{it}")))))
+                scope.spawn(move || {
+                    (0..WRITES).for_each(|number| drop(stage.observe(&mut client, &format!("{number}"))))
+                })
             })
             .collect();
         let (mut client, is_over) = (service.client(&stage.key), &is_over);
@@ -171,7 +173,7 @@ fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
     });
     let direct = Service::serve(&Place::at(&stage.pair.primary.url()));
     let feed = direct.client(&stage.key).all(FEED);
-    let feed: Vec<String> = feed.iter().map(|it| text(&it["data"]["id"])).collect();
+    let feed: Vec<String> = feed.iter().map(|event| text(&event["data"]["id"])).collect();
     assert_eq!(followed, feed);
     assert_eq!(feed.len(), WRITERS * WRITES);
     assert_eq!(metric(&service, UP), 1, "{}", service.log());
@@ -238,7 +240,7 @@ fn only_a_standby_of_this_database_with_its_schema_is_read() {
     let body = json!({"name": "Afterwards"});
     let department = text(&made(&mut client, "/v1/departments", &body)["id"]);
     let told = client.all("/v1/audit-log");
-    assert!(told.iter().any(|it| it["target"]["id"] == department.as_str()), "{told:?}");
+    assert!(told.iter().any(|item| item["target"]["id"] == department.as_str()), "{told:?}");
     assert_eq!(metric(&service, UP), 0);
     assert!(service.log().contains("no standby"), "{}", service.log());
     service.stop();

@@ -27,7 +27,7 @@ const FAILURES: &str = "candor_rate_limit_store_failures_total";
 /// Returns a metric of a service, or `None` if there is none of that name.
 fn metric(service: &Service, name: &str) -> Option<u64> {
     let text = service.admin().unwrap().get("/metrics").unwrap().text();
-    let line = text.lines().find(|it| it.strip_prefix(name).is_some_and(|it| it.starts_with(' ')))?;
+    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|line| line.starts_with(' ')))?;
     line.rsplit(' ').next()?.parse().ok()
 }
 
@@ -75,7 +75,8 @@ impl Answers {
     /// Returns the highest number of admitted reads within any window.
     fn most(&self) -> usize {
         let times = self.admitted.lock().unwrap();
-        let within = |from: &Instant| times.iter().filter(|it| **it >= *from && **it - *from < WITHIN_A_WINDOW).count();
+        let within =
+            |from: &Instant| times.iter().filter(|time| **time >= *from && **time - *from < WITHIN_A_WINDOW).count();
         times.iter().map(within).max().unwrap_or_default()
     }
 }
@@ -106,7 +107,7 @@ fn four_instances_with_32_clients_admit_the_limit_of_a_key_together() {
     let answers = Answers::default();
     read(&services, &key, &answers, |status| status != 200);
     assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new());
-    let failures: u64 = services.iter().filter_map(|it| metric(it, FAILURES)).sum();
+    let failures: u64 = services.iter().filter_map(|service| metric(service, FAILURES)).sum();
     if failures == 0 {
         assert_eq!(answers.most(), LIMIT);
     } else {
@@ -122,8 +123,9 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     let Some((_place, services, key)) = instances(&server) else { return };
     let (answers, enough) = (Answers::default(), AtomicBool::new(false));
-    let all =
-        |up: u64, most: Duration| wait_until(most, || services.iter().all(|it| metric(it, UP) == Some(up))).is_some();
+    let all = |up: u64, most: Duration| {
+        wait_until(most, || services.iter().all(|service| metric(service, UP) == Some(up))).is_some()
+    };
     assert!(all(1, SOON), "the start has asked");
     thread::scope(|scope| {
         scope.spawn(|| read(&services, &key, &answers, |_| enough.load(Ordering::Relaxed)));
@@ -139,7 +141,7 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
     assert!(answers.most() <= INSTANCES * LIMIT, "{}", answers.most());
     for service in services {
         let log = service.log();
-        let lines = |words: &str| log.lines().filter(|it| it.contains(words)).count();
+        let lines = |words: &str| log.lines().filter(|line| line.contains(words)).count();
         let (failed, answers_again) = (lines("the store of rate limits fails"), lines("rate limits answers again"));
         // A busy machine may exceed the time budget several times; each time logs one failure and one recovery.
         assert!(failed >= 1 && failed == answers_again, "{log}");

@@ -25,7 +25,7 @@ fn a_request_under_way_finishes_after_the_signal() {
         // The `100 Continue` shows that the request is in flight.
         assert_eq!(client.receive().unwrap().status, 100);
         signal(service.process_id(), name);
-        let refuses = || service.anonymous().and_then(|mut it| it.get("/livez")).is_err();
+        let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
         client.send(body.as_bytes()).unwrap();
         assert_eq!(client.receive().unwrap().status, 201);
@@ -73,7 +73,7 @@ fn a_worker_without_requests_ends_well() {
 }
 
 fn status(client: io::Result<Client>, path: &str) -> Option<u16> {
-    client.and_then(|mut it| it.get(path)).ok().map(|it| it.status)
+    client.and_then(|mut client| client.get(path)).ok().map(|client| client.status)
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn clients_that_keep_connections_see_no_broken_request_in_six_stops_under_load()
             assert!(wait_until(PATIENCE, loaded).is_some(), "no load");
             told.store(true, Ordering::SeqCst);
             signal(process, "TERM");
-            clients.into_iter().flat_map(|it| it.join().unwrap()).collect()
+            clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
         });
         assert!(service.ended().success(), "{}", service.log());
         total += answered.into_inner();

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{Answer, Place, Receiver, Service, candor};
 
 fn has(body: &[u8], text: &str) -> bool {
-    body.windows(text.len()).any(|it| it == text.as_bytes())
+    body.windows(text.len()).any(|body| body == text.as_bytes())
 }
 
 #[test]
@@ -26,11 +26,11 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     let arrived = collector.at("/v1/traces");
     let wanted = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];
     for text in wanted {
-        assert!(arrived.iter().any(|it| has(&it.body, text)), "{text} in {} posts", arrived.len());
+        assert!(arrived.iter().any(|arrival| has(&arrival.body, text)), "{text} in {} posts", arrived.len());
     }
-    assert!(arrived.iter().all(|it| it.header("content-type") == "application/x-protobuf"));
+    assert!(arrived.iter().all(|arrival| arrival.header("content-type") == "application/x-protobuf"));
     assert!(
-        !arrived.iter().any(|it| has(&it.body, "ada@example.com") || has(&it.body, &key.secret)),
+        !arrived.iter().any(|arrival| has(&arrival.body, "ada@example.com") || has(&arrival.body, &key.secret)),
         "nothing of a person"
     );
 }
@@ -56,10 +56,11 @@ fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
     }
     service.stop();
     let arrived = collector.at("/v1/traces");
-    let spans: usize = arrived.iter().map(|it| it.body.windows(16).filter(|it| *it == TRACE).count()).sum();
+    let spans: usize =
+        arrived.iter().map(|arrival| arrival.body.windows(16).filter(|body| *body == TRACE).count()).sum();
     assert!(spans >= 3, "the request, its use case and a statement, and not {spans}");
     for text in ["statement", "sqlite", "FROM employees"] {
-        assert!(arrived.iter().any(|it| has(&it.body, text)), "{text} in {} posts", arrived.len());
+        assert!(arrived.iter().any(|arrival| has(&arrival.body, text)), "{text} in {} posts", arrived.len());
     }
 }
 

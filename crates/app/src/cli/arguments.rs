@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn a_date_is_its_first_moment_and_a_datetime_is_taken_as_it_is() {
-        let read = |text: &str| moment(text).map(|it| it.to_string());
+        let read = |text: &str| moment(text).map(|time| time.to_string());
         assert_eq!(read("2026-12-01").unwrap(), "2026-12-01T00:00:00.000Z");
         assert_eq!(read("2026-12-01T01:30:00+02:00").unwrap(), "2026-11-30T23:30:00.000Z");
         for wrong in ["", "tomorrow", "2026-13-01", "2026-02-29", "2026-12-01T25:00:00Z", "2026-12-1"] {

@@ -53,7 +53,7 @@ impl Cli {
     /// Parses a command line into the command and the given settings.
     fn read_from(words: impl IntoIterator<Item = OsString>) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
         let matches = settings::accepted(described()).try_get_matches_from(words)?;
-        let cli = Self::from_arg_matches(&matches).map_err(|it| it.format(&mut described()))?;
+        let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut described()))?;
         Ok((cli, settings::given(&matches)))
     }
 }

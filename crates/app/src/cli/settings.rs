@@ -21,7 +21,7 @@ const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key
 /// Adds the relevant settings to each command's help.
 pub(super) fn shown(root: Command) -> Command {
     root.mut_subcommands(|command| match command.get_name() {
-        name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, it)| *it))),
+        name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting))),
         name if DATABASE.contains(&name) => command.args(flags(OF_THE_DATABASE)),
         "healthcheck" => command.args(flags(OF_THE_LISTENERS)),
         _ => command,
@@ -31,7 +31,7 @@ pub(super) fn shown(root: Command) -> Command {
 /// Accepts every setting before the command, and after commands that ignore it. Scripts can then pass the same
 /// flags to all commands.
 pub(super) fn accepted(root: Command) -> Command {
-    root.args(flags(Setting::ALL.iter().map(|(_, it)| *it)).map(|it| it.hide(true)))
+    root.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting)).map(|flag| flag.hide(true)))
 }
 
 /// Returns the settings given on the command line.
@@ -42,7 +42,7 @@ pub(super) fn given(matches: &ArgMatches) -> Vec<(Setting, String)> {
 
 /// Returns a global flag for each setting that is not secret.
 fn flags(settings: impl IntoIterator<Item = Setting>) -> impl Iterator<Item = Arg> {
-    settings.into_iter().filter(|it| *it != Setting::MasterKey).map(|setting| {
+    settings.into_iter().filter(|setting| *setting != Setting::MasterKey).map(|setting| {
         let (about, default) = (setting.about(), setting.default_in_words());
         Arg::new(setting.name())
             .long(setting.name().replace('_', "-"))

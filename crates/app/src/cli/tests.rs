@@ -10,7 +10,10 @@ fn commands() -> Vec<clap::Command> {
     fn add(command: &clap::Command, all: &mut Vec<clap::Command>) {
         match command.get_subcommands().next() {
             None => all.push(command.clone()),
-            Some(_) => command.get_subcommands().filter(|it| it.get_name() != "help").for_each(|it| add(it, all)),
+            Some(_) => command
+                .get_subcommands()
+                .filter(|command| command.get_name() != "help")
+                .for_each(|command| add(command, all)),
         }
     }
     let mut root = described();
@@ -33,7 +36,7 @@ fn the_command_line_is_well_formed() {
 
 #[test]
 fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behind_it() {
-    for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
+    for (_, setting) in Setting::ALL.iter().filter(|(_, setting)| *setting != Setting::MasterKey) {
         let flag = setting.flag();
         for words in [["candor", &flag, "x", "config"], ["candor", "config", &flag, "x"]] {
             let (_, given) = read(&words).unwrap();
@@ -48,10 +51,10 @@ fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behin
 #[test]
 fn the_help_of_a_command_has_its_own_settings_with_defaults_and_variables() {
     let serve = help(&["candor", "serve"]);
-    for (_, setting) in Setting::ALL.iter().filter(|(_, it)| *it != Setting::MasterKey) {
+    for (_, setting) in Setting::ALL.iter().filter(|(_, setting)| *setting != Setting::MasterKey) {
         let row = format!("[env: {}]", setting.variable());
         assert!(serve.contains(&setting.flag()) && serve.contains(&row), "{row} in {serve}");
-        let default = setting.default().map_or(String::new(), |it| format!("[default: {it}]"));
+        let default = setting.default().map_or(String::new(), |default| format!("[default: {default}]"));
         assert!(serve.contains(&default), "{default} in {serve}");
     }
     for (words, has, has_not) in [

@@ -17,17 +17,18 @@ pub(crate) fn run(loaded: Loaded, output: Output) -> Result<(), Error> {
     let object: Map<String, Value> = config
         .shown
         .iter()
-        .map(|it| {
-            let entry = json!({"value": it.value, "origin": it.origin.to_string(), "variable": it.setting.variable()});
-            (it.setting.name().to_owned(), entry)
+        .map(|item| {
+            let entry =
+                json!({"value": item.value, "origin": item.origin.to_string(), "variable": item.setting.variable()});
+            (item.setting.name().to_owned(), entry)
         })
         .collect();
     let rows: Vec<Vec<String>> = config
         .shown
         .iter()
-        .map(|it| {
-            let value = it.value.clone().unwrap_or_else(|| "(not set)".to_owned());
-            vec![it.setting.variable(), value, it.origin.to_string()]
+        .map(|item| {
+            let value = item.value.clone().unwrap_or_else(|| "(not set)".to_owned());
+            vec![item.setting.variable(), value, item.origin.to_string()]
         })
         .collect();
     output.say(&Value::Object(object), &table(&rows))?;

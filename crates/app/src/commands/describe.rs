@@ -46,7 +46,7 @@ fn page() -> io::Result<String> {
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     add_notes(&man, &mut page)?;
-    for command in root.get_subcommands().filter(|it| is_ours(it)) {
+    for command in root.get_subcommands().filter(|command| is_ours(command)) {
         add(command, &mut page)?;
     }
     man.render_version_section(&mut page)?;
@@ -55,9 +55,9 @@ fn page() -> io::Result<String> {
 
 /// Appends a command and its subcommands, each as a section.
 fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
-    let below: Vec<&Command> = command.get_subcommands().filter(|it| is_ours(it)).collect();
+    let below: Vec<&Command> = command.get_subcommands().filter(|command| is_ours(command)).collect();
     if !below.is_empty() {
-        return below.into_iter().try_for_each(|it| add(it, page));
+        return below.into_iter().try_for_each(|command| add(command, page));
     }
     let name = command.get_bin_name().unwrap_or_default();
     writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
@@ -113,7 +113,7 @@ mod tests {
     fn every_shell_completes_every_command() {
         for shell in Shell::value_variants() {
             let script = script(*shell);
-            for command in COMMANDS.iter().filter_map(|it| it.split(' ').next()) {
+            for command in COMMANDS.iter().filter_map(|call| call.split(' ').next()) {
                 assert!(script.contains(command), "{command} for {shell}");
             }
         }

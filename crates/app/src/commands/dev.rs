@@ -79,11 +79,11 @@ async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
     let kept: Option<Kept> = kept.and_then(|text| serde_json::from_str(&text).ok());
     if let Some(kept) = &kept {
         let caller = services.auth.authenticate(&kept.key).await;
-        if caller.map_err(|it| Error::refused("read the key")(it.into()))?.is_some() {
+        if caller.map_err(|error| Error::refused("read the key")(error.into()))?.is_some() {
             return Ok(Secret::new(kept.key.clone()));
         }
     }
-    let known = kept.and_then(|it| it.organization_id.parse().ok());
+    let known = kept.and_then(|local| local.organization_id.parse().ok());
     let (organization, key) = match known {
         Some(organization) if exists(services, organization).await? => {
             (organization, make_key(services, organization).await?)
@@ -102,7 +102,9 @@ async fn exists(services: &Services, organization: OrganizationId) -> Result<boo
             candor_domain::access::Tenant::live(organization).organization,
         )
         .await;
-    found.map(|it| it.is_some()).map_err(|it| Error::refused("read the organization")(it.into()))
+    found
+        .map(|organization| organization.is_some())
+        .map_err(|error| Error::refused("read the organization")(error.into()))
 }
 
 async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Error> {

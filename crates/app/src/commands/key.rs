@@ -28,7 +28,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         scopes,
         level: if new.admin { AccessLevel::Admin } else { AccessLevel::Standard },
         environment: if new.test { Environment::Test } else { Environment::Live },
-        employee: new.employee.map(|it| it.to_string()),
+        employee: new.employee.map(|employee| employee.to_string()),
         expires_at: new.expires,
         reads_per_minute: new.reads_per_minute,
         writes_per_minute: new.writes_per_minute,
@@ -46,7 +46,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
 pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_keys(&services, organization).await;
-    let what = organization.map_or("list the keys".to_owned(), |it| format!("list the keys of {it}"));
+    let what = organization.map_or("list the keys".to_owned(), |id| format!("list the keys of {id}"));
     let keys = listed.map_err(Error::refused(what))?;
     let of_owner = |words: [String; 2], rest: Vec<String>| match organization {
         Some(_) => rest,
@@ -58,7 +58,7 @@ pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, 
     let now = SystemClock.now();
     rows.extend(
         keys.iter()
-            .map(|it| of_owner([it.organization_id.to_string(), it.organization_name.clone()], row(&it.key, now))),
+            .map(|key| of_owner([key.organization_id.to_string(), key.organization_name.clone()], row(&key.key, now))),
     );
     output.say(&json!({"data": keys}), &table(&rows))
 }
@@ -76,7 +76,7 @@ pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Resul
 }
 
 fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
-    let or_never = |at: Option<Timestamp>| at.map_or("never".to_owned(), |it| it.to_string());
+    let or_never = |at: Option<Timestamp>| at.map_or("never".to_owned(), |time| time.to_string());
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
         (None, Some(at)) if at <= now => format!("expired {at}"),
@@ -97,13 +97,13 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
 
 /// Parses a comma-separated list of scopes.
 fn scopes(text: &str) -> Result<Permissions, Error> {
-    let words = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let words = text.split(',').map(str::trim).filter(|text| !text.is_empty());
     let known = || {
         let names = Permission::words();
         format!("expected * or some of {}", names.join(", "))
     };
     let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: known() };
-    Permissions::from_words(words).filter(|it| *it != Permissions::NONE).ok_or_else(wrong)
+    Permissions::from_words(words).filter(|permissions| *permissions != Permissions::NONE).ok_or_else(wrong)
 }
 
 #[cfg(test)]

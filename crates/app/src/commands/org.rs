@@ -31,7 +31,9 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
     let listed = operator::list_organizations(&services).await;
     let organizations = listed.map_err(Error::refused("list the organizations"))?;
     let mut rows = vec![["ID", "NAME", "CREATED"].map(str::to_owned).to_vec()];
-    rows.extend(organizations.iter().map(|it| vec![it.id.to_string(), it.name.clone(), it.created_at.to_string()]));
+    rows.extend(organizations.iter().map(|organization| {
+        vec![organization.id.to_string(), organization.name.clone(), organization.created_at.to_string()]
+    }));
     output.say(&json!({"data": organizations}), &table(&rows))
 }
 

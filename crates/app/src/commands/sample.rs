@@ -237,7 +237,7 @@ async fn summarized(
         });
         let made = body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
         for (action, with) in actions {
-            let with = serde_json::from_str(with).map_err(|it| defect(&it.to_string()))?;
+            let with = serde_json::from_str(with).map_err(|error| defect(&error.to_string()))?;
             let acted = summaries::act(services, context, parsed(&made)?, *action, object(with)).await;
             done(acted, "review a sample summary")?;
         }
@@ -274,7 +274,7 @@ fn text_id(made: &Value) -> Result<String, Error> {
 
 async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, Error> {
     let caller = services.auth.authenticate(key.reveal()).await;
-    let caller = caller.map_err(|it| Error::refused("read the new key")(it.into()))?;
+    let caller = caller.map_err(|error| Error::refused("read the new key")(error.into()))?;
     let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
     let request = services.id(services.clock.now());
     Ok(RequestContext {
@@ -292,7 +292,7 @@ async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<
     let listed = attributes::list(services, context, Params::new(Vec::new())).await;
     let listed = body(&listed.map_err(Error::refused("list the attributes"))?)?;
     let items = listed["data"].as_array().into_iter().flatten();
-    Ok(items.filter_map(|it| it["id"].as_str().map(str::to_owned)).collect())
+    Ok(items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect())
 }
 
 fn id(reply: &Reply) -> Result<String, Error> {
@@ -300,7 +300,7 @@ fn id(reply: &Reply) -> Result<String, Error> {
 }
 
 fn body(reply: &Reply) -> Result<Value, Error> {
-    serde_json::from_slice(&reply.body).map_err(|it| defect(&it.to_string()))
+    serde_json::from_slice(&reply.body).map_err(|error| defect(&error.to_string()))
 }
 
 fn object(value: Value) -> Object {

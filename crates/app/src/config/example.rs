@@ -19,7 +19,7 @@ fn load(name: &str, text: &str) -> Loaded {
 fn in_force() -> String {
     let is_setting = |rest: &str| {
         let name = rest.split_once(" = ").map(|(name, _)| name);
-        name.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+        name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
     };
     let line = |line: &'static str| line.strip_prefix('#').filter(|rest| is_setting(rest)).unwrap_or(line);
     EXAMPLE.lines().map(line).collect::<Vec<_>>().join("\n")
@@ -29,7 +29,7 @@ fn in_force() -> String {
 fn the_example_as_it_is_leaves_every_default_in_force() {
     let loaded = load("as-it-is", EXAMPLE);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-    let given: Vec<_> = loaded.config.shown.iter().filter(|it| it.origin != Origin::Default).collect();
+    let given: Vec<_> = loaded.config.shown.iter().filter(|shown| shown.origin != Origin::Default).collect();
     assert!(given.is_empty(), "{given:?}");
 }
 

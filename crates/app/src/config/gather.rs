@@ -59,7 +59,7 @@ impl Given {
             return;
         }
         let name = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
-        let is_upper = !variable.bytes().any(|it| it.is_ascii_lowercase());
+        let is_upper = !variable.bytes().any(|byte| byte.is_ascii_lowercase());
         let Some(setting) = Setting::named(&name).filter(|_| is_upper) else {
             self.warnings.push(unknown_variable(variable, nearest(&name)));
             return;
@@ -83,7 +83,7 @@ impl Given {
         for (name, value) in values {
             let Some(setting) = Setting::named(&name) else {
                 let given = format!("{name} in {}", path.display());
-                let hint = nearest(&name).map(|it| it.name().to_owned());
+                let hint = nearest(&name).map(|setting| setting.name().to_owned());
                 self.problems.push(Error::UnknownSetting { given, hint });
                 continue;
             };
@@ -103,7 +103,7 @@ impl Given {
 /// Returns the environment variables that begin with `CANDOR_`, sorted by name.
 fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(String, OsString)> {
     let ours = all.into_iter().filter_map(|(name, value)| {
-        let name = name.into_string().ok().filter(|it| it.starts_with(PREFIX))?;
+        let name = name.into_string().ok().filter(|name| name.starts_with(PREFIX))?;
         Some((name, value))
     });
     let mut ours: Vec<_> = ours.collect();
@@ -112,7 +112,7 @@ fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(String
 }
 
 fn unknown_variable(variable: &str, near: Option<Setting>) -> String {
-    let hint = near.map_or(String::new(), |it| format!("; did you mean {}?", it.variable()));
+    let hint = near.map_or(String::new(), |setting| format!("; did you mean {}?", setting.variable()));
     format!("{variable} is not a setting and is passed over{hint}")
 }
 
@@ -139,8 +139,8 @@ fn text_of(value: Value) -> Option<String> {
         Value::Integer(it) => Some(it.to_string()),
         Value::Array(items) => {
             let texts: Option<Vec<String>> =
-                items.into_iter().map(|it| if let Value::String(text) = it { Some(text) } else { None }).collect();
-            texts.map(|it| it.join(","))
+                items.into_iter().map(|item| if let Value::String(text) = item { Some(text) } else { None }).collect();
+            texts.map(|text| text.join(","))
         }
         Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) | Value::Table(_) => None,
     }
@@ -174,7 +174,8 @@ mod tests {
         let variables = [("CANDOR_LISTEN", "b"), ("CANDOR_DATABASE_URL", "b"), ("HOME", "x")];
         let flags = vec![(Setting::Listen, "c".to_owned())];
         let given = Given::gather(Some(path.clone()), environment(&variables), flags);
-        let found = [Setting::Listen, Setting::DatabaseUrl, Setting::DatabasePool, Setting::Log].map(|it| given.of(it));
+        let found = [Setting::Listen, Setting::DatabaseUrl, Setting::DatabasePool, Setting::Log]
+            .map(|setting| given.of(setting));
         std::fs::remove_file(&path).unwrap();
         let wanted = [
             (Some("c"), Origin::Flag),
@@ -218,7 +219,7 @@ mod tests {
     #[test]
     fn variables_of_clients_tests_and_containers_are_none_of_ours() {
         let variables = ["CANDOR_API_KEY", "CANDOR_TEST_DATABASE_URL", "CANDOR_CI_FAST", "CANDOR_SERVICE_HOST"];
-        let given = gather(None, &variables.map(|it| (it, "x")));
+        let given = gather(None, &variables.map(|variable| (variable, "x")));
         assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
     }
 

@@ -120,7 +120,7 @@ impl Config {
         let mut given = Given::gather(file, environment, flags);
         let (problems, warnings) = (std::mem::take(&mut given.problems), std::mem::take(&mut given.warnings));
         let mut reader = Reader { given, shown: Vec::new(), problems, file_with_secrets: None };
-        let data_dir = reader.needed(Setting::DataDir, |it| Ok(PathBuf::from(it)))?;
+        let data_dir = reader.needed(Setting::DataDir, |path| Ok(PathBuf::from(path)))?;
         let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
         let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
         let database = reader.or(Setting::DatabaseUrl, parse::database_url, &embedded)?;
@@ -152,7 +152,7 @@ impl Config {
             shown: Vec::new(),
             file_with_secrets: None,
         };
-        reader.shown.sort_by_key(|it| Setting::ALL.iter().position(|(_, setting)| *setting == it.setting));
+        reader.shown.sort_by_key(|item| Setting::ALL.iter().position(|(_, setting)| *setting == item.setting));
         (config.shown, config.file_with_secrets) = (reader.shown, reader.file_with_secrets);
         Ok(Loaded { config, problems: reader.problems, warnings })
     }
@@ -218,7 +218,7 @@ impl Reader {
         origin: Origin,
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Option<T> {
-        let shown = text.as_deref().map(|it| printable(setting, it));
+        let shown = text.as_deref().map(|text| printable(setting, text));
         if let Origin::File(path) = &origin
             && shown != text
         {
@@ -245,7 +245,7 @@ pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<Databas
 }
 
 fn master_key(text: &str) -> Parsed<Secret> {
-    Vault::parse(text).map(|_| Secret::new(text.to_owned())).map_err(|it| it.to_string())
+    Vault::parse(text).map(|_| Secret::new(text.to_owned())).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -272,8 +272,8 @@ mod tests {
         let config = load(&[]);
         assert_eq!(config.database, DatabaseUrl::Sqlite("data/candor.db".into()));
         assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 1], 8080)));
-        let names: Vec<Setting> = config.shown.iter().map(|it| it.setting).collect();
-        assert_eq!(names, Setting::ALL.iter().map(|(_, it)| *it).collect::<Vec<_>>());
+        let names: Vec<Setting> = config.shown.iter().map(|item| item.setting).collect();
+        assert_eq!(names, Setting::ALL.iter().map(|(_, setting)| *setting).collect::<Vec<_>>());
     }
 
     #[test]
@@ -287,7 +287,7 @@ mod tests {
         let key = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
         let url = "postgres://app:hunter2@db/candor";
         let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
-        let shown = |setting| config.shown.iter().find(|it| it.setting == setting).cloned();
+        let shown = |setting| config.shown.iter().find(|item| item.setting == setting).cloned();
         let expected =
             |setting, value: &str| Some(Shown { setting, value: Some(value.to_owned()), origin: Origin::Environment });
         assert_eq!(shown(Setting::MasterKey), expected(Setting::MasterKey, "***"));
@@ -301,8 +301,9 @@ mod tests {
         let alone = problems(&[url]);
         assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
         let config = load(&[url, ("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>")]);
-        assert_eq!(config.smtp.as_ref().map(|it| it.server.port), Some(465));
-        let shown = config.shown.iter().find(|it| it.setting == Setting::SmtpUrl).and_then(|it| it.value.as_deref());
+        assert_eq!(config.smtp.as_ref().map(|smtp| smtp.server.port), Some(465));
+        let shown =
+            config.shown.iter().find(|item| item.setting == Setting::SmtpUrl).and_then(|item| item.value.as_deref());
         assert_eq!(shown, Some("smtps://app:***@mail.example.com"));
         assert!(!format!("{config:?}").contains("hunter2"));
         assert_eq!(load(&[("CANDOR_SMTP_FROM", "no-reply@example.com")]).smtp, None);
@@ -315,8 +316,8 @@ mod tests {
         assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_DATABASE_URL")), "{alone:?}");
         let config = load(&[replica, ("CANDOR_DATABASE_URL", "postgres://app:hunter2@db/candor")]);
         assert_eq!(config.database_replica.as_ref().map(Secret::reveal), Some(replica.1));
-        let shown = config.shown.iter().find(|it| it.setting == Setting::DatabaseReplicaUrl);
-        assert_eq!(shown.and_then(|it| it.value.as_deref()), Some("postgres://app:***@standby/candor"));
+        let shown = config.shown.iter().find(|item| item.setting == Setting::DatabaseReplicaUrl);
+        assert_eq!(shown.and_then(|item| item.value.as_deref()), Some("postgres://app:***@standby/candor"));
         assert!(!format!("{config:?}").contains("hunter2"));
     }
 
@@ -324,8 +325,11 @@ mod tests {
     fn a_server_that_counts_quotas_is_shown_without_its_password() {
         let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
         assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
-        let shown =
-            config.shown.iter().find(|it| it.setting == Setting::RateLimiter).and_then(|it| it.value.as_deref());
+        let shown = config
+            .shown
+            .iter()
+            .find(|item| item.setting == Setting::RateLimiter)
+            .and_then(|item| item.value.as_deref());
         assert_eq!(shown, Some("rediss://app:***@cache.example:6380/1"));
         assert!(!format!("{config:?}").contains("hunter2"));
     }
@@ -367,7 +371,7 @@ mod tests {
         let problems = problems(&pairs);
         assert_eq!(problems.len(), 3, "{problems:?}");
         let shown = loaded(&pairs).config.shown;
-        let listen = shown.iter().find(|it| it.setting == Setting::Listen).unwrap();
+        let listen = shown.iter().find(|item| item.setting == Setting::Listen).unwrap();
         assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));
         assert_eq!(shown.len(), Setting::ALL.len());
     }

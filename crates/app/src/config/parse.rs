@@ -62,7 +62,7 @@ pub(crate) struct Smtp {
 }
 
 pub(crate) fn smtp_url(text: &str) -> Parsed<SmtpServer> {
-    SmtpServer::parse(text).map_err(|it| format!("it {it}"))
+    SmtpServer::parse(text).map_err(|error| format!("it {error}"))
 }
 
 pub(crate) fn smtp_from(text: &str) -> Parsed<SenderAddress> {
@@ -75,7 +75,7 @@ pub(crate) fn address(text: &str) -> Parsed<SocketAddr> {
 }
 
 pub(crate) fn database_url(text: &str) -> Parsed<DatabaseUrl> {
-    if let Some(path) = text.strip_prefix("sqlite://").filter(|it| !it.is_empty()) {
+    if let Some(path) = text.strip_prefix("sqlite://").filter(|path| !path.is_empty()) {
         return Ok(DatabaseUrl::Sqlite(path.into()));
     }
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
@@ -102,19 +102,19 @@ pub(crate) fn connections(text: &str) -> Parsed<usize> {
 }
 
 fn at_most(text: &str, most: usize) -> Parsed<usize> {
-    let number = text.parse().ok().filter(|it| (1..=most).contains(it));
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| format!("expected a number from 1 to {most}"))
 }
 
 /// Parses the limit on subscriptions per data set. Each subscription slows down every change of its data set.
 pub(crate) fn subscriptions(text: &str) -> Parsed<u32> {
     const MOST: u32 = 1000;
-    let number = text.parse().ok().filter(|it| (1..=MOST).contains(it));
+    let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
     number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
 }
 
 pub(crate) fn duration(text: &str) -> Parsed<Duration> {
-    let digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let millis: Option<u64> = match unit {
         "ms" => Some(1),
@@ -125,14 +125,14 @@ pub(crate) fn duration(text: &str) -> Parsed<Duration> {
         _ => None,
     };
     let total = number.parse::<u64>().ok().zip(millis).and_then(|(number, unit)| number.checked_mul(unit));
-    let positive = total.filter(|it| *it > 0).map(Duration::from_millis);
+    let positive = total.filter(|total| *total > 0).map(Duration::from_millis);
     positive.ok_or_else(|| "expected a duration such as 500ms, 30s, 2m, 1h or 1d".to_owned())
 }
 
 pub(crate) fn public_url(text: &str) -> Parsed<String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let good = rest.is_some_and(|it| {
-        !it.is_empty() && !it.starts_with('/') && !it.contains(|c: char| c.is_whitespace() || "?#@".contains(c))
+    let good = rest.is_some_and(|host| {
+        !host.is_empty() && !host.starts_with('/') && !host.contains(|c: char| c.is_whitespace() || "?#@".contains(c))
     });
     let url = text.trim_end_matches('/');
     if good && !url.ends_with("/v1") {
@@ -143,31 +143,31 @@ pub(crate) fn public_url(text: &str) -> Parsed<String> {
 
 pub(crate) fn origins(text: &str) -> Parsed<Vec<String>> {
     let wanted = || "expected origins such as https://app.example.com with commas between them, or *".to_owned();
-    let origin = |it: &str| {
-        if it == "*" {
-            return Ok(it.to_owned());
+    let origin = |text: &str| {
+        if text == "*" {
+            return Ok(text.to_owned());
         }
-        let host = it.strip_prefix("https://").or_else(|| it.strip_prefix("http://")).ok_or_else(wanted)?;
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wanted)?;
         let bare = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "/?#@*".contains(c));
-        if bare { Ok(it.to_owned()) } else { Err(wanted()) }
+        if bare { Ok(text.to_owned()) } else { Err(wanted()) }
     };
-    text.split(',').map(|it| origin(it.trim())).collect()
+    text.split(',').map(|part| origin(part.trim())).collect()
 }
 
 pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
     let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
-    text.split(',').map(|it| it.trim().parse().map_err(|_| wanted())).collect()
+    text.split(',').map(|part| part.trim().parse().map_err(|_| wanted())).collect()
 }
 
 /// Parses networks of receivers. A single address counts as a network.
 pub(crate) fn targets(text: &str) -> Parsed<Vec<IpNet>> {
     let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
-    let target = |it: &str| it.parse().or_else(|_| it.parse::<std::net::IpAddr>().map(IpNet::from));
-    text.split(',').map(|it| target(it.trim()).map_err(|_| wanted())).collect()
+    let target = |text: &str| text.parse().or_else(|_| text.parse::<std::net::IpAddr>().map(IpNet::from));
+    text.split(',').map(|part| target(part.trim()).map_err(|_| wanted())).collect()
 }
 
 pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
-    Schedule::parse(text).map_err(|it| it.to_string())
+    Schedule::parse(text).map_err(|error| error.to_string())
 }
 
 /// Parses the sweep interval, at most a minute because objectives start automatically within a minute (decision
@@ -180,7 +180,7 @@ pub(crate) fn sweep_interval(text: &str) -> Parsed<Duration> {
 pub(crate) fn retention(text: &str) -> Parsed<Duration> {
     const LEAST: Duration = Duration::from_secs(24 * 60 * 60);
     let wanted = || "expected a duration of at least 1d such as 365d".to_owned();
-    duration(text).ok().filter(|it| *it >= LEAST).ok_or_else(wanted)
+    duration(text).ok().filter(|duration| *duration >= LEAST).ok_or_else(wanted)
 }
 
 /// Parses the drain delay, at most ten minutes. Load balancers need seconds to notice it.
@@ -190,7 +190,7 @@ pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
         return Ok(Duration::ZERO);
     }
     let wanted = || "expected 0s, or a duration of at most 10m such as 5s".to_owned();
-    duration(text).ok().filter(|it| *it <= MOST).ok_or_else(wanted)
+    duration(text).ok().filter(|duration| *duration <= MOST).ok_or_else(wanted)
 }
 
 /// Parses the place of the quota windows.
@@ -201,7 +201,7 @@ pub(crate) fn rate_limiter(text: &str) -> Parsed<RateLimiter> {
     if !text.contains(':') {
         return Err("expected local, redis://HOST, or rediss://HOST for TLS".to_owned());
     }
-    RedisServer::parse(text).map(RateLimiter::Redis).map_err(|it| format!("it {it}"))
+    RedisServer::parse(text).map(RateLimiter::Redis).map_err(|error| format!("it {error}"))
 }
 
 /// Parses the time limit for an attempt. A hanging attempt occupies a slot that other deliveries need.
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn origins_have_no_path_and_no_pattern() {
-        assert_eq!(origins("https://a.example,http://localhost:3000").map(|it| it.len()), Ok(2));
+        assert_eq!(origins("https://a.example,http://localhost:3000").map(|origins| origins.len()), Ok(2));
         assert_eq!(origins("*"), Ok(vec!["*".to_owned()]));
         for bad in ["", "https://a.example/x", "a.example", "https://*.example"] {
             assert!(origins(bad).is_err(), "{bad}");

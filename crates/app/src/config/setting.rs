@@ -71,12 +71,12 @@ impl Setting {
     /// Returns the name in the file. Flag and variable are derived from it.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+        Self::ALL.iter().find(|(_, variable)| *variable == self).map_or("", |(name, _)| name)
     }
 
     /// Finds a setting by name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
+        Self::ALL.iter().find(|(variable, _)| *variable == name).map(|(_, variable)| *variable)
     }
 
     /// Returns the name of the environment variable.
@@ -223,15 +223,15 @@ fn is_of_a_container(variable: &str, value: &OsStr) -> bool {
     {
         return true;
     }
-    if variable.ends_with("_PORT") && value.to_str().is_some_and(|it| it.contains("://")) {
+    if variable.ends_with("_PORT") && value.to_str().is_some_and(|text| text.contains("://")) {
         return true;
     }
     let Some((_, of_port)) = variable.split_once("_PORT_") else { return false };
     let mut parts = of_port.split('_');
-    let is_number = |it: &str| it.parse::<u16>().is_ok();
+    let is_number = |text: &str| text.parse::<u16>().is_ok();
     parts.next().is_some_and(is_number)
-        && parts.next().is_some_and(|it| ["TCP", "UDP", "SCTP"].contains(&it))
-        && parts.next().is_none_or(|it| ["PROTO", "PROTOCOL", "PORT", "ADDR"].contains(&it))
+        && parts.next().is_some_and(|part| ["TCP", "UDP", "SCTP"].contains(&part))
+        && parts.next().is_none_or(|part| ["PROTO", "PROTOCOL", "PORT", "ADDR"].contains(&part))
         && parts.next().is_none()
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn nearest(given: &str) -> Option<Setting> {
     const MOST: usize = 3;
     let near = (given.chars().count() / 4).clamp(1, MOST);
     let distances = Setting::ALL.iter().map(|(name, setting)| (strsim::levenshtein(given, name), *setting));
-    distances.min().filter(|(distance, _)| *distance <= near).map(|(_, it)| it)
+    distances.min().filter(|(distance, _)| *distance <= near).map(|(_, setting)| setting)
 }
 
 #[cfg(test)]
@@ -340,7 +340,7 @@ mod tests {
         for (_, setting) in Setting::ALL {
             let row = format!("| `{}` | ", setting.variable());
             let rest = readme.split_once(&row).map(|(_, rest)| rest).unwrap_or_else(|| panic!("no row {row}"));
-            let wanted = setting.default().map_or(String::new(), |it| format!("`{it}` |"));
+            let wanted = setting.default().map_or(String::new(), |default| format!("`{default}` |"));
             assert!(rest.starts_with(&wanted), "{row}{wanted}");
         }
     }

@@ -30,7 +30,7 @@ const ODD: [char; 5] = ['/', '?', '#', '&', '='];
 /// Replaces the password of a URL, before the host or in the parameters. Parts that cannot be distinguished
 /// from a password are masked as well.
 pub(super) fn masked(url: &str) -> String {
-    let scheme = url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|it| it.is_ascii_alphanumeric()));
+    let scheme = url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     let Some((scheme, rest)) = scheme else { return MASK.to_owned() };
     if scheme == "sqlite" {
         return url.to_owned();
@@ -43,7 +43,8 @@ pub(super) fn masked(url: &str) -> String {
             if user.contains(ODD) {
                 return format!("{scheme}://{MASK}");
             }
-            place(behind).map(|it| if password { format!("{user}:{MASK}@{it}") } else { format!("{user}@{it}") })
+            place(behind)
+                .map(|address| if password { format!("{user}:{MASK}@{address}") } else { format!("{user}@{address}") })
         }
     };
     format!("{scheme}://{}", shown.as_deref().unwrap_or(MASK))
@@ -68,7 +69,7 @@ fn is_host(text: &str) -> bool {
         return is_port && address.parse::<std::net::Ipv6Addr>().is_ok();
     }
     let (name, port) = text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port)));
-    let is_name = |it: char| it.is_ascii_alphanumeric() || ".-_%".contains(it);
+    let is_name = |character: char| character.is_ascii_alphanumeric() || ".-_%".contains(character);
     name.chars().all(is_name) && port.is_none_or(is_number)
 }
 
@@ -127,7 +128,7 @@ mod tests {
         for (url, shown) in table {
             assert_eq!(masked(url), shown, "{url}");
             let parts = ["hunter2", "hun@", "ter2", "hunt", "er2", "h%75"];
-            assert!(!parts.iter().any(|it| masked(url).contains(it)), "{url}");
+            assert!(!parts.iter().any(|part| masked(url).contains(part)), "{url}");
         }
     }
 }

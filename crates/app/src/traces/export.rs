@@ -43,7 +43,7 @@ impl Export {
         let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT));
         let agent = agent.tls_config(outgoing_tls::trusting_the_system()).build();
         let exporter = SpanExporter::builder().with_http().with_http_client(Client(agent.into())).build();
-        let exporter = exporter.map_err(|it| defect(it.to_string()))?;
+        let exporter = exporter.map_err(|error| defect(error.to_string()))?;
         // `OTEL_RESOURCE_ATTRIBUTES` is merged later and overrides these attributes.
         let named = std::env::var_os("OTEL_SERVICE_NAME").is_some();
         let mut resource = Resource::builder();
@@ -76,7 +76,7 @@ impl Export {
 pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
     let names = ["traceparent", "tracestate"];
     let given: HashMap<String, String> =
-        names.into_iter().filter_map(|it| Some((it.to_owned(), header(it)?))).collect();
+        names.into_iter().filter_map(|name| Some((name.to_owned(), header(name)?))).collect();
     let context = TraceContextPropagator::new().extract(&given);
     // Malformed headers are ignored: the span then starts a new trace.
     if context.span().span_context().is_valid() {
@@ -91,7 +91,7 @@ struct Client(Agent);
 #[async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let answer = self.0.run(request.map(|it| it.to_vec()))?;
+        let answer = self.0.run(request.map(|request| request.to_vec()))?;
         let (head, mut body) = answer.into_parts();
         let bytes = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec()?;
         Ok(Response::from_parts(head, bytes.into()))

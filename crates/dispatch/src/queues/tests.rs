@@ -36,7 +36,7 @@ impl Desk {
 
     /// Begins all attempts that may begin.
     fn start(&mut self) -> Vec<QueuePlace> {
-        std::iter::from_fn(|| self.queues.start(self.now)).map(|it| it.place).collect()
+        std::iter::from_fn(|| self.queues.start(self.now)).map(|start| start.place).collect()
     }
 
     fn end(&mut self, begun: &[QueuePlace], answer: Answer) {
@@ -60,7 +60,7 @@ impl Desk {
 }
 
 fn count(begun: &[QueuePlace], wanted: QueueKey) -> usize {
-    begun.iter().filter(|it| it.queue == wanted).count()
+    begun.iter().filter(|attempt| attempt.queue == wanted).count()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_full_queue_says_when_it_is_not_any_more() {
     let (_, depth, _) = desk.queues.queues[&queue(1, 1)].measures();
     assert_eq!(desk.offer(queue(1, 1), u32::try_from(depth / 2).unwrap() + 1), depth / 2 + 1);
     assert_eq!(desk.queues.full(), [queue(1, 1)]);
-    let starts: Vec<_> = (0..4).filter_map(|_| desk.queues.start(desk.now)).map(|it| it.makes_room).collect();
+    let starts: Vec<_> = (0..4).filter_map(|_| desk.queues.start(desk.now)).map(|start| start.makes_room).collect();
     assert_eq!(starts, [false, true, false, false]);
     let free = depth - (depth / 2 + 1 - 4);
     assert_eq!(desk.queues.least_free(&[queue(1, 1)]), Some(free));
@@ -93,12 +93,12 @@ fn a_full_queue_says_when_it_is_not_any_more() {
 #[test]
 fn tenants_take_turns_however_many_queues_they_have() {
     let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
-    let queues: Vec<_> = (0..20).map(|it| queue(1, it)).chain([queue(2, 99), queue(3, 99)]).collect();
-    queues.iter().for_each(|it| desk.warm(*it));
-    queues.iter().for_each(|it| assert_eq!(desk.offer(*it, 4), 4));
+    let queues: Vec<_> = (0..20).map(|number| queue(1, number)).chain([queue(2, 99), queue(3, 99)]).collect();
+    queues.iter().for_each(|queue| desk.warm(*queue));
+    queues.iter().for_each(|queue| assert_eq!(desk.offer(*queue, 4), 4));
     let begun = desk.start();
     assert_eq!(begun.len(), 12);
-    let of = |tenant| begun.iter().filter(|it| it.queue.0 == queue(tenant, 0).0).count();
+    let of = |tenant| begun.iter().filter(|attempt| attempt.queue.0 == queue(tenant, 0).0).count();
     assert_eq!((of(1), of(2), of(3)), (4, 4, 4));
 }
 
@@ -213,14 +213,14 @@ fn what_is_counted_agrees_with_what_is_held_after_any_history() {
             }
         }
         let queues = &desk.queues;
-        let waiting: usize = queues.queues.values().map(|it| it.waiting.len()).sum();
-        let attempts: usize = queues.queues.values().map(|it| it.attempts).sum();
-        let slow = |it: &&State<u32>| !it.pace.is_quick();
-        let slow_waiting: usize = queues.queues.values().filter(slow).map(|it| it.waiting.len()).sum();
-        let slow_attempts: usize = queues.queues.values().filter(slow).map(|it| it.attempts).sum();
+        let waiting: usize = queues.queues.values().map(|queue| queue.waiting.len()).sum();
+        let attempts: usize = queues.queues.values().map(|queue| queue.attempts).sum();
+        let slow = |state: &&State<u32>| !state.pace.is_quick();
+        let slow_waiting: usize = queues.queues.values().filter(slow).map(|queue| queue.waiting.len()).sum();
+        let slow_attempts: usize = queues.queues.values().filter(slow).map(|queue| queue.attempts).sum();
         assert_eq!((queues.all.waiting, queues.all.attempts), (waiting, attempts), "step {step}");
         assert_eq!((queues.slow.waiting, queues.slow.attempts), (slow_waiting, slow_attempts), "step {step}");
-        assert_eq!(queues.ring.len(), queues.queues.values().filter(|it| it.in_ring).count(), "step {step}");
+        assert_eq!(queues.ring.len(), queues.queues.values().filter(|queue| queue.in_ring).count(), "step {step}");
         assert!(queues.held() <= 40 && attempts <= 16 && begun.len() == attempts, "step {step}");
     }
 }

@@ -17,7 +17,7 @@ const OTHER: &str = "OtherEvent";
 
 /// Returns the family with the data of this event; [`OTHER`] if there is none, which a test rules out.
 fn family(event: EventType) -> Option<EventFamily> {
-    GROUPS.iter().filter_map(|it| it.events).find(|it| event.word().starts_with(it.prefix))
+    GROUPS.iter().filter_map(|group| group.events).find(|group| event.word().starts_with(group.prefix))
 }
 
 /// Returns the families in catalogue order, each once, with the names of their event types.
@@ -25,7 +25,7 @@ fn families() -> Vec<(EventFamily, Vec<&'static str>)> {
     let mut families: Vec<(EventFamily, Vec<&str>)> = Vec::new();
     for event in EventType::ALL {
         let Some(family) = family(*event) else { continue };
-        match families.iter_mut().find(|(it, _)| it.name == family.name) {
+        match families.iter_mut().find(|(candidate, _)| candidate.name == family.name) {
             Some((_, words)) => words.push(event.word()),
             None => families.push((family, vec![event.word()])),
         }
@@ -83,7 +83,7 @@ fn union_of_all() -> Value {
     let mut mapping = Map::new();
     for (family, words) in &families {
         let schema = format!("#/components/schemas/{}", family.name);
-        mapping.extend(words.iter().map(|it| ((*it).to_owned(), json!(schema))));
+        mapping.extend(words.iter().map(|word| ((*word).to_owned(), json!(schema))));
     }
     json!({
         "description": "An event, as in the feed and in the body of a webhook delivery.",
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn every_type_of_event_is_of_one_family() {
         for event in EventType::ALL {
-            let of = |it: &EventFamily| event.word().starts_with(it.prefix);
-            assert_eq!(GROUPS.iter().filter_map(|it| it.events).filter(of).count(), 1, "{}", event.word());
+            let of = |event_family: &EventFamily| event.word().starts_with(event_family.prefix);
+            assert_eq!(GROUPS.iter().filter_map(|group| group.events).filter(of).count(), 1, "{}", event.word());
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn document() -> Value {
 
 /// Returns all schemas: those that routes name, their references, and shared ones.
 fn schemas() -> Value {
-    let of_rows = ROUTES.iter().flat_map(|it| [it.body.schemas(), it.response.schemas()]).flatten();
+    let of_rows = ROUTES.iter().flat_map(|route| [route.body.schemas(), route.response.schemas()]).flatten();
     let others = problems::schemas().into_iter().chain(vocabulary::schemas());
     let others = others.map(|(name, schema)| (name.to_owned(), schema));
     let all = of_rows.chain(events::schemas()).chain(others);

@@ -106,7 +106,8 @@ fn query(name: &str, schema: Value, about: &str) -> Value {
 /// Returns the parameters of a route in document order, with `expand` last.
 pub(super) fn of(query: Query) -> Vec<Value> {
     let all = Params::described(query.read);
-    let (expand, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| matches!(it, Parameter::Expand(_)));
+    let (expand, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|parameter| matches!(parameter, Parameter::Expand(_)));
     others.into_iter().chain(expand).flat_map(shown).collect()
 }
 

@@ -12,8 +12,8 @@ use crate::schema::shapes::named;
 
 /// Returns the tags, in document order.
 pub(super) fn tags() -> Value {
-    let described = GROUPS.iter().filter(|it| !it.about.is_empty());
-    described.map(|it| json!({"name": it.tag, "description": it.about})).collect()
+    let described = GROUPS.iter().filter(|group| !group.about.is_empty());
+    described.map(|group| json!({"name": group.tag, "description": group.about})).collect()
 }
 
 /// Returns every path with its operations.

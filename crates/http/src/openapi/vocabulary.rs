@@ -24,6 +24,6 @@ pub(super) fn schemas() -> Vec<Member> {
         of::<ErrorCode>("Stable error codes. Branch on the code; messages may change."),
         field_codes(),
     ];
-    all.extend(GROUPS.iter().flat_map(|it| (it.words)()));
+    all.extend(GROUPS.iter().flat_map(|group| (group.words)()));
     all
 }

@@ -22,7 +22,7 @@ pub(super) fn add(document: &mut Value) {
 
 /// Converts a page to a chapter: removes marks for the repository's own checks and rewrites links.
 fn chapter(text: &str) -> String {
-    let lines = text.lines().filter(|it| !it.starts_with("<!-- example: "));
+    let lines = text.lines().filter(|line| !line.starts_with("<!-- example: "));
     let text = lines.collect::<Vec<_>>().join("\n");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -72,8 +72,8 @@ mod tests {
         add(&mut document);
         let text = document["info"]["description"].as_str().unwrap();
         for (name, page) in PAGES {
-            for heading in page.lines().filter(|it| it.starts_with('#')) {
-                assert!(text.lines().any(|it| it == heading), "{name}: {heading}");
+            for heading in page.lines().filter(|line| line.starts_with('#')) {
+                assert!(text.lines().any(|line| line == heading), "{name}: {heading}");
             }
         }
         for file in text.split("](/docs/").skip(1).filter_map(|rest| rest.split(')').next()) {

@@ -30,7 +30,7 @@ pub(super) fn add(document: &mut Value) {
     for (path, resource) in paths {
         let full = concrete(path, &resource["parameters"]);
         let Some(members) = resource.as_object_mut() else { continue };
-        for (method, operation) in members.iter_mut().filter(|(_, it)| it.get("operationId").is_some()) {
+        for (method, operation) in members.iter_mut().filter(|(_, member)| member.get("operationId").is_some()) {
             let samples = of(&request(method, &full, operation));
             operation["x-codeSamples"] = samples;
         }
@@ -57,7 +57,7 @@ fn request<'a>(method: &str, path: &str, operation: &'a Value) -> Request<'a> {
         None => Body::None,
     };
     let names = |name: &str| operation["parameters"].to_string().contains(name);
-    let is_list = operation["operationId"].as_str().is_some_and(|it| it.starts_with("list"));
+    let is_list = operation["operationId"].as_str().is_some_and(|operation| operation.starts_with("list"));
     Request {
         method: method.to_uppercase(),
         path: if is_list { format!("{path}?limit=20") } else { path.to_owned() },
@@ -100,7 +100,7 @@ fn curl(it: &Request<'_>) -> String {
     if it.is_idempotent {
         lines.push("-H \"Idempotency-Key: $(uuidgen)\"".to_owned());
     }
-    lines.extend(it.body.content_type().map(|it| format!("-H \"Content-Type: {it}\"")));
+    lines.extend(it.body.content_type().map(|kind| format!("-H \"Content-Type: {kind}\"")));
     match &it.body {
         Body::None => {}
         Body::Json(value) => lines.push(format!("-d '{}'", pretty(value).replace('\'', r"'\''"))),
@@ -117,7 +117,7 @@ fn typescript(it: &Request<'_>) -> String {
     if it.is_idempotent {
         headers.push("    \"Idempotency-Key\": crypto.randomUUID(),".to_owned());
     }
-    headers.extend(it.body.content_type().map(|it| format!("    \"Content-Type\": \"{it}\",")));
+    headers.extend(it.body.content_type().map(|kind| format!("    \"Content-Type\": \"{kind}\",")));
     let import = if matches!(it.body, Body::Csv) { "import { readFile } from \"node:fs/promises\";\n\n" } else { "" };
     let body = match &it.body {
         Body::None => String::new(),
@@ -142,7 +142,7 @@ fn python(it: &Request<'_>) -> String {
     if it.is_idempotent {
         headers.push("        \"Idempotency-Key\": str(uuid.uuid4()),".to_owned());
     }
-    headers.extend(it.body.content_type().map(|it| format!("        \"Content-Type\": \"{it}\",")));
+    headers.extend(it.body.content_type().map(|kind| format!("        \"Content-Type\": \"{kind}\",")));
     let headers =
         if headers.is_empty() { String::new() } else { format!("    headers={{\n{}\n    }},\n", headers.join("\n")) };
     let body = match &it.body {
@@ -170,11 +170,11 @@ mod tests {
         let mut document = crate::openapi::document();
         add(&mut document);
         let paths = document["paths"].as_object().unwrap();
-        let operations = paths.values().flat_map(|it| it.as_object().unwrap().values());
+        let operations = paths.values().flat_map(|path| path.as_object().unwrap().values());
         let mut seen = 0;
-        for it in operations.filter(|it| it.get("operationId").is_some()) {
+        for it in operations.filter(|operation| operation.get("operationId").is_some()) {
             let samples = it["x-codeSamples"].as_array().unwrap();
-            let labels: Vec<_> = samples.iter().map(|it| it["label"].as_str().unwrap()).collect();
+            let labels: Vec<_> = samples.iter().map(|sample| sample["label"].as_str().unwrap()).collect();
             assert_eq!(labels, ["curl", "TypeScript", "Python"], "{}", it["operationId"]);
             for sample in samples {
                 let source = sample["source"].as_str().unwrap();

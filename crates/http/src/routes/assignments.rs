@@ -21,7 +21,7 @@ const ROUTES: &[Route] = &[
     Route::get("/assignments", Access::scope(Permission::AssignmentsRead), list)
         .named("listAssignments", "List assignments")
         .about("Lists assignments of every status, newest first.")
-        .lists(&ASSIGNMENT, |it| drop(assignment::Filter::read(it))),
+        .lists(&ASSIGNMENT, |input| drop(assignment::Filter::read(input))),
     Route::post("/assignments", Access::scope(Permission::AssignmentsWrite), create)
         .named("createAssignment", "Request feedback about a person from reviewers")
         .about(

@@ -18,7 +18,7 @@ const ROUTES: &[Route] = &[
     Route::get("/attributes", Access::scope(Permission::ObservationsRead), list)
         .named("listAttributes", "List attributes")
         .about("Lists attributes by name. Archived ones are listed only on request.")
-        .lists(&ATTRIBUTE, |it| drop(attribute::Filter::read(it))),
+        .lists(&ATTRIBUTE, |input| drop(attribute::Filter::read(input))),
     Route::post("/attributes", Access::data_admin(Permission::ObservationsWrite), create)
         .named("createAttribute", "Create an attribute")
         .about("Creates an attribute. 409 if another attribute has the name, even an archived one.")

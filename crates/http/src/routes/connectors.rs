@@ -18,7 +18,7 @@ const ROUTES: &[Route] = &[
     Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listConnectors", "List connectors to HR systems")
         .about("Lists the connectors to HR systems.")
-        .lists(&CONNECTOR, |it| drop(it.changed::<Connector>(""))),
+        .lists(&CONNECTOR, |input| drop(input.changed::<Connector>(""))),
     Route::post("/connectors", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createConnector", "Create a connector to an HR system")
         .about("Creates a connector to an HR system. The HR system then manages the people that it uploads.")

@@ -23,7 +23,7 @@ const ROUTES: &[Route] = &[
             "Lists conversations by the time of their newest message, newest first. A conversation without \
              messages is sorted by its creation time. Archived ones are listed only on request.",
         )
-        .lists(&CONVERSATION, |it| drop(conversation::Filter::read(it))),
+        .lists(&CONVERSATION, |input| drop(conversation::Filter::read(input))),
     Route::post("/conversations", Access::scope(Permission::ConversationsWrite), create)
         .named("createConversation", "Create a conversation")
         .about(
@@ -51,7 +51,7 @@ const ROUTES: &[Route] = &[
     Route::get("/conversations/{id}/messages", Access::scope(Permission::ConversationsRead), list_messages)
         .named("listMessages", "List the messages of a conversation")
         .about("Lists the messages of a conversation, newest first. The conversation may be archived.")
-        .lists(&MESSAGE, |it| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), it))),
+        .lists(&MESSAGE, |input| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), input))),
     Route::post("/conversations/{id}/messages", Access::scope(Permission::ConversationsWrite), create_message)
         .named("createMessage", "Add a message to a conversation")
         .about(

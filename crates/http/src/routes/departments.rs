@@ -17,7 +17,7 @@ const ROUTES: &[Route] = &[
     Route::get("/departments", Access::scope(Permission::EmployeesRead), list)
         .named("listDepartments", "List departments")
         .about("Lists departments by name. Archived ones are listed only on request.")
-        .lists(&DEPARTMENT, |it| drop(department::Filter::read(it))),
+        .lists(&DEPARTMENT, |input| drop(department::Filter::read(input))),
     Route::post("/departments", Access::data_admin(Permission::EmployeesWrite), create)
         .named("createDepartment", "Create a department")
         .about("Creates a department. 409 if another department has the name, even an archived one.")

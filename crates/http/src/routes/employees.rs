@@ -25,7 +25,7 @@ const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
         .named("listEmployees", "List employees")
         .about("Lists people by last name. The default is active people; `filter[status]` selects others.")
-        .lists(&EMPLOYEE, |it| drop(people::Filter::read(it))),
+        .lists(&EMPLOYEE, |input| drop(people::Filter::read(input))),
     Route::post("/employees", Access::people_writer(Permission::EmployeesWrite), create)
         .named("createEmployee", "Create an employee")
         .about(
@@ -40,7 +40,7 @@ const ROUTES: &[Route] = &[
             "Creates and updates people by e-mail address, or by `external_id` if the file has that column. \
              Invalid rows are reported; the other rows are applied.",
         )
-        .with(Query::one(|it| drop(csv::UploadRequest::read(it))))
+        .with(Query::one(|input| drop(csv::UploadRequest::read(input))))
         .takes_csv()
         .answers(&report::CSV_REPORT),
     Route::get("/employees/{id}", Access::scope(Permission::EmployeesRead), get)

@@ -23,7 +23,7 @@ const ROUTES: &[Route] = &[
             "Lists events in commit order, without gaps. `next_cursor` is also present at the end of the feed: \
              poll again with it.",
         )
-        .with(Query::list(|it| drop(FeedRequest::read(it, Timestamp::from_millis(0)))))
+        .with(Query::list(|input| drop(FeedRequest::read(input, Timestamp::from_millis(0)))))
         .answers(&EVENT_FEED),
     Route::get("/events/{id}", Access::scope(Permission::EventsRead).full_sight(), get)
         .named("getEvent", "Get one event of the last 30 days")
@@ -32,7 +32,7 @@ const ROUTES: &[Route] = &[
     Route::get("/audit-log", Access::data_admin(Permission::AuditRead).full_sight(), audit_log)
         .named("listAuditLog", "List audit entries")
         .about("Lists audit entries, newest first.")
-        .lists(&AUDIT_ENTRY, |it| drop(audit::Filter::read(it))),
+        .lists(&AUDIT_ENTRY, |input| drop(audit::Filter::read(input))),
 ];
 
 /// The routes of the feed and the audit log.
@@ -72,8 +72,8 @@ fn words() -> Vec<Member> {
 /// Returns the enumeration of event types that the service emits.
 fn event_types() -> Member {
     let named = |live| {
-        let some = EventType::ALL.iter().filter(move |it| it.is_live() == live);
-        some.map(|it| it.word()).collect::<Vec<_>>()
+        let some = EventType::ALL.iter().filter(move |event_type| event_type.is_live() == live);
+        some.map(|event_type| event_type.word()).collect::<Vec<_>>()
     };
     let mut about = "Event types. New versions add types: ignore unknown ones.".to_owned();
     let later = named(false).join("`, `");

@@ -23,7 +23,7 @@ const ROUTES: &[Route] = &[
     Route::get("/api-keys", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listApiKeys", "List API keys")
         .about("Lists the API keys of the organization, without secrets.")
-        .lists(&API_KEY, |it| drop(it.changed::<ApiKey>(""))),
+        .lists(&API_KEY, |input| drop(input.changed::<ApiKey>(""))),
     Route::post("/api-keys", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createApiKey", "Create an API key")
         .about(
@@ -93,9 +93,9 @@ const API_KEY: Schema = Schema::resource("ApiKey", || api_key(false)).example(ex
 const API_KEY_WITH_SECRET: Schema = Schema::resource("ApiKeyWithSecret", || api_key(true))
     .example(|| with(example(), "key", "cdr_live_…"))
     .outcome("The API key resource, with the key itself as `key`.");
-const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body(|it| api_key::Draft::read(it, NOW)))
+const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body(|input| api_key::Draft::read(input, NOW)))
     .example(|| json!({"name": "HR sync", "scopes": ["employees:read", "employees:write"]}));
-const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|it| api_key::Patch::read(it, None, NOW)))
+const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|input| api_key::Patch::read(input, None, NOW)))
     .example(|| json!({"name": "HR sync, old"}));
 const API_KEY_ROTATE: Schema =
     Schema::new("ApiKeyRotate", || body(api_key::read_rotation)).example(|| json!({"overlap_seconds": 3600}));
@@ -178,7 +178,7 @@ fn quota() -> Value {
 
 fn me() -> Value {
     let about = |class: &str| format!("Quota of requests of the class `{class}`.");
-    let quotas = QuotaClass::words().into_iter().map(|it| field(it, named(QUOTA.name), &about(it))).collect();
+    let quotas = QuotaClass::words().into_iter().map(|class| field(class, named(QUOTA.name), &about(class))).collect();
     let mut members = vec![
         field("key_id", id::<KeyKind>(), "Id of the API key of this request."),
         field("name", plain(), "Display name of the key."),

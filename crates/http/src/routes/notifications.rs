@@ -21,7 +21,7 @@ const ROUTES: &[Route] = &[
             "Lists notifications, newest first. A key that acts for a person sees only the notifications of \
              that person.",
         )
-        .lists(&NOTIFICATION, |it| drop(notification::Filter::read(it))),
+        .lists(&NOTIFICATION, |input| drop(notification::Filter::read(input))),
     Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), read)
         .named("readNotification", "Mark a notification as read")
         .about("Marks a notification as read. A repeated request changes nothing.")

@@ -120,7 +120,7 @@ const fn of_records<R: Resource>() -> [Route; 5] {
                 "Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or \
                  `all`.",
             )
-            .lists(&OBJECTIVE, |it| drop(objective::Filter::read(R::FAMILY, it))),
+            .lists(&OBJECTIVE, |input| drop(objective::Filter::read(R::FAMILY, input))),
         row(Method::Post, new, create::<R>)
             .about(
                 "Creates an objective. The default status is `proposed`. If reviews are required, another \
@@ -144,7 +144,7 @@ const fn of_records<R: Resource>() -> [Route; 5] {
                 "Lists the audit entries of the objective with comment, outcome or reason, but without the \
                  origin of the requests. The changes of a submission are relative to the previous submission.",
             )
-            .lists(&HISTORY_ENTRY, |it| drop(it.list::<AuditEntry, (), ()>("", (), vec![]))),
+            .lists(&HISTORY_ENTRY, |input| drop(input.list::<AuditEntry, (), ()>("", (), vec![]))),
     ]
 }
 
@@ -249,24 +249,25 @@ fn act<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>, wh
 
 const OBJECTIVE: Schema = Schema::resource("Objective", objective).example(example);
 const EMPLOYEE_OBJECTIVE_CREATE: Schema =
-    Schema::new("EmployeeObjectiveCreate", || body(|it| objective::Draft::read(it, Family::Employees)))
+    Schema::new("EmployeeObjectiveCreate", || body(|input| objective::Draft::read(input, Family::Employees)))
         .example(example_of_create);
 const MANAGER_OBJECTIVE_CREATE: Schema =
-    Schema::new("ManagerObjectiveCreate", || body(|it| objective::Draft::read(it, Family::Managers)))
+    Schema::new("ManagerObjectiveCreate", || body(|input| objective::Draft::read(input, Family::Managers)))
         .example(example_of_create);
 const OBJECTIVE_UPDATE: Schema = Schema::new("ObjectiveUpdate", || body(objective::Patch::read))
     .example(|| json!({"description": "Weekends excepted."}));
-const OBJECTIVE_APPROVE: Schema = Schema::new("ObjectiveApprove", || body(|it| Action::read(it, Verb::Approve)))
+const OBJECTIVE_APPROVE: Schema = Schema::new("ObjectiveApprove", || body(|input| Action::read(input, Verb::Approve)))
     .example(|| json!({"comment": "Good."}));
-const OBJECTIVE_REJECT: Schema = Schema::new("ObjectiveReject", || body(|it| Action::read(it, Verb::Reject)))
+const OBJECTIVE_REJECT: Schema = Schema::new("ObjectiveReject", || body(|input| Action::read(input, Verb::Reject)))
     .example(|| json!({"reason": "Which tickets?"}));
-const OBJECTIVE_COMPLETE: Schema = Schema::new("ObjectiveComplete", || body(|it| Action::read(it, Verb::Complete)))
-    .example(|| json!({"outcome": "All but three."}));
-const OBJECTIVE_MISS: Schema = Schema::new("ObjectiveMiss", || body(|it| Action::read(it, Verb::Miss)))
+const OBJECTIVE_COMPLETE: Schema =
+    Schema::new("ObjectiveComplete", || body(|input| Action::read(input, Verb::Complete)))
+        .example(|| json!({"outcome": "All but three."}));
+const OBJECTIVE_MISS: Schema = Schema::new("ObjectiveMiss", || body(|input| Action::read(input, Verb::Miss)))
     .example(|| json!({"reason": "Two people left."}));
 
 fn words() -> Vec<Member> {
-    let first: Vec<_> = FIRST_STATUSES.iter().map(|it| it.word()).collect();
+    let first: Vec<_> = FIRST_STATUSES.iter().map(|status| status.word()).collect();
     vec![
         of::<objective::Scope>("Scope of an objective: one person, the team of a manager, or the organization."),
         of::<objective::Status>("Status of an objective."),
@@ -280,7 +281,7 @@ fn words() -> Vec<Member> {
 }
 
 fn scopes_of(family: Family) -> Member {
-    let words: Vec<_> = family.scopes().iter().map(|it| it.word()).collect();
+    let words: Vec<_> = family.scopes().iter().map(|scope| scope.word()).collect();
     enumeration(family.scopes_name(), &words, "Scopes of the objectives under these paths.")
 }
 

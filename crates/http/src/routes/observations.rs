@@ -20,7 +20,7 @@ const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
         .about("Lists the observations that the key sees, newest first. Archived ones are listed only on request.")
-        .lists(&OBSERVATION, |it| drop(observation::Filter::read(it))),
+        .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
         .named("createObservation", "Create an observation")
         .about(
@@ -92,7 +92,7 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
 /// Schema of an observation in answers.
 pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", observation).example(example);
 const OBSERVATION_CREATE: Schema =
-    Schema::new("ObservationCreate", || body(|it| observation::Draft::read(it, NOW.date()))).example(|| {
+    Schema::new("ObservationCreate", || body(|input| observation::Draft::read(input, NOW.date()))).example(|| {
         json!({
             "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
             "observation": "Explained the outage to the customer calmly and completely.",

@@ -26,7 +26,7 @@ const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
          newest first. Archived resources and deactivated people are not found. A key that acts for a person \
          finds only what that person sees. Changes are searchable at once.",
     )
-    .with(Query::list(|it| drop(SearchRequest::read(it))))
+    .with(Query::list(|input| drop(SearchRequest::read(input))))
     .answers(&SEARCH_HITS)];
 
 /// The single route of searches.

@@ -23,7 +23,7 @@ const ROUTES: &[Route] = &[
             "Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains \
              `archived` or `all`.",
         )
-        .lists(&SUMMARY, |it| drop(summary::Filter::read(it))),
+        .lists(&SUMMARY, |input| drop(summary::Filter::read(input))),
     Route::post("/summaries", Access::scope(Permission::SummariesWrite), create)
         .named("createSummary", "Create a draft of a summary")
         .about(
@@ -154,10 +154,11 @@ const SUMMARY_CREATE: Schema = Schema::new("SummaryCreate", || body(summary::Dra
 });
 const SUMMARY_UPDATE: Schema = Schema::new("SummaryUpdate", || body(summary::Patch::read))
     .example(|| json!({"body": "Calm with customers, and ever faster."}));
-const SUMMARY_RETURN: Schema = Schema::new("SummaryReturn", || body(|it| Action::read(it, ActionKind::Return)))
+const SUMMARY_RETURN: Schema = Schema::new("SummaryReturn", || body(|input| Action::read(input, ActionKind::Return)))
     .example(|| json!({"reason": "Say what became of the objective."}));
-const SUMMARY_FEEDBACK: Schema = Schema::new("SummaryFeedback", || body(|it| Action::read(it, ActionKind::Feedback)))
-    .example(|| json!({"comment": "Thank you.", "acknowledged": true}));
+const SUMMARY_FEEDBACK: Schema =
+    Schema::new("SummaryFeedback", || body(|input| Action::read(input, ActionKind::Feedback)))
+        .example(|| json!({"comment": "Thank you.", "acknowledged": true}));
 
 fn words() -> Vec<Member> {
     vec![

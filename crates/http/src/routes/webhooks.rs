@@ -25,7 +25,7 @@ const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
         .named("listWebhooks", "List webhook subscriptions")
         .about("Lists the webhook subscriptions, newest first, without secrets.")
-        .lists(&WEBHOOK, |it| drop(webhook::Filter::read(it))),
+        .lists(&WEBHOOK, |input| drop(webhook::Filter::read(input))),
     Route::post("/webhooks", Access::scope(Permission::WebhooksWrite).full_sight(), create)
         .named("createWebhook", "Create a webhook subscription")
         .about(
@@ -52,7 +52,7 @@ const ROUTES: &[Route] = &[
     Route::get("/webhooks/{id}/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_deliveries)
         .named("listDeliveries", "List the delivery attempts of the last 30 days")
         .about("Lists the delivery attempts, newest first.")
-        .lists(&DELIVERY, |it| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), it))),
+        .lists(&DELIVERY, |input| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), input))),
     Route::get(
         "/webhooks/{id}/deliveries/{delivery_id}",
         Access::scope(Permission::WebhooksRead).full_sight(),
@@ -157,7 +157,7 @@ const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body(webhook::Dra
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
 const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body(webhook::Patch::read))
     .example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
-const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|it| ReplayOrder::read(it, NOW)))
+const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|input| ReplayOrder::read(input, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
 
 /// Fixed time: the described rules do not depend on the clock.

@@ -87,6 +87,6 @@ pub(crate) fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
 }
 
 fn object(members: &[Described]) -> Value {
-    let (required, optional): (Vec<_>, Vec<_>) = members.iter().partition(|it| it.is_required);
+    let (required, optional): (Vec<_>, Vec<_>) = members.iter().partition(|member| member.is_required);
     request(required.into_iter().map(member).collect(), optional.into_iter().map(member).collect())
 }

@@ -77,13 +77,13 @@ impl Schema {
     /// Returns this schema and everything that it refers to, by name.
     pub(crate) fn with_those_it_refers_to(&self) -> Vec<(String, Value)> {
         let mut all: Vec<_> = self.form.map(|form| (self.name.to_owned(), form())).into_iter().collect();
-        all.extend(self.refers_to.iter().flat_map(|it| it.with_those_it_refers_to()));
+        all.extend(self.refers_to.iter().flat_map(|schema| schema.with_those_it_refers_to()));
         all
     }
 
     /// Returns the example, if there is one.
     pub(crate) fn shown(&self) -> Option<Value> {
-        self.example.map(|it| it())
+        self.example.map(|example| example())
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
     let names: Vec<_> = required.iter().map(|(name, _)| *name).collect();
     let mut schema = answer(required, optional);
     if names.is_empty() {
-        schema.as_object_mut().map(|it| it.remove("required"));
+        schema.as_object_mut().map(|schema| schema.remove("required"));
     }
     schema["additionalProperties"] = json!(false);
     schema

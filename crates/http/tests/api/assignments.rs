@@ -91,13 +91,14 @@ async fn the_life_of_an_assignment() {
     insta::assert_snapshot!("assignment_told", shown(&world.get("/v1/notifications").await));
     insta::assert_snapshot!("assignment_audited", shown(&world.get("/v1/audit-log?limit=5").await));
     let events = world.get("/v1/events?limit=100").await.json();
-    let events: Vec<_> = events["data"].as_array().unwrap().iter().map(|it| it["event"].as_str().unwrap()).collect();
+    let events: Vec<_> =
+        events["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap()).collect();
     let observed = "observation.created";
     assert_eq!(events[4..], ["assignment.created", observed, observed, observed, "assignment.completed"]);
     let observations = walk(&world, &world.admin, "/v1/observations?limit=9&sort=created_at").await;
-    let authors: Vec<_> = observations.iter().map(|it| it["author_id"].as_str().unwrap()).collect();
+    let authors: Vec<_> = observations.iter().map(|observation| observation["author_id"].as_str().unwrap()).collect();
     assert_eq!(authors, [&cast.reviewers[1], &cast.reviewers[1], &cast.reviewers[0]]);
-    assert!(observations.iter().all(|it| it["employee_id"] == json!(cast.employee)));
+    assert!(observations.iter().all(|observation| observation["employee_id"] == json!(cast.employee)));
     let location = created.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
     assert_eq!(world.get(&location).await.json()["status"], "completed");
 }
@@ -152,7 +153,7 @@ async fn thirty_submissions_at_once_complete_it_exactly_once() {
         for answered in &answers {
             assert_eq!(answered.status, 200, "{}: {}", it.name, answered.text());
         }
-        let completed = answers.iter().filter(|it| it.json()["status"] == "completed").count();
+        let completed = answers.iter().filter(|answer| answer.json()["status"] == "completed").count();
         let now = world.get(&path).await.json();
         assert_eq!(
             (completed, &now["status"], &now["submitted_count"]),
@@ -161,15 +162,15 @@ async fn thirty_submissions_at_once_complete_it_exactly_once() {
             it.name
         );
         let mut events = feed.all("").await;
-        events.retain(|it| it["event"] != "summary.created");
-        let count = |name: &str| events.iter().filter(|it| it["event"] == name).count();
+        events.retain(|event| event["event"] != "summary.created");
+        let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
         assert_eq!((count("assignment.completed"), count("observation.created")), (1, 60), "{}", it.name);
-        let done = events.iter().find(|it| it["event"] == "assignment.completed").unwrap();
+        let done = events.iter().find(|event| event["event"] == "assignment.completed").unwrap();
         assert_eq!(done["data"], now, "{}", it.name);
         let told =
             walk(world, &world.admin, &format!("/v1/notifications?limit=9&filter[recipient_id]={}", cast.requester))
                 .await;
-        assert_eq!(told.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["assignment.completed"], "{}", it.name);
+        assert_eq!(told.iter().map(|item| &item["type"]).collect::<Vec<_>>(), ["assignment.completed"], "{}", it.name);
     }
 }
 
@@ -181,7 +182,7 @@ async fn where_two_of_thirty_are_wanted_the_others_come_too_late() {
         let path = cast.ask(world, json!({"required_submissions": 2})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 1)).collect();
         let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
-        let with = |status: u16| answers.iter().filter(|it| it.status == status).count();
+        let with = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
         assert_eq!((with(200), with(409)), (2, 28), "{}", it.name);
         let made =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee)).await;
@@ -197,7 +198,7 @@ async fn of_thirty_submissions_of_one_reviewer_one_counts() {
         let path = cast.ask(world, json!({})).await;
         let body = submission(&cast.reviewers[0], 1);
         let answers = join_all((0..30).map(|_| submit(world, &path, &body))).await;
-        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
         assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", it.name);
         let made =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee)).await;
@@ -239,7 +240,7 @@ async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
                 format!("&filter[requester_id]={}&sort=-updated_at", cast.requester),
             ] {
                 let listed = walk(world, &key, &format!("/v1/assignments?limit=3{filter}")).await;
-                assert_eq!(listed.iter().any(|it| it["id"] == json!(id)), sees, "{case}: {filter}");
+                assert_eq!(listed.iter().any(|item| item["id"] == json!(id)), sees, "{case}: {filter}");
             }
             let own = if name == "a reviewer" { &cast.reviewers[1] } else { &cast.reviewers[0] };
             let speaks = matches!(name, "a reviewer" | "the organization");
@@ -303,8 +304,8 @@ async fn assignments_are_listed_in_every_order_and_by_every_filter() {
         submit(world, &format!("/v1/assignments/{}", all[2]), &submission(&cast.reviewers[1], 1)).await;
         let listed = async |query: &str| {
             let found = walk(world, &world.admin, &format!("/v1/assignments?limit=2{query}")).await;
-            let place = |it: &Value| all.iter().position(|id| *it == json!(id)).unwrap();
-            found.iter().map(|it| place(&it["id"])).collect::<Vec<_>>()
+            let place = |item: &Value| all.iter().position(|id| *item == json!(id)).unwrap();
+            found.iter().map(|item| place(&item["id"])).collect::<Vec<_>>()
         };
         let table = [
             ("".to_owned(), vec![4, 3, 2, 1, 0]),

@@ -20,7 +20,7 @@ fn is_for_admins(route: &Route) -> bool {
 }
 
 fn all_but(scope: Permission) -> Permissions {
-    let others = Permission::ALL.iter().copied().filter(|it| *it != scope);
+    let others = Permission::ALL.iter().copied().filter(|permission| *permission != scope);
     others.fold(Permissions::NONE, Permissions::with)
 }
 
@@ -92,7 +92,7 @@ async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
-        let scopes = demanded(route).map_or(Permissions::NONE, |it| Permissions::NONE.with(it));
+        let scopes = demanded(route).map_or(Permissions::NONE, |permission| Permissions::NONE.with(permission));
         // Creating or rotating a key requires the permissions that the key gets.
         let scopes = if resources.path(route).contains("api-keys") { Permissions::ALL } else { scopes };
         let level = if is_for_admins(route) { AccessLevel::Admin } else { AccessLevel::Standard };
@@ -114,8 +114,11 @@ async fn a_live_key_is_refused_where_test_data_go() {
     let answered = world.post("/v1/test-data/reset", json!({})).await;
     assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
     assert_eq!(answered.json()["error"]["details"], json!([{"key_environment": "live"}]));
-    let test_only: Vec<_> =
-        ROUTES.iter().filter(|it| it.access.environment() == Some(Environment::Test)).map(|it| it.path).collect();
+    let test_only: Vec<_> = ROUTES
+        .iter()
+        .filter(|route| route.access.environment() == Some(Environment::Test))
+        .map(|route| route.path)
+        .collect();
     assert_eq!(test_only, ["/test-data/reset"]);
 }
 
@@ -124,15 +127,21 @@ async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_loo
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = world.key(Permissions::NONE, AccessLevel::Standard, Environment::Test).await;
-    for route in ROUTES.iter().filter(|it| it.access.environment() == Some(Environment::Live)) {
+    for route in ROUTES.iter().filter(|route| route.access.environment() == Some(Environment::Live)) {
         let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
         assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
         let details = json!([{"key_environment": "test"}]);
         assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
     }
-    let live_only: Vec<_> =
-        ROUTES.iter().filter(|it| it.access.environment() == Some(Environment::Live)).map(|it| it.path).collect();
-    assert!(live_only.iter().all(|it| it.starts_with("/api-keys") || it.starts_with("/connectors")), "{live_only:?}");
+    let live_only: Vec<_> = ROUTES
+        .iter()
+        .filter(|route| route.access.environment() == Some(Environment::Live))
+        .map(|route| route.path)
+        .collect();
+    assert!(
+        live_only.iter().all(|path| path.starts_with("/api-keys") || path.starts_with("/connectors")),
+        "{live_only:?}"
+    );
 }
 
 #[tokio::test]

@@ -10,10 +10,10 @@ use crate::support::World;
 async fn every_single_resource_and_the_document_have_a_tag_and_no_list_has_one() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
+    for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         let path = resources.path(route);
         let answered = world.get(&path).await;
-        let is_list = route.query.is_some_and(|it| it.is_list);
+        let is_list = route.query.is_some_and(|query| query.is_list);
         let single =
             route.path.contains("{id}") && !is_list || ["/organization", "/openapi.json"].contains(&route.path);
         assert_eq!(answered.header("etag").is_some(), single, "{path}");
@@ -51,9 +51,9 @@ async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_rou
     let resources = Resources::make(&world, &world.admin).await;
     let stale = world.get(&format!("/v1/observations/{}", resources.id("observations"))).await;
     let first = stale.header("etag").unwrap().to_owned();
-    let mut routes: Vec<_> = ROUTES.iter().filter(|it| it.is_conditional()).collect();
+    let mut routes: Vec<_> = ROUTES.iter().filter(|route| route.is_conditional()).collect();
     // Deletions come last, because they remove the resources of the other routes.
-    routes.sort_by_key(|it| it.method == Method::Delete);
+    routes.sort_by_key(|route| route.method == Method::Delete);
     for route in routes {
         let path = resources.path(route);
         let ask = |line: &str| {
@@ -98,7 +98,7 @@ async fn a_change_of_the_version_that_was_read_succeeds_once() {
 async fn a_new_resource_says_where_it_is_and_in_which_version() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES.iter().filter(|it| it.status == 201) {
+    for route in ROUTES.iter().filter(|route| route.status == 201) {
         let made = world.post(&resources.path(route), resources.body(route).unwrap()).await;
         let id = made.json()["id"].as_str().unwrap().to_owned();
         let path = format!("{}/{id}", resources.path(route));

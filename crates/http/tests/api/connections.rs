@@ -139,7 +139,7 @@ async fn bodies_and_ends_of_connections_may_be_sent_ahead() {
         format!("GET /livez HTTP/1.1\r\n{head}connection: close\r\n\r\n"),
     ];
     let answer = it.talk(sent.concat().as_bytes()).await;
-    let found: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|it| &it[..3]).collect();
+    let found: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
     assert_eq!(found, ["200", "200", "200", "404", "200"], "{answer}");
     assert_eq!(answer.matches("\"created\":1").count(), 2, "{answer}");
     it.handle.stop(false).await;
@@ -182,7 +182,8 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
         let length = tokio::time::timeout(DEADLINE, stream.read(&mut piece)).await.unwrap().unwrap();
         answer.extend_from_slice(&piece[..length]);
         let text = String::from_utf8_lossy(&answer);
-        let found: Vec<_> = text.split("HTTP/1.1 ").skip(1).filter_map(|it| Some(it.get(..3)?.to_owned())).collect();
+        let found: Vec<_> =
+            text.split("HTTP/1.1 ").skip(1).filter_map(|text| Some(text.get(..3)?.to_owned())).collect();
         if found.len() == wanted.len() {
             break found;
         }
@@ -195,7 +196,8 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
 #[tokio::test]
 async fn a_large_body_and_a_large_answer_arrive_whole() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
-    let rows: String = (0..5_000).map(|it| format!("person{it}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
+    let rows: String =
+        (0..5_000).map(|number| format!("person{number}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
     let file = format!("email,first_name,last_name\r\n{rows}");
     let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", it.key);
     let sent = format!(

@@ -185,9 +185,9 @@ async fn conversations_are_about_what_is_there_and_found_by_it() {
         let made = world.made("/v1/conversations", about(kind, id)).await;
         for sort in ["", "&sort=created_at", "&sort=-updated_at"] {
             let found = walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
-            assert_eq!(found.iter().map(|it| it["id"].as_str().unwrap()).collect::<Vec<_>>(), [&made], "{kind}");
+            assert_eq!(found.iter().map(|item| item["id"].as_str().unwrap()).collect::<Vec<_>>(), [&made], "{kind}");
         }
-        for other in all.map(|(it, _)| it).into_iter().filter(|it| *it != kind) {
+        for other in all.map(|(kind, _)| kind).into_iter().filter(|candidate| *candidate != kind) {
             let answered = world.post("/v1/conversations", about(other, id)).await;
             let wanted = [("about.id".to_owned(), "not_found_in_organization".to_owned())];
             assert_eq!((answered.status, answered.problems().as_slice()), (422, &wanted[..]), "{other} {id}");
@@ -252,11 +252,14 @@ async fn messages_are_paged_in_both_orders_and_filtered_by_author_and_time() {
     }
     let ids = async |query: &str| {
         let found = walk(&world, &world.admin, &format!("{messages}?limit=2{query}")).await;
-        found.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        found.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(ids("&sort=created_at").await, all);
     assert_eq!(ids("").await, all.iter().rev().cloned().collect::<Vec<_>>());
-    assert_eq!(ids(&format!("&sort=created_at&filter[author_id]={ada}")).await, [0, 3, 6].map(|it| all[it].clone()));
+    assert_eq!(
+        ids(&format!("&sort=created_at&filter[author_id]={ada}")).await,
+        [0, 3, 6].map(|index| all[index].clone())
+    );
     let at = world.get(&format!("{messages}/{}", all[4])).await.json()["created_at"].as_str().unwrap().to_owned();
     assert_eq!(ids(&format!("&sort=created_at&filter[created_at][lte]={at}")).await, all[..5]);
     assert_eq!(world.get(&format!("{other}/messages/{}", all[4])).await.status, 404, "it is another's");

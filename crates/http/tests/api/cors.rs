@@ -5,7 +5,7 @@ use candor_http::HttpSettings;
 use crate::support::World;
 
 async fn world(origins: &[&str]) -> World {
-    let cors_origins = origins.iter().map(|it| (*it).to_owned()).collect();
+    let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
     World::with(HttpSettings { cors_origins, ..HttpSettings::default() }).await
 }
 

@@ -140,7 +140,7 @@ async fn job_titles_are_recorded_found_uploaded_and_cleared() {
     let found = async |title: &str| {
         let page = world.get(&format!("/v1/employees?filter[job_title]={title}")).await.json();
         let people = page["data"].as_array().unwrap().iter();
-        people.map(|it| it["email"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        people.map(|person| person["email"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let file = b"email,first_name,last_name,job_title\nada@example.com,,,Nurse\nben@example.com,Ben,Okafor,Engineer\n";
     let shown = upload(&world, "?dry_run=true", file).await.json();

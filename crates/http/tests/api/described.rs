@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
     look(at, value);
     match value {
-        Value::Object(members) => members.iter().for_each(|(name, it)| {
+        Value::Object(members) => members.iter().for_each(|(name, member)| {
             // Examples are API values, not schemas.
             if !matches!(name.as_str(), "example" | "examples") {
-                visit(it, &format!("{at}/{}", name.replace('/', "~1")), look);
+                visit(member, &format!("{at}/{}", name.replace('/', "~1")), look);
             }
         }),
-        Value::Array(items) => items.iter().enumerate().for_each(|(n, it)| visit(it, &format!("{at}/{n}"), look)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{at}/{n}"), look)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -33,7 +33,7 @@ fn faults(document: &Value, is_fault: impl Fn(&str, &Value) -> bool) -> Vec<Stri
 }
 
 fn is_described(value: &Value) -> bool {
-    value["description"].as_str().is_some_and(|it| it.ends_with('.') && it.contains(' '))
+    value["description"].as_str().is_some_and(|value| value.ends_with('.') && value.contains(' '))
 }
 
 fn target<'a>(document: &'a Value, value: &Value) -> Option<&'a Value> {
@@ -47,7 +47,8 @@ fn every_member_and_parameter_is_described_in_sentences() {
         let (parent, name) = at.rsplit_once('/').unwrap_or_default();
         let is_member = parent.ends_with("/properties") && !parent.ends_with("/properties/properties");
         let is_parameter = parent.ends_with("/parameters") && value.get("$ref").is_none();
-        let is_shared = ["headers", "parameters", "responses"].iter().any(|it| parent == format!("/components/{it}"));
+        let is_shared =
+            ["headers", "parameters", "responses"].iter().any(|name| parent == format!("/components/{name}"));
         (is_member || is_parameter || is_shared) && !is_described(value) && !name.is_empty()
     });
     assert_eq!(undescribed, [""; 0]);
@@ -57,7 +58,8 @@ fn every_member_and_parameter_is_described_in_sentences() {
 fn every_operation_says_more_than_its_summary_and_its_answer_is_described_for_itself() {
     let document = document();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        for (method, operation) in operations.as_object().unwrap().iter().filter(|(it, _)| *it != "parameters") {
+        for (method, operation) in operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters")
+        {
             let at = format!("{method} {path}");
             assert!(is_described(operation), "{at}");
             assert!(!operation["description"].as_str().unwrap().starts_with('\n'), "{at} has no words of its own");
@@ -79,7 +81,7 @@ fn every_enumeration_has_a_name_and_no_schema_takes_one_that_languages_have() {
     assert_eq!(inline, [""; 0]);
     let taken = ["Error", "Object", "Array", "Map", "Set", "Date", "Promise", "Symbol"];
     let named: Vec<_> = document["components"]["schemas"].as_object().unwrap().keys().collect();
-    assert!(named.iter().all(|it| !taken.contains(&it.as_str())), "{named:?}");
+    assert!(named.iter().all(|name| !taken.contains(&name.as_str())), "{named:?}");
 }
 
 /// Follows the schema of an answer and collects every closed enumeration.
@@ -94,15 +96,15 @@ fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String
         found.push(at.to_owned());
     }
     let choices = schema["anyOf"].as_array().into_iter().flatten();
-    if !choices.clone().any(|it| *it == json!({"type": "string"})) {
-        choices.chain(schema["oneOf"].as_array().into_iter().flatten()).for_each(|it| {
-            closed(document, it, at, seen, found);
+    if !choices.clone().any(|choice| *choice == json!({"type": "string"})) {
+        choices.chain(schema["oneOf"].as_array().into_iter().flatten()).for_each(|choice| {
+            closed(document, choice, at, seen, found);
         });
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
         closed(document, member, &format!("{at}/{name}"), seen, found);
     }
-    for part in ["items", "additionalProperties"].into_iter().filter_map(|it| schema.get(it)) {
+    for part in ["items", "additionalProperties"].into_iter().filter_map(|name| schema.get(name)) {
         closed(document, part, at, seen, found);
     }
 }
@@ -112,9 +114,9 @@ fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
     let document = document();
     let mut contents = vec![&document["webhooks"]["event"]["post"]["requestBody"]];
     for operations in document["paths"].as_object().unwrap().values() {
-        for (_, operation) in operations.as_object().unwrap().iter().filter(|(it, _)| *it != "parameters") {
+        for (_, operation) in operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters") {
             let responses = operation["responses"].as_object().unwrap().values();
-            contents.extend(responses.map(|it| target(&document, it).unwrap_or(it)));
+            contents.extend(responses.map(|response| target(&document, response).unwrap_or(response)));
         }
     }
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
@@ -131,7 +133,7 @@ fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
         "SummaryEventType",
         "TestEventType",
     ];
-    let tags: BTreeSet<_> = families.iter().map(|it| format!("#/components/schemas/{it}")).collect();
+    let tags: BTreeSet<_> = families.iter().map(|family| format!("#/components/schemas/{family}")).collect();
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), tags);
     let event = &document["components"]["schemas"]["Event"];
     assert_eq!(event["oneOf"].as_array().unwrap().last().unwrap()["$ref"], "#/components/schemas/OtherEvent");

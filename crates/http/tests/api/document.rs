@@ -15,7 +15,7 @@ fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {
-    object.as_object().into_iter().flat_map(|it| it.keys().map(String::as_str)).collect()
+    object.as_object().into_iter().flat_map(|object| object.keys().map(String::as_str)).collect()
 }
 
 #[test]
@@ -23,20 +23,20 @@ fn the_document_has_the_operations_of_the_table_and_no_others() {
     let document = document();
     let mut described = BTreeSet::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        for method in names(operations).into_iter().filter(|it| *it != "parameters") {
+        for method in names(operations).into_iter().filter(|method| *method != "parameters") {
             described.insert((method.to_uppercase(), path.clone()));
         }
     }
-    let table: BTreeSet<_> = ROUTES.iter().map(|it| (method(it).to_owned(), it.path.to_owned())).collect();
+    let table: BTreeSet<_> = ROUTES.iter().map(|route| (method(route).to_owned(), route.path.to_owned())).collect();
     assert_eq!(described, table);
     assert_eq!(table.len(), ROUTES.len(), "no row twice");
     let tags: BTreeSet<_> =
-        document["tags"].as_array().unwrap().iter().map(|it| it["name"].clone().to_string()).collect();
+        document["tags"].as_array().unwrap().iter().map(|item| item["name"].clone().to_string()).collect();
     for route in ROUTES {
         let tag = operation(&document, route)["tags"][0].to_string();
         assert!(tags.contains(&tag), "{}: {tag} is described nowhere", route.operation);
     }
-    let ids: BTreeSet<_> = ROUTES.iter().map(|it| it.operation).collect();
+    let ids: BTreeSet<_> = ROUTES.iter().map(|route| route.operation).collect();
     assert_eq!(ids.len(), ROUTES.len(), "operations have names of their own");
 }
 
@@ -67,9 +67,9 @@ fn no_reference_dangles_and_no_schema_is_idle() {
         match value {
             Value::Object(members) => {
                 found.extend(members.get("$ref").and_then(Value::as_str));
-                members.values().for_each(|it| collect(it, found));
+                members.values().for_each(|member| collect(member, found));
             }
-            Value::Array(items) => items.iter().for_each(|it| collect(it, found)),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
@@ -89,10 +89,10 @@ fn no_reference_dangles_and_no_schema_is_idle() {
 /// Returns a query that expands everything the route can expand.
 fn everything_inlined(document: &Value, route: &Route) -> String {
     let mut parameters = operation(document, route)["parameters"].as_array().into_iter().flatten();
-    let Some(expand) = parameters.find(|it| it["name"] == "expand") else { return String::new() };
+    let Some(expand) = parameters.find(|parameter| parameter["name"] == "expand") else { return String::new() };
     let words = expand["schema"]["items"]["$ref"].as_str().unwrap();
     let words = document.pointer(&words[1..]).unwrap()["enum"].as_array().unwrap();
-    format!("?expand={}", words.iter().map(|it| it.as_str().unwrap()).collect::<Vec<_>>().join(","))
+    format!("?expand={}", words.iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(","))
 }
 
 #[tokio::test]
@@ -128,7 +128,9 @@ fn every_example_is_as_described() {
         let operation = operation(&document, route);
         let answer = &operation["responses"][route.status.to_string()]["content"]["application/json"];
         let request = &operation["requestBody"]["content"]["application/json"];
-        for content in [answer, request].into_iter().filter(|it| !it.is_null() && route.operation != "getDocument") {
+        for content in
+            [answer, request].into_iter().filter(|content| !content.is_null() && route.operation != "getDocument")
+        {
             // The examples of events are in their own schemas.
             let Some(example) = content.get("example") else {
                 assert!(["listEvents", "getEvent"].contains(&route.operation), "{}", route.operation);
@@ -146,5 +148,5 @@ async fn the_document_is_served_as_it_is_made_without_a_key() {
     let world = World::new().await;
     let answered = world.bare("GET", "/v1/openapi.json").send().await;
     assert_eq!((answered.status, answered.json()), (200, document()));
-    assert!(ROUTES.iter().any(|it| it.method == Method::Get && it.access.is_public()));
+    assert!(ROUTES.iter().any(|route| route.method == Method::Get && route.access.is_public()));
 }

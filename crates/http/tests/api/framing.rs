@@ -50,7 +50,7 @@ async fn a_body_that_cannot_be_read_is_refused_on_every_route_with_one() {
         (Some(""), b"{}", 415),
         (json, large.as_bytes(), 413),
     ];
-    for route in ROUTES.iter().filter(|it| takes_json(it) && !it.access.is_public()) {
+    for route in ROUTES.iter().filter(|route| takes_json(route) && !route.access.is_public()) {
         for (content_type, body, status) in cases {
             let answered = raw(&world, method(route), &resources.path(route), *content_type, body).await;
             let shown = String::from_utf8_lossy(&body[..body.len().min(40)]);
@@ -61,8 +61,10 @@ async fn a_body_that_cannot_be_read_is_refused_on_every_route_with_one() {
 
 #[tokio::test]
 async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not() {
-    for route in ROUTES.iter().filter(|it| {
-        it.method != Method::Get && !it.access.is_public() && it.access.environment() != Some(Environment::Test)
+    for route in ROUTES.iter().filter(|route| {
+        route.method != Method::Get
+            && !route.access.is_public()
+            && route.access.environment() != Some(Environment::Test)
     }) {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
@@ -87,8 +89,8 @@ async fn a_request_that_takes_no_fields_accepts_an_empty_object_and_refuses_memb
 
 #[tokio::test]
 async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_resource_and_before_the_state() {
-    for route in ROUTES.iter().filter(|it| {
-        it.method != Method::Get && it.body == Body::None && it.access.environment() != Some(Environment::Test)
+    for route in ROUTES.iter().filter(|route| {
+        route.method != Method::Get && route.body == Body::None && route.access.environment() != Some(Environment::Test)
     }) {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
@@ -97,7 +99,7 @@ async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_re
             world.ask(method(route), path).header("idempotency-key", key).json(&body).send()
         };
         let members = json!({"reason": "x", "force": true});
-        let unknown = ["force", "reason"].map(|it| (it.to_owned(), "unknown_field".to_owned()));
+        let unknown = ["force", "reason"].map(|name| (name.to_owned(), "unknown_field".to_owned()));
         let nowhere = resources::path(route, absent(route), resources.id("deliveries"));
         assert_eq!(ask(&nowhere, "a", members.clone()).await.status, 404, "{}", route.operation);
         let refused = ask(&path, "b", members.clone()).await;
@@ -118,7 +120,7 @@ async fn an_unknown_field_is_named_on_every_route_with_a_body() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let unknown = [("unknown".to_owned(), "unknown_field".to_owned())];
-    for route in ROUTES.iter().filter(|it| takes_json(it)) {
+    for route in ROUTES.iter().filter(|route| takes_json(route)) {
         let mut body = resources.body(route).unwrap();
         body["unknown"] = json!(1);
         let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;

@@ -14,10 +14,10 @@ fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
     let id = answered.header("x-request-id").unwrap_or_else(|| panic!("{what}: no request id")).to_owned();
     assert!(id.starts_with("req_") && id.len() == 4 + 26, "{what}: {id}");
     assert!(seen.insert(id), "{what}: the request id is not new");
-    let number = |name: &str| answered.header(name).and_then(|it| it.parse::<i64>().ok());
+    let number = |name: &str| answered.header(name).and_then(|value| value.parse::<i64>().ok());
     let (limit, remaining) = (number("x-ratelimit-limit"), number("x-ratelimit-remaining"));
     assert!(
-        limit.is_some_and(|it| it > 0) && remaining <= limit && remaining >= Some(0),
+        limit.is_some_and(|limit| limit > 0) && remaining <= limit && remaining >= Some(0),
         "{what}: {limit:?} {remaining:?}"
     );
     assert!(number("x-ratelimit-reset").is_some(), "{what}");
@@ -40,7 +40,8 @@ fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
 
 #[tokio::test]
 async fn every_success_carries_its_id_and_the_quota() {
-    for route in ROUTES.iter().filter(|it| !it.access.is_public() && it.access.environment() != Some(Environment::Test))
+    for route in
+        ROUTES.iter().filter(|route| !route.access.is_public() && route.access.environment() != Some(Environment::Test))
     {
         let (world, mut seen) = (World::new().await, BTreeSet::new());
         let resources = Resources::make(&world, &world.admin).await;
@@ -113,11 +114,14 @@ async fn a_used_up_quota_carries_them_too() {
         let upload = world.bare("POST", "/v1/employees/csv").key(&key).header("content-type", "text/csv");
         judge(&upload.body("email\n").send().await, &mut seen, "within the quota");
     }
-    let route = ROUTES.iter().find(|it| it.body == Body::Csv).unwrap();
+    let route = ROUTES.iter().find(|route| route.body == Body::Csv).unwrap();
     let answered = world.bare(method(route), "/v1/employees/csv").key(&key).send().await;
     assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
     judge(&answered, &mut seen, "beyond the quota");
     assert!(
-        answered.header("retry-after").and_then(|it| it.parse::<u32>().ok()).is_some_and(|it| (1..=60).contains(&it))
+        answered
+            .header("retry-after")
+            .and_then(|value| value.parse::<u32>().ok())
+            .is_some_and(|seconds| (1..=60).contains(&seconds))
     );
 }

@@ -13,7 +13,7 @@ fn values() -> Vec<Value> {
     for _ in 0..100 {
         deep = json!([deep]);
     }
-    let members: Vec<Value> = (0..2000).map(|it| json!(it.to_string())).collect();
+    let members: Vec<Value> = (0..2000).map(|number| json!(number.to_string())).collect();
     vec![
         Value::Null,
         json!(true),
@@ -120,17 +120,17 @@ async fn no_token_of_an_invitation_makes_the_service_fail() {
 /// Returns the names of a route's query parameters, with references resolved.
 fn parameters(document: &Value, route: &Route) -> Vec<String> {
     let operation = &document["paths"][route.path][method(route).to_lowercase()];
-    let resolve = |it: &Value| match it["$ref"].as_str() {
+    let resolve = |item: &Value| match item["$ref"].as_str() {
         Some(reference) => document.pointer(&reference[1..]).unwrap().clone(),
-        None => it.clone(),
+        None => item.clone(),
     };
     let all = operation["parameters"].as_array().unwrap().iter().map(resolve);
-    all.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    all.filter(|item| item["in"] == "query").map(|item| item["name"].as_str().unwrap().to_owned()).collect()
 }
 
 fn encoded(text: &str) -> String {
     text.bytes()
-        .map(|it| if it.is_ascii_alphanumeric() { char::from(it).to_string() } else { format!("%{it:02X}") })
+        .map(|text| if text.is_ascii_alphanumeric() { char::from(text).to_string() } else { format!("%{text:02X}") })
         .collect()
 }
 
@@ -138,7 +138,7 @@ fn encoded(text: &str) -> String {
 async fn no_value_of_any_query_parameter_makes_the_service_fail() {
     let (world, document) = (World::new().await, document());
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
+    for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         for name in parameters(&document, route) {
             for value in values() {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -160,7 +160,7 @@ async fn no_value_of_any_query_parameter_makes_the_service_fail() {
 async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_every_list() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES.iter().filter(|it| it.query.is_some_and(|it| it.is_list)) {
+    for route in ROUTES.iter().filter(|route| route.query.is_some_and(|query| query.is_list)) {
         let path = resources.path(route);
         let path = if path.contains('?') { path + "&" } else { path + "?" };
         let answered = world.get(&format!("{path}filter[unknown]=1&filter[]=2")).await;

@@ -14,7 +14,9 @@ async fn post(world: &World, path: &str, key: &str, body: &Value) -> Answered {
 
 #[tokio::test]
 async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effect() {
-    for route in ROUTES.iter().filter(|it| it.is_idempotent() && it.access.environment() != Some(Environment::Test)) {
+    for route in
+        ROUTES.iter().filter(|route| route.is_idempotent() && route.access.environment() != Some(Environment::Test))
+    {
         let world = World::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);
@@ -124,7 +126,7 @@ async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
     for answered in &answers {
         assert_eq!((answered.status, &answered.body), (201, &answers[0].body), "{}", answered.text());
     }
-    let replayed = answers.iter().filter(|it| it.header("idempotent-replayed").is_some()).count();
+    let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
     assert_eq!(replayed, 29);
     assert_eq!(world.get("/v1/observations").await.json()["data"].as_array().unwrap().len(), 1);
 }

@@ -25,7 +25,7 @@ async fn ask(world: &World, key: &str, route_method: &str, path: &str, body: Opt
 
 async fn states(world: &World, resources: &Resources) -> Vec<String> {
     let mut states = Vec::new();
-    for route in ROUTES.iter().filter(|it| it.path.ends_with("/{id}") && method(it) == "GET") {
+    for route in ROUTES.iter().filter(|route| route.path.ends_with("/{id}") && method(route) == "GET") {
         states.push(world.get(&resources.path(route)).await.text());
     }
     states
@@ -38,7 +38,7 @@ async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route(
     let foreign_key = another_organization(&world).await;
     let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
     let before = states(&world, &resources).await;
-    for route in ROUTES.iter().filter(|it| it.path.contains("{id}")) {
+    for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
         let keys = if route.access.environment() == Some(Environment::Live) {
             vec![&foreign_key]
         } else {
@@ -63,7 +63,7 @@ async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let employee = resources.id("employees");
-    for route in ROUTES.iter().filter(|it| it.path.contains("{id}")) {
+    for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
         for id in
             ["x", "%20", "%ff", "%zz", "emp_", "..", "0", "null", &employee.to_lowercase(), &format!("{employee}x")]
         {

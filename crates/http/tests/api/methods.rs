@@ -8,14 +8,14 @@ use crate::resources::{Resources, method};
 use crate::support::World;
 
 fn methods_of(path: &str) -> Vec<&'static str> {
-    let at = || ROUTES.iter().filter(|it| it.path == path);
-    at().map(method).chain(at().filter(|it| it.has_page()).map(|_| "GET")).collect()
+    let at = || ROUTES.iter().filter(|route| route.path == path);
+    at().map(method).chain(at().filter(|route| route.has_page()).map(|_| "GET")).collect()
 }
 
 fn allowed(path: &str) -> String {
     let taken = methods_of(path);
     let words = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"];
-    let takes = |it: &&str| *it == "OPTIONS" || taken.contains(it) || (*it == "HEAD" && taken.contains(&"GET"));
+    let takes = |text: &&str| *text == "OPTIONS" || taken.contains(text) || (*text == "HEAD" && taken.contains(&"GET"));
     words.into_iter().filter(takes).collect::<Vec<_>>().join(", ")
 }
 
@@ -23,7 +23,7 @@ fn allowed(path: &str) -> String {
 async fn head_answers_as_get_does() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES.iter().filter(|it| it.method == Method::Get) {
+    for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         let path = resources.path(route);
         let (get, head) = (world.get(&path).await, world.ask("HEAD", &path).send().await);
         assert_eq!((get.status, head.status), (200, 200), "{path}");
@@ -112,7 +112,8 @@ async fn the_reference_loads_nothing_from_elsewhere() {
     assert!(policy.starts_with("default-src 'none'") && !policy.contains("http"), "{policy}");
     assert!(!policy.contains("unsafe-eval") && !policy.contains("script-src 'self' "), "{policy}");
     let text = page.text();
-    let links: Vec<&str> = text.split(['"', '\'']).filter(|it| it.starts_with('/') || it.contains("//")).collect();
+    let links: Vec<&str> =
+        text.split(['"', '\'']).filter(|part| part.starts_with('/') || part.contains("//")).collect();
     assert_eq!(links, ["/docs/icon.svg", "/docs/scalar.js", "/docs/start.js"]);
     for link in links {
         let file = world.bare("GET", link).send().await;

@@ -15,7 +15,7 @@ async fn admin(world: &World) -> String {
 
 async fn told(world: &World, kind: &str) -> Vec<Value> {
     let all = world.get("/v1/notifications?limit=100&sort=created_at").await.json();
-    let of_kind = all["data"].as_array().unwrap().iter().filter(|it| it["type"] == kind);
+    let of_kind = all["data"].as_array().unwrap().iter().filter(|item| item["type"] == kind);
     of_kind.cloned().collect()
 }
 

@@ -59,7 +59,7 @@ async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
         world.clock.advance_seconds(1);
         let asked = futures_util::future::join_all((0..50).map(|_| world.bare("GET", "/readyz").send())).await;
         let status = if down { 503 } else { 200 };
-        assert!(asked.iter().all(|it| it.status == status), "round {round}");
+        assert!(asked.iter().all(|answer| answer.status == status), "round {round}");
         assert_eq!(store.calls(FaultyCall::Itself) - before, round);
     }
 }

@@ -17,7 +17,7 @@ async fn people(world: &World, count: usize) -> Vec<String> {
 }
 
 fn ids(page: &Value) -> Vec<String> {
-    page["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    page["data"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn what_is_inlined_is_as_it_is_now() {
     let inlined = async || {
         let one = world.get(&format!("/v1/observations/{ada}?expand=employee,attributes")).await.json();
         let all = world.get("/v1/observations?expand=employee,attributes").await.json();
-        let found = all["data"].as_array().unwrap().iter().find(|it| it["id"] == ada).unwrap();
+        let found = all["data"].as_array().unwrap().iter().find(|item| item["id"] == ada).unwrap();
         assert_eq!((&found["employee"], &found["attributes"]), (&one["employee"], &one["attributes"]));
         one
     };
@@ -133,7 +133,7 @@ async fn the_feed_always_leads_on() {
     for round in 0..3 {
         world.employee(&format!("round{round}@example.com")).await;
         let page = world.get(&format!("/v1/events?cursor={cursor}")).await.json();
-        let events: Vec<_> = page["data"].as_array().unwrap().iter().map(|it| it["event"].clone()).collect();
+        let events: Vec<_> = page["data"].as_array().unwrap().iter().map(|item| item["event"].clone()).collect();
         assert_eq!(events, ["employee.created"], "round {round}");
         page["next_cursor"].as_str().unwrap().clone_into(&mut cursor);
     }
@@ -147,7 +147,7 @@ async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_comp
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = World::new().await;
     let fields: serde_json::Map<_, _> =
-        (0..32).map(|it| (format!("field{it}"), Value::from("\u{1f600}".repeat(1024)))).collect();
+        (0..32).map(|number| (format!("field{number}"), Value::from("\u{1f600}".repeat(1024)))).collect();
     let (mut wanted, managers) = (Vec::new(), people(&world, 3).await);
     for number in 0..42 {
         let person = json!({
@@ -164,7 +164,7 @@ async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_comp
         let page = answered.json();
         pages += 1;
         for person in page["data"].as_array().unwrap() {
-            let is_manager = managers.iter().any(|it| person["id"] == it.as_str());
+            let is_manager = managers.iter().any(|manager| person["id"] == manager.as_str());
             assert_eq!(person["direct_reports"].as_array().unwrap().len(), if is_manager { 14 } else { 0 });
         }
         seen.extend(ids(&page));
@@ -184,7 +184,7 @@ async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_wit
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = World::new().await;
     let fields: serde_json::Map<_, _> =
-        (0..32).map(|it| (format!("field{it}"), Value::from("\u{1f600}".repeat(1024)))).collect();
+        (0..32).map(|number| (format!("field{number}"), Value::from("\u{1f600}".repeat(1024)))).collect();
     let mut wanted = Vec::new();
     for number in 0..64 {
         let person = json!({
@@ -198,7 +198,9 @@ async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_wit
         let answered = world.get(&format!("/v1/events?limit=100{cursor}")).await;
         assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
         let page = answered.json();
-        seen.extend(page["data"].as_array().unwrap().iter().map(|it| it["data"]["id"].as_str().unwrap().to_owned()));
+        seen.extend(
+            page["data"].as_array().unwrap().iter().map(|item| item["data"]["id"].as_str().unwrap().to_owned()),
+        );
         more.push(page["has_more"].as_bool().unwrap());
         cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
     }

@@ -16,7 +16,7 @@ async fn done(world: &World, method: &str, path: &str, body: Value) -> Answered 
 async fn since(world: &World, cursor: &str) -> (Vec<(String, Value)>, String) {
     let page = world.get(&format!("/v1/events{cursor}")).await.json();
     let events = page["data"].as_array().unwrap().iter();
-    let events = events.map(|it| (it["event"].as_str().unwrap().to_owned(), it["data"].clone())).collect();
+    let events = events.map(|event| (event["event"].as_str().unwrap().to_owned(), event["data"].clone())).collect();
     (events, format!("?cursor={}", page["next_cursor"].as_str().unwrap()))
 }
 
@@ -43,7 +43,7 @@ async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
         done(&world, method, &path, body).await;
         let (fired, next) = since(&world, &place).await;
         let shown = world.get(&person).await.json();
-        let wanted: Vec<_> = wanted.into_iter().map(|it| (it.to_owned(), shown.clone())).collect();
+        let wanted: Vec<_> = wanted.into_iter().map(|name| (name.to_owned(), shown.clone())).collect();
         assert_eq!(fired, wanted, "{method} {path}");
         place = next;
     }
@@ -62,7 +62,7 @@ async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
         done(&world, method, &path, body).await;
         let (fired, next) = since(&world, &place).await;
         let shown = world.get(&observation).await.json();
-        let wanted: Vec<_> = wanted.into_iter().map(|it| (it.to_owned(), shown.clone())).collect();
+        let wanted: Vec<_> = wanted.into_iter().map(|name| (name.to_owned(), shown.clone())).collect();
         assert_eq!(fired, wanted, "{method} {path}");
         place = next;
     }
@@ -84,7 +84,8 @@ async fn a_hundred_direct_reports_are_inlined_by_name_without_those_who_left() {
     for path in [format!("/v1/employees/{manager}?"), "/v1/employees?filter[email]=boss@example.com&".to_owned()] {
         let seen = world.get(&format!("{path}expand=direct_reports")).await.json();
         let seen = if seen["data"].is_array() { &seen["data"][0] } else { &seen };
-        let inlined: Vec<_> = seen["direct_reports"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect();
+        let inlined: Vec<_> =
+            seen["direct_reports"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect();
         assert_eq!(inlined, reports[..100], "{path}, and {left} has left");
     }
 }

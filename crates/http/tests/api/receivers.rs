@@ -51,7 +51,7 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
     let (mut attempts, mut results, mut health) = (vec![], vec![], vec![]);
     for job in jobs {
         let stored = store.row::<Subscription>(job.tenant, job.webhook_id).await.unwrap();
-        let Some(url) = stored.map(|it| it.value.url) else {
+        let Some(url) = stored.map(|row| row.value.url) else {
             results.push((job, AttemptResult::Gone));
             continue;
         };
@@ -65,7 +65,7 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
         results.push((job, AttemptResult::Settled(Box::new(settled))));
     }
     let health = health.into_iter().fold(vec![], |mut all: Vec<(_, HealthDelta)>, (queue, delta)| {
-        match all.iter_mut().find(|(it, _)| *it == queue) {
+        match all.iter_mut().find(|(known, _)| *known == queue) {
             Some((_, known)) => *known = known.and(delta),
             None => all.push((queue, delta)),
         }

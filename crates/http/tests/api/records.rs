@@ -38,8 +38,8 @@ impl Lines {
     /// Returns the logged request events.
     fn requests(&self) -> Vec<Value> {
         let events = self.text();
-        let events = events.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-        events.filter(|it| it["message"] == "request").collect()
+        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.filter(|event| event["message"] == "request").collect()
     }
 }
 
@@ -134,7 +134,7 @@ async fn requests_are_counted_by_method_route_and_status() {
         r#"candor_rate_limit_refusals_total{quota="without_key"} 1"#,
         "candor_http_requests_in_flight 0",
     ] {
-        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        assert!(text.lines().any(|candidate| candidate == line), "{line}\n{text}");
     }
     assert!(!text.contains(&id) && !text.contains("nobody-knows"), "{text}");
 }

@@ -46,7 +46,7 @@ async fn the_feed_begins_now_or_at_a_time_and_answers_the_cursor_to_go_on_from()
     world.clock.advance_seconds(600);
     let two = world.employee("two@example.com").await;
     let shown = |page: &serde_json::Value| -> Vec<String> {
-        page["data"].as_array().unwrap().iter().map(|it| it["data"]["id"].as_str().unwrap().to_owned()).collect()
+        page["data"].as_array().unwrap().iter().map(|item| item["data"]["id"].as_str().unwrap().to_owned()).collect()
     };
     let cursor = now["next_cursor"].as_str().unwrap();
     assert_eq!(shown(&world.get(&format!("/v1/events?cursor={cursor}")).await.json()), std::slice::from_ref(&two));

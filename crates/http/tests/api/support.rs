@@ -150,7 +150,7 @@ impl World {
 
     /// Creates a live, standard key with these scopes.
     pub(crate) async fn scoped(&self, scopes: &[Permission]) -> String {
-        let scopes = scopes.iter().fold(Permissions::NONE, |set, it| set.with(*it));
+        let scopes = scopes.iter().fold(Permissions::NONE, |set, permission| set.with(*permission));
         self.key(scopes, AccessLevel::Standard, Environment::Live).await
     }
 
@@ -256,14 +256,14 @@ impl Answered {
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|it| it.to_str().ok())
+        self.headers.get(name).and_then(|header| header.to_str().ok())
     }
 
     /// Returns the error code, after checking the shape of the envelope.
     pub(crate) fn code(&self) -> String {
         let body = self.json();
         let error = body["error"].as_object().unwrap_or_else(|| panic!("no envelope: {body}"));
-        assert!(error["message"].as_str().is_some_and(|it| !it.is_empty()), "{body}");
+        assert!(error["message"].as_str().is_some_and(|error| !error.is_empty()), "{body}");
         assert_eq!(error["request_id"].as_str(), self.header("x-request-id"), "{body}");
         assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
         assert!(error.get("details").is_none_or(Value::is_array), "{body}");
@@ -279,8 +279,8 @@ impl Answered {
     pub(crate) fn problems(&self) -> Vec<(String, String)> {
         let body = self.json();
         let entries = body["error"]["details"].as_array().cloned().unwrap_or_default();
-        let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
-        entries.iter().map(|it| (text(it, "field"), text(it, "code"))).collect()
+        let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
+        entries.iter().map(|entry| (text(entry, "field"), text(entry, "code"))).collect()
     }
 
     /// Returns the body without the request id, so that answers can be compared.

@@ -134,8 +134,9 @@ async fn head_says_how_long_the_body_would_be_and_sends_none() {
         let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let get = talk(it.address, ask("GET").as_bytes()).await;
         let head = talk(it.address, ask("HEAD").as_bytes()).await;
-        let length =
-            |answer: &str| answer.lines().find(|it| it.starts_with("content-length: ")).unwrap_or_default().to_owned();
+        let length = |answer: &str| {
+            answer.lines().find(|line| line.starts_with("content-length: ")).unwrap_or_default().to_owned()
+        };
         assert!(!length(&get).is_empty(), "{get}");
         assert_eq!(length(&get), length(&head), "{path}");
         assert!(head.ends_with("\r\n\r\n"), "{head}");

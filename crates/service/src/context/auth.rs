@@ -92,7 +92,7 @@ impl Authenticator {
         let now = record.read_at.millis();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_RECORDS {
-            known.retain(|_, it| now - it.read_at.millis() < FRESH_MILLIS);
+            known.retain(|_, known| now - known.read_at.millis() < FRESH_MILLIS);
         }
         known.insert(hash, record);
     }
@@ -118,7 +118,7 @@ impl Authenticator {
 
     /// Forgets a key that this instance has just changed, so that the change counts here at once.
     pub fn forget(&self, key: KeyId) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, it| it.record.key.id != key);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, known| known.record.key.id != key);
     }
 
     fn note_use(&self, record: &KeyRecord, now: Timestamp) {

@@ -96,7 +96,7 @@ impl<T> PendingChange<T> {
 impl PendingChange<Employee> {
     /// With the change of the person's reporting line, if there is one.
     pub(crate) fn with_lines(mut self, lines: Option<Lines>) -> Self {
-        self.reporting = lines.map(|it| (self.decision.state.manager_id, it));
+        self.reporting = lines.map(|line| (self.decision.state.manager_id, line));
         self
     }
 }

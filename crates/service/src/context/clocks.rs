@@ -31,7 +31,7 @@ const REFUSALS: &str = "candor_retention_refusals_total";
 /// # Errors
 /// Those of the store.
 pub async fn clock_difference(store: &dyn Storage, clock: &dyn Clock) -> Read<Option<i64>> {
-    Ok(store.time().await?.map(|it| clock.now().millis() - it.millis()))
+    Ok(store.time().await?.map(|time| clock.now().millis() - time.millis()))
 }
 
 /// The time that retention goes by.
@@ -96,7 +96,7 @@ impl Seen {
     }
 
     fn say(&mut self, apart: i64, steady: Duration) {
-        if self.said.is_some_and(|it| steady.saturating_sub(it) < SAID_EVERY) {
+        if self.said.is_some_and(|last| steady.saturating_sub(last) < SAID_EVERY) {
             return;
         }
         self.said = Some(steady);

@@ -63,7 +63,7 @@ pub(crate) async fn found<T: Resource + Stored>(
     }
     let ids: Vec<_> = ids.into_iter().collect();
     let rows = services.store.rows::<T>(context.caller.tenant, &ids).await?;
-    Ok(Some(rows.into_iter().map(|it| (it.value.key(), it.value)).collect()))
+    Ok(Some(rows.into_iter().map(|row| (row.value.key(), row.value)).collect()))
 }
 
 /// Answers a page of a list whose resources refer to nothing that could be inlined.
@@ -159,6 +159,6 @@ fn show<T: Expandable>(found: &T::Found, resource: &T, out: &mut Vec<u8>) -> Res
 
 /// Expanding another family's resources needs the permission to read them.
 fn permitted<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
-    let mut needed = paths.iter().filter_map(|it| T::permission(*it));
-    needed.try_for_each(|it| context.caller.require(it)).map_err(Error::from)
+    let mut needed = paths.iter().filter_map(|path| T::permission(*path));
+    needed.try_for_each(|permission| context.caller.require(permission)).map_err(Error::from)
 }

@@ -53,6 +53,6 @@ mod tests {
         assert_eq!(open(&vault, mail(1, 2), &sealed), Ok(token));
         assert_eq!(open(&vault, mail(1, 3), &sealed), Err(CannotOpen));
         assert_eq!(open(&vault, mail(2, 2), &sealed), Err(CannotOpen));
-        assert!(!sealed.windows(5).any(|it| it == b"token"));
+        assert!(!sealed.windows(5).any(|sealed| sealed == b"token"));
     }
 }

@@ -59,7 +59,7 @@ impl<'a> JsonObjectWriter<'a> {
 
 /// Writes the JSON form of a value.
 pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Error> {
-    serde_json::to_writer(out, value).map_err(|it| Error::Bug(it.to_string()))
+    serde_json::to_writer(out, value).map_err(|error| Error::Bug(error.to_string()))
 }
 
 /// Answers a page of resources; `show` writes one of them.

@@ -58,7 +58,9 @@ const fn place(key: &MasterKey) -> SealContext<'_> {
 /// # Errors
 /// [`WrongKey::Lacking`].
 pub fn examine(vault: &Vault, remembered: &[MasterKey]) -> Result<(), WrongKey> {
-    let lacking = |it: &&MasterKey| !vault.open(&place(it), &it.sealed).is_ok_and(|it| it == KNOWN);
+    let lacking = |master_key: &&MasterKey| {
+        !vault.open(&place(master_key), &master_key.sealed).is_ok_and(|master_key| master_key == KNOWN)
+    };
     let Some(key) = remembered.iter().find(lacking) else { return Ok(()) };
     let sealed_by = KeyName { id: key.key_id.clone(), fingerprint: key.fingerprint.clone() };
     Err(WrongKey::Lacking { sealed_by, ring: vault.names().cloned().collect() })
@@ -74,7 +76,7 @@ pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
         let remembered = services.store.master_keys().await.map_err(Error::from)?;
         examine(&services.vault, &remembered)?;
         let first = first(services)?;
-        if remembered.iter().any(|it| it.key_id == first.key_id) {
+        if remembered.iter().any(|master| master.key_id == first.key_id) {
             return Ok(());
         }
         if remembered.is_empty() {

@@ -35,7 +35,7 @@ pub(crate) async fn addressed(
 
 /// A person's manager, or the org admins where there is none who works there.
 async fn managers(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
-    let manager = services.store.row::<Employee>(tenant, person).await?.and_then(|it| it.value.manager_id);
+    let manager = services.store.row::<Employee>(tenant, person).await?.and_then(|row| row.value.manager_id);
     if let Some(manager) = manager
         && let Some(it) = services.store.row::<Employee>(tenant, manager).await?
         && it.value.status != Status::Deactivated
@@ -47,5 +47,5 @@ async fn managers(services: &Services, tenant: Tenant, person: EmployeeId) -> Re
 
 async fn org_admins(services: &Services, tenant: Tenant) -> Result<Vec<EmployeeId>, Error> {
     let admins = services.store.page(tenant, rows::employees::org_admins(MAX_ADMINS)).await?;
-    Ok(admins.items.into_iter().map(|it| it.id).collect())
+    Ok(admins.items.into_iter().map(|item| item.id).collect())
 }

@@ -16,13 +16,15 @@ pub(crate) async fn among(
     people: impl IntoIterator<Item = EmployeeId>,
 ) -> Result<BTreeSet<EmployeeId>, Error> {
     let Some(person) = context.caller.acts_for() else { return Ok(BTreeSet::new()) };
-    let people: BTreeSet<_> = people.into_iter().filter(|it| *it != person).collect();
+    let people: BTreeSet<_> = people.into_iter().filter(|id| *id != person).collect();
     if people.is_empty() {
         return Ok(people);
     }
     let ids: Vec<_> = people.iter().copied().collect();
     let above: BTreeMap<_, _> =
         services.store.lines_above(context.caller.tenant, &ids).await?.lines.into_iter().collect();
-    let managers = |it: EmployeeId| std::iter::successors(above.get(&it).copied(), |it| above.get(it).copied());
-    Ok(people.into_iter().filter(|it| managers(*it).any(|it| it == person)).collect())
+    let managers = |employee_id: EmployeeId| {
+        std::iter::successors(above.get(&employee_id).copied(), |employee_id| above.get(employee_id).copied())
+    };
+    Ok(people.into_iter().filter(|id| managers(*id).any(|manager| manager == person)).collect())
 }

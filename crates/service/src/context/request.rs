@@ -62,7 +62,7 @@ impl RequestContext {
         {
             return Err(Error::PreconditionFailed);
         }
-        self.unexpected_fields.clone().map_or(Ok(()), |it| Err(Refusal::Invalid(it).into()))
+        self.unexpected_fields.clone().map_or(Ok(()), |errors| Err(Refusal::Invalid(errors).into()))
     }
 
     /// Validates a request that changes an existing resource, in the order of decision A13: `If-Match`, the fields, admin

@@ -43,7 +43,7 @@ impl Default for IndexCache {
 
 impl IndexCache {
     fn of_size(bytes: u64) -> Self {
-        Self(Cache::builder().max_capacity(bytes).weigher(|(_, _, part), it| weight(part, it)).build())
+        Self(Cache::builder().max_capacity(bytes).weigher(|(_, _, part), contents| weight(part, contents)).build())
     }
 
     /// For each of the wanted ranges its blocks, from the store where they are not kept.
@@ -52,14 +52,17 @@ impl IndexCache {
         (store, tenant): (&dyn Storage, Tenant),
         wanted: &[WantedBlocks],
     ) -> Read<Vec<Arc<[Block]>>> {
-        let key = |it: &WantedBlocks| (tenant, it.segment, Part::Blocks(it.range.clone()));
-        let kept = |it| if let Some(Contents::Blocks(it)) = self.0.get(&key(it)) { Some(it) } else { None };
+        let key =
+            |wanted_blocks: &WantedBlocks| (tenant, wanted_blocks.segment, Part::Blocks(wanted_blocks.range.clone()));
+        let kept = |candidate| {
+            if let Some(Contents::Blocks(candidate)) = self.0.get(&key(candidate)) { Some(candidate) } else { None }
+        };
         let mut found: Vec<_> = wanted.iter().map(kept).collect();
         let missing: Vec<_> =
-            wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| it.clone()).collect();
+            wanted.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(wanted, _)| wanted.clone()).collect();
         if !missing.is_empty() {
             let read = store.index_blocks(tenant, &missing).await?;
-            let places = found.iter_mut().filter(|it| it.is_none());
+            let places = found.iter_mut().filter(|contents| contents.is_none());
             for ((place, it), blocks) in places.zip(&missing).zip(read) {
                 let blocks = Arc::from(blocks);
                 self.0.insert(key(it), Contents::Blocks(Arc::clone(&blocks)));
@@ -76,12 +79,15 @@ impl IndexCache {
         wanted: &[(SegmentId, u32)],
     ) -> Read<Vec<Arc<[DocumentKey]>>> {
         let key = |(segment, number): &(SegmentId, u32)| (tenant, *segment, Part::Keys(*number));
-        let kept = |it| if let Some(Contents::Keys(it)) = self.0.get(&key(it)) { Some(it) } else { None };
+        let kept = |candidate| {
+            if let Some(Contents::Keys(candidate)) = self.0.get(&key(candidate)) { Some(candidate) } else { None }
+        };
         let mut found: Vec<_> = wanted.iter().map(kept).collect();
-        let missing: Vec<_> = wanted.iter().zip(&found).filter(|(_, it)| it.is_none()).map(|(it, _)| *it).collect();
+        let missing: Vec<_> =
+            wanted.iter().zip(&found).filter(|(_, contents)| contents.is_none()).map(|(key, _)| *key).collect();
         if !missing.is_empty() {
             let read = store.index_chunks(tenant, &missing).await?;
-            let places = found.iter_mut().filter(|it| it.is_none());
+            let places = found.iter_mut().filter(|contents| contents.is_none());
             for ((place, it), chunk) in places.zip(&missing).zip(read) {
                 let keys = Arc::from(keys(&chunk));
                 self.0.insert(key(it), Contents::Keys(Arc::clone(&keys)));
@@ -97,7 +103,7 @@ fn weight(part: &Part, contents: &Contents) -> u32 {
         Part::Blocks(range) => range.from.len() + range.to.len(),
         Part::Keys(_) => 0,
     };
-    let of_block = |it: &Block| it.first.len() + it.body.len() + size_of::<Block>();
+    let of_block = |block: &Block| block.first.len() + block.body.len() + size_of::<Block>();
     let of_contents = match contents {
         Contents::Blocks(blocks) => blocks.iter().map(of_block).sum(),
         Contents::Keys(keys) => size_of_val(&**keys),
@@ -161,7 +167,10 @@ mod tests {
         let second = cache.blocks((&store, tenant(1)), &wanted[1..2]).await.unwrap();
         let all = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
         assert_eq!(all[1], second[0]);
-        assert_eq!(all.iter().map(|it| it.to_vec()).collect::<Vec<_>>(), [1, 2, 3].map(|it| segment(it).blocks));
+        assert_eq!(
+            all.iter().map(|keys| keys.to_vec()).collect::<Vec<_>>(),
+            [1, 2, 3].map(|keys| segment(keys).blocks)
+        );
         let chunks = [1, 2, 3].map(|id| ([id; 16], 0));
         let last = cache.keys((&store, tenant(1)), &chunks[2..]).await.unwrap();
         let all = cache.keys((&store, tenant(1)), &chunks).await.unwrap();

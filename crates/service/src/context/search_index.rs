@@ -45,7 +45,7 @@ impl SearchIndex {
             return Ok(());
         }
         let left = services.store.index_backlog(Some(tenant), TABLES).await?;
-        let is_asked = |it: &Backlog| types.iter().any(|kind| table(*kind) == it.table);
+        let is_asked = |backlog: &Backlog| types.iter().any(|kind| table(*kind) == backlog.table);
         if left.iter().any(is_asked) { Err(Error::NotIndexed) } else { Ok(()) }
     }
 

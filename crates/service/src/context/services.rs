@@ -299,7 +299,7 @@ impl Services {
 /// # Errors
 /// [`Error::Bug`].
 pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
-    serde_json::to_vec(value).map(Bytes::from).map_err(|it| Error::Bug(it.to_string()))
+    serde_json::to_vec(value).map(Bytes::from).map_err(|error| Error::Bug(error.to_string()))
 }
 
 /// What was loaded, or that it is not there.

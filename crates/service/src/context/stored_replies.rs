@@ -97,7 +97,7 @@ impl Services {
         plain.push(WITH_MARK);
         plain.extend((asker.len() as u64).to_be_bytes());
         plain.extend(asker.as_bytes());
-        plain.extend(reply.version.map_or(0, |it| it.0).to_be_bytes());
+        plain.extend(reply.version.map_or(0, |version| version.0).to_be_bytes());
         plain.extend(reply.etag_extra.to_be_bytes());
         plain.extend((id.len() as u64).to_be_bytes());
         plain.extend(id.as_bytes());
@@ -109,11 +109,11 @@ impl Services {
 
     /// Who asked first, where that was written down, and the answer.
     fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Authority>, Reply), Error> {
-        let plain = self.vault.open(place, &kept.sealed).map_err(|it| Error::Bug(it.to_string()))?;
+        let plain = self.vault.open(place, &kept.sealed).map_err(|error| Error::Bug(error.to_string()))?;
         let parts = || {
             let (form, rest) = plain.split_first()?;
             let (asker, rest) = match *form {
-                WITH_ASKER | WITH_MARK => text(rest).and_then(|(it, rest)| Some((Some(it.parse().ok()?), rest)))?,
+                WITH_ASKER | WITH_MARK => text(rest).and_then(|(mark, rest)| Some((Some(mark.parse().ok()?), rest)))?,
                 _ => (None, plain.as_slice()),
             };
             let (version, rest) = rest.split_first_chunk::<8>()?;

@@ -54,8 +54,11 @@ impl SealContext<'_> {
     /// The place as the cipher authenticates it; no two places are written alike.
     fn bound(&self) -> Vec<u8> {
         let tenant = self.tenant.map(Tenant::to_bytes);
-        let parts = [self.purpose.as_bytes(), tenant.as_ref().map_or(&[], |it| it.as_slice()), self.row];
-        parts.iter().flat_map(|it| (it.len() as u64).to_be_bytes().into_iter().chain(it.iter().copied())).collect()
+        let parts = [self.purpose.as_bytes(), tenant.as_ref().map_or(&[], |id| id.as_slice()), self.row];
+        parts
+            .iter()
+            .flat_map(|part| (part.len() as u64).to_be_bytes().into_iter().chain(part.iter().copied()))
+            .collect()
     }
 }
 
@@ -80,7 +83,7 @@ const FINGERPRINT_OF: &[u8] = b"candor: fingerprint of a master key";
 
 impl std::fmt::Debug for Vault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.keys.iter().map(|it| &it.name.id)).finish()
+        f.debug_list().entries(self.keys.iter().map(|key| &key.name.id)).finish()
     }
 }
 
@@ -90,16 +93,16 @@ impl Vault {
     /// # Errors
     /// [`NotAKeyRing`].
     pub fn parse(text: &str) -> Result<Self, NotAKeyRing> {
-        let keys: Result<Vec<_>, _> = text.split(',').map(|it| key(it.trim())).collect();
+        let keys: Result<Vec<_>, _> = text.split(',').map(|part| key(part.trim())).collect();
         let keys = keys?;
-        let distinct = |(at, it): (usize, &Key)| keys[..at].iter().all(|other| other.name.id != it.name.id);
+        let distinct = |(at, key): (usize, &Key)| keys[..at].iter().all(|other| other.name.id != key.name.id);
         let distinct = keys.iter().enumerate().all(distinct);
         if distinct { Ok(Self { keys }) } else { Err(NotAKeyRing) }
     }
 
     /// What may be known of the keys, the one that seals first.
     pub fn names(&self) -> impl Iterator<Item = &KeyName> {
-        self.keys.iter().map(|it| &it.name)
+        self.keys.iter().map(|key| &key.name)
     }
 
     /// Seals bytes for a place, which must be named again to open them.
@@ -125,8 +128,8 @@ impl Vault {
     #[must_use]
     pub fn is_current(&self, sealed: &[u8]) -> bool {
         let parts = Parts::of(sealed);
-        let by = parts.filter(|it| it.is_bound).map(|it| it.key_id);
-        self.keys.first().is_some_and(|it| by == Some(it.name.id.as_bytes()))
+        let by = parts.filter(|part| part.is_bound).map(|part| part.key_id);
+        self.keys.first().is_some_and(|key| by == Some(key.name.id.as_bytes()))
     }
 
     /// Opens what was sealed for a place.
@@ -136,7 +139,7 @@ impl Vault {
     pub fn open(&self, place: &SealContext<'_>, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
         let Parts { is_bound, key_id, rest } = Parts::of(sealed).ok_or(CannotOpen)?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
-        let Key { key, .. } = self.keys.iter().find(|it| it.name.id.as_bytes() == key_id).ok_or(CannotOpen)?;
+        let Key { key, .. } = self.keys.iter().find(|key| key.name.id.as_bytes() == key_id).ok_or(CannotOpen)?;
         let bound = if is_bound { place.bound() } else { place.purpose.as_bytes().to_vec() };
         let mut bytes = rest.to_vec();
         let plain = key
@@ -166,13 +169,13 @@ impl<'a> Parts<'a> {
 
 fn key(text: &str) -> Result<Key, NotAKeyRing> {
     let (id, encoded) = text.split_once(':').ok_or(NotAKeyRing)?;
-    if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(|it| it.is_ascii_alphanumeric()) {
+    if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(NotAKeyRing);
     }
     let bytes = STANDARD.decode(encoded).map_err(|_| NotAKeyRing)?;
     let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| NotAKeyRing)?;
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), FINGERPRINT_OF);
-    let fingerprint = tag.as_ref().iter().take(FINGERPRINT_BYTES).map(|it| format!("{it:02x}")).collect();
+    let fingerprint = tag.as_ref().iter().take(FINGERPRINT_BYTES).map(|tag| format!("{tag:02x}")).collect();
     Ok(Key { name: KeyName { id: id.to_owned(), fingerprint }, key: LessSafeKey::new(key) })
 }
 
@@ -223,7 +226,7 @@ mod tests {
             altered[at] ^= 1;
             assert_eq!(vault.open(&here, &altered), Err(CannotOpen), "byte {at}");
         }
-        assert!(!sealed.windows(6).any(|it| it == b"secret"));
+        assert!(!sealed.windows(6).any(|sealed| sealed == b"secret"));
     }
 
     #[test]
@@ -246,7 +249,7 @@ mod tests {
         let ring = format!("a:{},b:{}", STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
         let names: Vec<_> = Vault::parse(&ring).unwrap().names().cloned().collect();
         let same = Vault::parse(&format!("z:{}", STANDARD.encode([1; 32]))).unwrap();
-        assert_eq!(names.iter().map(|it| it.fingerprint.len()).collect::<Vec<_>>(), [16, 16]);
+        assert_eq!(names.iter().map(|name| name.fingerprint.len()).collect::<Vec<_>>(), [16, 16]);
         assert_ne!(names[0].fingerprint, names[1].fingerprint);
         assert_eq!(same.names().next().unwrap().fingerprint, names[0].fingerprint);
         assert_eq!(names[0].to_string(), format!("a ({}…)", &names[0].fingerprint[..8]));

@@ -52,7 +52,7 @@ pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret,
 /// [`Error::Bug`]: only an operator can put the key back that is missing.
 pub(crate) fn check(vault: &Vault, tenant: Tenant, subscription: &Subscription, at: Timestamp) -> Result<(), Error> {
     let owner = (tenant, subscription.id);
-    let opens = subscription.signing(at).any(|it| open(vault, owner, &it.sealed).is_ok());
+    let opens = subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
     let lost = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens a secret of {}", subscription.id));
     opens.then_some(()).ok_or_else(lost)
 }

@@ -64,7 +64,8 @@ async fn start(
     some: &[Versioned<Objective>],
     at: Timestamp,
 ) -> Result<Option<u64>, Error> {
-    let due = |it: &Versioned<Objective>| Some((it.value.start_if_due(at.date(), at)?, it.version));
+    let due =
+        |versioned: &Versioned<Objective>| Some((versioned.value.start_if_due(at.date(), at)?, versioned.version));
     let mut change: Option<ChangeSet> = None;
     let mut count = 0;
     for (decision, version) in some.iter().filter_map(due) {

@@ -90,7 +90,7 @@ pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> R
 }
 
 fn kind_of(table: &str) -> Result<Type, Error> {
-    let kind = Type::ALL.iter().copied().find(|it| search_index::table(*it) == table);
+    let kind = Type::ALL.iter().copied().find(|kind| search_index::table(*kind) == table);
     kind.ok_or_else(|| Error::Bug(format!("{table} is not searched")))
 }
 
@@ -104,7 +104,7 @@ async fn piece(services: &Services, it: &Backlog) -> Result<u64, Error> {
         Type::Summaries => rows_of::<Summary>(services, it).await?,
     };
     let is_last = read.len() < PIECE.into();
-    let up_to = read.last().map(|it| it.key.id).filter(|_| !is_last);
+    let up_to = read.last().map(|entry| entry.key.id).filter(|_| !is_last);
     let change = IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::at(services.clock.now()) };
     index(services, it.tenant, kind, read, change).await
 }
@@ -114,7 +114,7 @@ async fn rows_of<T: Searchable + Stored>(services: &Services, it: &Backlog) -> R
 }
 
 fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
-    rows.into_iter().map(|it| document(&it.value, it.value.key().to_bytes(), it.version > Version::FIRST)).collect()
+    rows.into_iter().map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST)).collect()
 }
 
 /// Indexes rows of a table that wait; says how many these were.
@@ -123,7 +123,7 @@ async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<u
     if waiting.is_empty() {
         return Ok(0);
     }
-    let ids: Vec<_> = waiting.iter().map(|it| it.id).collect();
+    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id).collect();
     let read = match kind {
         Type::Observations => rows_with::<Observation>(services, tenant, &ids).await?,
         Type::Objectives => rows_with::<Objective>(services, tenant, &ids).await?,
@@ -139,7 +139,7 @@ async fn rows_with<T: Searchable + Stored>(
     tenant: Tenant,
     ids: &[[u8; 16]],
 ) -> Result<Vec<Document>, Error> {
-    let ids: Vec<Id<<T as Stored>::Kind>> = ids.iter().map(|it| Id::from_bytes(*it)).collect();
+    let ids: Vec<Id<<T as Stored>::Kind>> = ids.iter().map(|id| Id::from_bytes(*id)).collect();
     Ok(documents(services.store.rows::<T>(tenant, &ids).await?))
 }
 
@@ -176,7 +176,7 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
         }
         let id = segment_id(services);
         let segment = beside(move || SegmentContents::merged(id, &contents)).await?;
-        let replaced = some.iter().map(|it| it.id).collect();
+        let replaced = some.iter().map(|segment| segment.id).collect();
         let change = IndexChange { segment, replaced, ..IndexChange::at(services.clock.now()) };
         if !services.store.change_index(tenant, table(kind), change).await? {
             return Ok(());
@@ -198,5 +198,5 @@ fn segment_id(services: &Services) -> [u8; 16] {
 
 /// What takes a while without waiting for anything, on a thread where no request waits for it.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    spawn_blocking(work).await.map_err(|it| Error::Bug(it.to_string()))
+    spawn_blocking(work).await.map_err(|error| Error::Bug(error.to_string()))
 }

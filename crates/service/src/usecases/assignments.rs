@@ -48,7 +48,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.asked_by(&context.caller)?;
         let people = services.store.rows::<Employee>(context.caller.tenant, &draft.people()).await?;
-        let found = References { people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect() };
+        let found =
+            References { people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect() };
         Ok(PendingChange::new(Assignment::create(services.id(at), draft, &found, at)?))
     };
     services.create(context, decide).await
@@ -88,7 +89,8 @@ pub async fn submit(
         draft.may_be_submitted_by(&context.caller)?;
         let found = observations::named(services, context, &draft.observations).await?;
         let (decision, observed) = stored.value.submit(draft, || services.id(at), &found, at)?;
-        let attributes: BTreeSet<_> = observed.iter().flat_map(|it| it.state.attribute_ids.iter().copied()).collect();
+        let attributes: BTreeSet<_> =
+            observed.iter().flat_map(|observation| observation.state.attribute_ids.iter().copied()).collect();
         let mut planned =
             PendingChange::new(decision).requiring(attributes.into_iter().map(Require::open::<Attribute>));
         planned = planned.showing(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));

@@ -115,7 +115,7 @@ async fn people(
         return Ok(services.store.entries(context.caller.tenant, rows::employees::managed_by(id, None, most)).await?);
     };
     let mut people = named_people(services, context, named).await?;
-    people.retain(|it| it.value.connector_id == Some(id));
+    people.retain(|person| person.value.connector_id == Some(id));
     Ok(people)
 }
 
@@ -125,7 +125,7 @@ async fn named_people(
     context: &RequestContext,
     named: &[Reference<EmployeeKind>],
 ) -> Result<Vec<Versioned<Employee>>, Error> {
-    let ids: Vec<_> = named.iter().filter_map(|it| it.id).collect();
+    let ids: Vec<_> = named.iter().filter_map(|connector| connector.id).collect();
     let people = services.store.rows::<Employee>(context.caller.tenant, &ids).await?;
     let mut problems = Problems::none();
     for it in named {
@@ -133,7 +133,7 @@ async fn named_people(
             problems.add("employee_ids", it.not_found());
         }
     }
-    problems.or(people).map_err(|it| Refusal::Unprocessable(it).into())
+    problems.or(people).map_err(|error| Refusal::Unprocessable(error).into())
 }
 
 /// The change set that gives these people's records back, and how many of them there are.

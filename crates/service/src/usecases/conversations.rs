@@ -53,7 +53,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         draft.may_be_begun_by(&context.caller)?;
         let (mut found, about) = tokio::try_join!(
             references(services, context, &draft.participants),
-            about(services, context, draft.about.as_ref().and_then(|it| it.wanted())),
+            about(services, context, draft.about.as_ref().and_then(|about| about.wanted())),
         )?;
         found.about = about;
         Ok(PendingChange::new(Conversation::create(services.id(at), draft, &found, at)?))
@@ -127,7 +127,7 @@ pub async fn message(
         visible::require::<Conversation>(services, context, id).await?;
     }
     let stored = services.store.row::<Message>(context.caller.tenant, message).await?;
-    expand::plain(services, context, &or_not_found(stored.filter(|it| it.value.conversation_id == id))?).await
+    expand::plain(services, context, &or_not_found(stored.filter(|row| row.value.conversation_id == id))?).await
 }
 
 /// `POST /conversations/{id}/messages`
@@ -159,9 +159,9 @@ async fn references(
     context: &RequestContext,
     named: &[Reference<EmployeeKind>],
 ) -> Result<References, Error> {
-    let ids: Vec<_> = named.iter().filter_map(|it| it.id).collect();
+    let ids: Vec<_> = named.iter().filter_map(|message| message.id).collect();
     let people = services.store.rows::<Employee>(context.caller.tenant, &ids).await?;
-    Ok(References { people: people.into_iter().map(|it| it.value.id).collect(), about: None })
+    Ok(References { people: people.into_iter().map(|person| person.value.id).collect(), about: None })
 }
 
 /// What a conversation is to be about, if it is there and the caller sees it.

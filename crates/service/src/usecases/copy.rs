@@ -68,7 +68,7 @@ pub enum CopyError {
     #[error("a copy from {0} was begun there and is not complete")]
     Other(String),
     /// The source changed meanwhile, or something is broken.
-    #[error("{} differ", .0.iter().map(|it| it.table).collect::<Vec<_>>().join(", "))]
+    #[error("{} differ", .0.iter().map(|difference| difference.table).collect::<Vec<_>>().join(", "))]
     Differs(Vec<Difference>),
     /// The source cannot be read, …
     #[error("{0}")]
@@ -93,7 +93,7 @@ pub async fn copy(
     for table in &all {
         rows += source.count(table).await.map_err(CopyError::Source)?;
     }
-    let from_before = all.iter().map(|it| TableProgress::of(&progress, it).rows).sum();
+    let from_before = all.iter().map(|table| TableProgress::of(&progress, table).rows).sum();
     watch.begins(rows, from_before);
     for table in &all {
         copy_table(source, target, table, TableProgress::of(&progress, table), watch).await?;

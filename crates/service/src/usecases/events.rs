@@ -25,7 +25,8 @@ const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
     let since = oldest_in_feed(services.clock.now());
-    let event = services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, it)| it.created_at >= since);
+    let event =
+        services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, event)| event.created_at >= since);
     let (_, event) = or_not_found(event)?;
     // An event never changes.
     Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))

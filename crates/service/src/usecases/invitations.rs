@@ -123,7 +123,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         let person = or_not_found(person)?;
         context.validate_action(person.version)?;
         // The newest is the one that counts, also where two are sent within a millisecond.
-        let sent_at = before.as_ref().map_or(at, |it| at.strictly_after(it.value.created_at));
+        let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
         let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
             let mails_today = mails_today(services, tenant, &person.value.email, at).await?;
@@ -134,7 +134,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         let sent = Sent { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
         let mut change = ChangeSet::new(context.audit(services.id(at), draft, at));
-        let revoked = before.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
+        let revoked = before.map(|row| Write::put(&Row::seen(row.value.revoke(at), row.version)));
         change.writes = revoked.into_iter().chain([Write::put(&Row::new(new))]).collect();
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))

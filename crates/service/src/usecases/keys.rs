@@ -78,7 +78,7 @@ pub(crate) async fn exists(
     tenant: Tenant,
     person: Option<&Reference<EmployeeKind>>,
 ) -> Result<bool, Error> {
-    match person.and_then(|it| it.id) {
+    match person.and_then(|person| person.id) {
         None => Ok(false),
         Some(id) => Ok(services.store.row::<Employee>(tenant, id).await?.is_some()),
     }
@@ -152,7 +152,7 @@ pub fn me(context: &RequestContext) -> Result<Reply, Error> {
         "environment": caller.tenant.environment.word(),
         "access_level": caller.level.word(),
         "scopes": caller.scopes,
-        "employee_id": caller.person.map(|it| it.id),
+        "employee_id": caller.person.map(|person| person.id),
         "expires_at": caller.expires_at,
         "quotas": quotas,
     });

@@ -43,7 +43,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 pub async fn read(services: &Services, context: &RequestContext, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let stored = services.store.row::<Notification>(context.caller.tenant, id).await?;
-        let stored = or_not_found(stored.filter(|it| it.value.is_seen_by(&context.caller)))?;
+        let stored = or_not_found(stored.filter(|row| row.value.is_seen_by(&context.caller)))?;
         context.check_preconditions(stored.version)?;
         let Some(read) = stored.value.read(at) else {
             return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));

@@ -63,7 +63,7 @@ impl Expandable for Objective {
         items: &[Self],
     ) -> Result<Found, Error> {
         let summaries = items.iter().flat_map(newest).copied();
-        let owners = items.iter().map(|it| it.owner_id);
+        let owners = items.iter().map(|item| item.owner_id);
         let (owners, summaries) = tokio::try_join!(
             expand::found(services, context, paths.contains(&Expand::Owner), owners),
             visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
@@ -103,7 +103,7 @@ async fn seen(
     id: ObjectiveId,
 ) -> Result<Versioned<Objective>, Error> {
     let stored = visible::find::<Objective>(services, context, id).await?;
-    or_not_found(stored.filter(|it| family.scopes().contains(&it.value.scope)))
+    or_not_found(stored.filter(|row| family.scopes().contains(&row.value.scope)))
 }
 
 /// Whether somebody reports to the caller's person, at any depth.
@@ -174,7 +174,7 @@ pub async fn create(
         };
         let (review, owner) = tokio::try_join!(review(services, context), owner)?;
         draft.may_be_created_by(&context.caller, review)?;
-        let owner = match owner.map(|it| it.value) {
+        let owner = match owner.map(|owner| owner.value) {
             None => None,
             Some(it) => {
                 let viewer = context.caller.viewer();

@@ -48,8 +48,8 @@ impl Expandable for Observation {
         paths: &[Expand],
         items: &[Self],
     ) -> Result<Found, Error> {
-        let people = items.iter().map(|it| it.employee_id);
-        let tags = items.iter().flat_map(|it| it.attribute_ids.iter().copied());
+        let people = items.iter().map(|item| item.employee_id);
+        let tags = items.iter().flat_map(|item| item.attribute_ids.iter().copied());
         let (employees, attributes) = tokio::try_join!(
             expand::found(services, context, paths.contains(&Expand::Employee), people),
             expand::found(services, context, paths.contains(&Expand::Attributes), tags),
@@ -164,7 +164,7 @@ async fn act(
 
 /// Attributes that are new to an observation must still be open when it is saved.
 fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
-    after.iter().filter(|it| !before.contains(it)).map(|it| Require::open::<Attribute>(*it)).collect()
+    after.iter().filter(|id| !before.contains(id)).map(|id| Require::open::<Attribute>(*id)).collect()
 }
 
 /// What is stored of the people and attributes that new observations refer to.
@@ -173,9 +173,9 @@ pub(crate) async fn named(
     context: &RequestContext,
     drafts: &[Draft],
 ) -> Result<References, Error> {
-    let people = drafts.iter().flat_map(|it| std::iter::once(&it.employee).chain(it.author.iter().flatten()));
-    let people: Vec<_> = people.filter_map(|it| it.id).collect();
-    let attributes: Vec<_> = drafts.iter().flat_map(|it| it.attributes.iter().cloned()).collect();
+    let people = drafts.iter().flat_map(|draft| std::iter::once(&draft.employee).chain(draft.author.iter().flatten()));
+    let people: Vec<_> = people.filter_map(|person| person.id).collect();
+    let attributes: Vec<_> = drafts.iter().flat_map(|draft| draft.attributes.iter().cloned()).collect();
     references(services, context, &people, &attributes).await
 }
 
@@ -187,13 +187,16 @@ async fn references(
     attributes: &[Reference<AttributeKind>],
 ) -> Result<References, Error> {
     let tenant = context.caller.tenant;
-    let attributes: Vec<_> = attributes.iter().filter_map(|it| it.id).collect();
+    let attributes: Vec<_> = attributes.iter().filter_map(|attribute| attribute.id).collect();
     let (people, attributes) = tokio::try_join!(
         services.store.rows::<Employee>(tenant, people),
         services.store.rows::<Attribute>(tenant, &attributes),
     )?;
     Ok(References {
-        people: people.into_iter().map(|it| (it.value.id, it.value.status)).collect(),
-        attributes: attributes.into_iter().map(|it| (it.value.id, it.value.archived_at.is_some())).collect(),
+        people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
+        attributes: attributes
+            .into_iter()
+            .map(|attribute| (attribute.value.id, attribute.value.archived_at.is_some()))
+            .collect(),
     })
 }

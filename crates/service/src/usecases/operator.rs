@@ -87,7 +87,8 @@ pub async fn create_organization(services: &Services, name: &str) -> Result<Orga
 pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>, Error> {
     let mut organizations: Vec<Organization> = vec![];
     loop {
-        let page = services.store.organizations(organizations.last().map(|it| it.id), MAX_LIMIT).await?;
+        let page =
+            services.store.organizations(organizations.last().map(|organization| organization.id), MAX_LIMIT).await?;
         let is_last = page.len() < usize::from(MAX_LIMIT);
         organizations.extend(page);
         if is_last {
@@ -199,7 +200,8 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
             .store
             .page(Tenant::live(organization), rows::api_keys::list(Bounds::default(), sort, &request))
             .await?;
-        after = page.items.last().map(|it| crate::context::list::place(it, sort, it.id().to_bytes())).transpose()?;
+        after =
+            page.items.last().map(|item| crate::context::list::place(item, sort, item.id().to_bytes())).transpose()?;
         keys.extend(page.items);
         if !page.more {
             return Ok(keys);

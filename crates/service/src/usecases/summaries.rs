@@ -50,7 +50,7 @@ impl Expandable for Summary {
     }
 
     fn at_a_time(paths: &[Expand]) -> usize {
-        let is_large = |it: &Expand| matches!(it, Expand::IncludedObjectives | Expand::IncludedObservations);
+        let is_large = |expand: &Expand| matches!(expand, Expand::IncludedObjectives | Expand::IncludedObservations);
         if paths.iter().any(is_large) { WITH_INCLUDED_AT_A_TIME } else { usize::MAX }
     }
 
@@ -62,12 +62,12 @@ impl Expandable for Summary {
     ) -> Result<Found, Error> {
         let asked = |path: Expand| paths.contains(&path);
         let (employee, author) = (asked(Expand::Employee), asked(Expand::Author));
-        let people = items.iter().flat_map(|it| {
-            let employee = employee.then_some(it.employee_id);
-            employee.into_iter().chain(it.author_id.filter(|_| author))
+        let people = items.iter().flat_map(|item| {
+            let employee = employee.then_some(item.employee_id);
+            employee.into_iter().chain(item.author_id.filter(|_| author))
         });
-        let objectives = items.iter().flat_map(|it| it.included_objective_ids.iter().copied());
-        let observations = items.iter().flat_map(|it| it.included_observation_ids.iter().copied());
+        let objectives = items.iter().flat_map(|item| item.included_objective_ids.iter().copied());
+        let observations = items.iter().flat_map(|item| item.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
             expand::found(services, context, employee || author, people),
             visible::inline_many(services, context, asked(Expand::IncludedObjectives), objectives),
@@ -122,7 +122,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
-        let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|it| it.id);
+        let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|person| person.id);
         let found = references(services, context, people.collect(), &draft.objectives, &draft.observations).await?;
         Ok(PendingChange::new(Summary::create(services.id(at), draft, &found, at)?))
     };
@@ -183,7 +183,7 @@ pub async fn act(
 /// What a change names that was not there before.
 fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Reference<K>> {
     let before: BTreeSet<_> = before.iter().collect();
-    let is_new = |it: &&Reference<K>| it.id.is_none_or(|id| !before.contains(&id));
+    let is_new = |reference: &&Reference<K>| reference.id.is_none_or(|id| !before.contains(&id));
     wanted.unwrap_or_default().iter().filter(is_new).cloned().collect()
 }
 
@@ -195,14 +195,14 @@ async fn references(
     objectives: &[Reference<ObjectiveKind>],
     observations: &[Reference<ObservationKind>],
 ) -> Result<References, Error> {
-    let ids = |it: &Reference<ObservationKind>| it.id;
+    let ids = |reference: &Reference<ObservationKind>| reference.id;
     let (people, objectives, observations) = tokio::try_join!(
         expand::found::<Employee>(services, context, !people.is_empty(), people),
         visible::find_many::<Objective>(
             services,
             context,
             !objectives.is_empty(),
-            objectives.iter().filter_map(|it| it.id)
+            objectives.iter().filter_map(|objective| objective.id)
         ),
         visible::find_many::<Observation>(
             services,
@@ -211,8 +211,11 @@ async fn references(
             observations.iter().filter_map(ids)
         ),
     )?;
-    let observation = |it: Observation| {
-        (it.id, ObservationFound { employee_id: it.employee_id, is_archived: it.archived_at.is_some() })
+    let observation = |observation: Observation| {
+        (
+            observation.id,
+            ObservationFound { employee_id: observation.employee_id, is_archived: observation.archived_at.is_some() },
+        )
     };
     Ok(References {
         people: people.unwrap_or_default().into_keys().collect(),

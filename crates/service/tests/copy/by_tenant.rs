@@ -16,7 +16,7 @@ async fn what_goes_to_the_layout_of_a_cluster_and_back_is_what_it_was() {
     let Some(database) = server_by_tenant().await else { return };
     let (first, last) = (File::full().await, File::new());
     let there = copied(&first.source(), &filled(&database).await).await.unwrap();
-    assert!(there.tables.iter().all(|it| it.checksum.rows > 0), "{there:?}");
+    assert!(there.tables.iter().all(|table| table.checksum.rows > 0), "{there:?}");
     let back = copied(&read(&database).await, &last.target()).await.unwrap();
     assert_eq!(back, there);
 }
@@ -45,7 +45,7 @@ async fn keys_are_known_there_and_cursors_go_on() {
     copied(&file.source(), &filled(&database).await).await.unwrap();
     {
         let store = store(&database).await;
-        let known = store.key_by_hash(key.hash).await.unwrap().map(|it| it.key.id);
+        let known = store.key_by_hash(key.hash).await.unwrap().map(|record| record.key.id);
         assert_eq!(known, Some(key.id), "whose a key is stands in a table of its own");
         happen(&store, &make, tenant, 2).await;
         assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0.len(), 2, "what happens now comes behind");

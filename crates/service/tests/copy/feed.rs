@@ -18,12 +18,12 @@ use crate::ends::{File, copied, filled, read, server, store};
 /// earlier transactions on the server have ended, including those of other databases.
 pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
     let events: Vec<_> = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
-    let all: Vec<_> = events.iter().map(|it| it.id.to_bytes()).collect();
+    let all: Vec<_> = events.iter().map(|event| event.id.to_bytes()).collect();
     let change = ChangeSet { events, ..make.change(vec![]) };
     store.commit(tenant, change).await.unwrap();
     let are_shown = || async {
         let (shown, _) = page(store, tenant, None, 200).await;
-        all.iter().all(|it| shown.contains(it))
+        all.iter().all(|table| shown.contains(table))
     };
     eventually("the feed shows the events", are_shown).await;
 }
@@ -37,7 +37,7 @@ pub(crate) async fn page(
 ) -> (Vec<[u8; 16]>, Position) {
     let start = after.clone().map_or(FeedStart::Oldest, FeedStart::After);
     let page = store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &start, limit).await.unwrap();
-    let ids = page.events.iter().map(|it| it.id.to_bytes()).collect();
+    let ids = page.events.iter().map(|event| event.id.to_bytes()).collect();
     (ids, page.next.or(after).unwrap_or(Position { key: Key::Rank(0), id: [0; 16] }))
 }
 
@@ -133,7 +133,7 @@ async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
 #[test]
 fn events_are_copied_in_the_order_of_the_feed() {
     let all = tables();
-    let events = all.iter().find(|it| it.name == Event::TABLE.name).unwrap();
-    let row: Vec<_> = events.columns.iter().map(|it| Cell::Null(it.kind)).collect();
+    let events = all.iter().find(|table| table.name == Event::TABLE.name).unwrap();
+    let row: Vec<_> = events.columns.iter().map(|column| Cell::Null(column.kind)).collect();
     assert_eq!(events.key_of(&row).len(), 3);
 }

@@ -37,8 +37,8 @@ async fn a_copy_goes_on_with_its_own_source_only() {
 async fn a_key_that_was_recorded_before_the_copy_gives_way_to_that_of_the_source() {
     let (source, file) = (File::full().await, File::new());
     let all = tables();
-    let keys = all.iter().find(|it| it.name == "master_keys").unwrap();
-    let row = keys.columns.iter().map(|it| match it.name {
+    let keys = all.iter().find(|table| table.name == "master_keys").unwrap();
+    let row = keys.columns.iter().map(|column| match column.name {
         "key_id" => Cell::Text("an earlier one".to_owned()),
         "sealed" => Cell::Bytes(vec![1]),
         "recorded_at" => Cell::Time(candor_domain::time::Timestamp::from_millis(1)),
@@ -60,7 +60,7 @@ async fn what_refers_to_nothing_is_found() {
     {
         let target = broken.target();
         target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
-        for (table, rows) in everything().into_iter().filter(|(it, _)| it.name != "employees") {
+        for (table, rows) in everything().into_iter().filter(|(table, _)| table.name != "employees") {
             target.write(&table, rows, (table.name.to_owned(), String::new())).await.unwrap();
         }
         target.accept().await.unwrap();
@@ -80,7 +80,7 @@ async fn what_has_changed_meanwhile_is_named() {
     let (source, file) = (File::full().await, File::new());
     let target = file.target();
     let all = tables();
-    let people = all.iter().find(|it| it.name == "notifications").unwrap();
+    let people = all.iter().find(|table| table.name == "notifications").unwrap();
     target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
     // The progress record claims that the table is complete, but it has no rows.
     let step = ("table notifications".to_owned(), r#"{"rows":3,"last":null,"is_done":true}"#.to_owned());
@@ -88,7 +88,8 @@ async fn what_has_changed_meanwhile_is_named() {
     let CopyError::Differs(found) = copied(&source.source(), &target).await.unwrap_err() else {
         panic!("no difference")
     };
-    let found: Vec<_> = found.iter().map(|it| (it.table, it.source.rows, it.target.rows)).collect();
+    let found: Vec<_> =
+        found.iter().map(|difference| (difference.table, difference.source.rows, difference.target.rows)).collect();
     assert_eq!(found, [("notifications", 3, 0)]);
     assert!(target.progress().await.unwrap().is_some());
 }

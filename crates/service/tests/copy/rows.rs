@@ -55,9 +55,9 @@ impl Seed {
             it.cells().unwrap()
         }
         let readable = vec![
-            ("observations", rows(people.iter().map(|it| cells(&make.observation(it.id))).collect())),
-            ("objectives", rows(people.iter().map(|it| cells(&make.objective(it.id))).collect())),
-            ("summaries", rows(people.iter().map(|it| cells(&make.summary(it.id))).collect())),
+            ("observations", rows(people.iter().map(|person| cells(&make.observation(person.id))).collect())),
+            ("objectives", rows(people.iter().map(|person| cells(&make.objective(person.id))).collect())),
+            ("summaries", rows(people.iter().map(|person| cells(&make.summary(person.id))).collect())),
             // In reverse, so that managers come after their reports.
             ("employees", rows(people.iter().rev().map(cells).collect())),
         ];
@@ -65,7 +65,7 @@ impl Seed {
         let first = it.id("employees", 0);
         let manager = column("employees", "manager_id");
         for (_, rows) in it.readable.iter_mut().filter(|(name, _)| *name == "employees") {
-            rows.iter_mut().skip(1).for_each(|it| it[manager] = Cell::Id(first));
+            rows.iter_mut().skip(1).for_each(|row| row[manager] = Cell::Id(first));
         }
         it
     }
@@ -77,7 +77,7 @@ impl Seed {
         let count = if table.name == "messages" { MANY } else { ROWS };
         // The table has one row per tenant.
         let count = if table.key.len() == 1 && table.name == "reporting_trees" { 1 } else { count };
-        (0..count).map(|at| table.columns.iter().map(|it| self.cell(table, it, at)).collect()).collect()
+        (0..count).map(|at| table.columns.iter().map(|column| self.cell(table, column, at)).collect()).collect()
     }
 
     /// Returns the id of a row.
@@ -90,7 +90,7 @@ impl Seed {
         let mut id = [0; 16];
         id[0] = 1;
         id[1..9].copy_from_slice(&(at as u64).to_be_bytes());
-        let name = table.bytes().fold(7_u32, |sum, it| sum.wrapping_mul(31).wrapping_add(u32::from(it)));
+        let name = table.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
         id[9..13].copy_from_slice(&name.to_be_bytes());
         id
     }
@@ -118,13 +118,13 @@ impl Seed {
             Type::Flag => Cell::Flag(at.is_multiple_of(2)),
             Type::Time => Cell::Time(Timestamp::from_millis([1_772_442_000_123, -86_400_001, 951_782_400_000][at % 3])),
             Type::Date => Cell::Date(Date::from_epoch_days([20_514, -1, 11_016][at % 3])),
-            Type::Ids => Cell::Ids((0..at).map(|it| self.id("employees", it)).collect()),
+            Type::Ids => Cell::Ids((0..at).map(|number| self.id("employees", number)).collect()),
             Type::Bytes => Cell::Bytes([&[0, 255, b'\\', at as u8], column.name.as_bytes()].concat()),
         }
     }
 }
 
 fn column(table: &str, name: &str) -> usize {
-    let table = tables().into_iter().find(|it| it.name == table).unwrap();
-    table.columns.iter().position(|it| it.name == name).unwrap()
+    let table = tables().into_iter().find(|layout| layout.name == table).unwrap();
+    table.columns.iter().position(|column| column.name == name).unwrap()
 }

@@ -13,21 +13,24 @@ async fn what_goes_to_postgres_and_back_is_what_it_was() {
         let target = filled(&database).await;
         copied(&first.source(), &target).await.unwrap()
     };
-    assert!(there.tables.iter().all(|it| it.checksum.rows > 0), "{there:?}");
+    assert!(there.tables.iter().all(|table| table.checksum.rows > 0), "{there:?}");
     assert_eq!(there.from_before, 0);
     let back = copied(&read(&database).await, &last.target()).await.unwrap();
     assert_eq!(back, there);
     assert_eq!(progress(&last.path()).await, None, "nothing of the copy is left but its rows");
     assert_eq!(read(&database).await.progress().await.unwrap(), None);
     let left = last.store().index_backlog(None, 10).await.unwrap();
-    assert!(left.iter().any(|it| it.table == "observations"), "the words are indexed by the service: {left:?}");
+    assert!(
+        left.iter().any(|difference| difference.table == "observations"),
+        "the words are indexed by the service: {left:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_store_may_be_at_both_ends() {
     let (one, other) = (File::full().await, File::new());
     let whole = copied(&one.source(), &other.target()).await.unwrap();
-    assert!(whole.tables.iter().map(|it| it.checksum.rows).sum::<u64>() > 10_000);
+    assert!(whole.tables.iter().map(|table| table.checksum.rows).sum::<u64>() > 10_000);
     let Some((from, to)) = server().zip(server()) else { return };
     let first = copied(&one.source(), &filled(&from).await).await.unwrap();
     assert_eq!(copied(&read(&from).await, &filled(&to).await).await.unwrap(), first);

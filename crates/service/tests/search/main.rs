@@ -79,8 +79,17 @@ fn wanted(all: &[Observation], reader: Option<EmployeeId>, asked: &str, filter: 
     let query = SearchQuery::parse(asked).unwrap();
     let mut hits: Vec<_> = all
         .iter()
-        .filter(|it| it.is_found() && stage.is_seen(reader, it) && stage.lets_through(filter, it))
-        .filter_map(|it| Some((query.find(&it.texts())?.0, it.created_at, it.id.to_bytes(), it.id.to_string())))
+        .filter(|document| {
+            document.is_found() && stage.is_seen(reader, document) && stage.lets_through(filter, document)
+        })
+        .filter_map(|document| {
+            Some((
+                query.find(&document.texts())?.0,
+                document.created_at,
+                document.id.to_bytes(),
+                document.id.to_string(),
+            ))
+        })
         .collect();
     hits.sort_by(|a, b| b.cmp(a));
     hits.into_iter().map(|(.., id)| id).collect()

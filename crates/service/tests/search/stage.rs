@@ -175,7 +175,7 @@ impl Stage {
         let end = self.now_in(1).millis() - NOON.millis();
         let time = || NOON.millis() + self.random.below(usize::try_from(end).unwrap()) as i64;
         let (one, other) = (time(), time());
-        let bound = |it| self.random.chance(30).then_some(Timestamp::from_millis(it));
+        let bound = |time| self.random.chance(30).then_some(Timestamp::from_millis(time));
         Filter {
             about: self.random.maybe(30, &self.people),
             below: self.random.maybe(30, &self.people),
@@ -216,13 +216,13 @@ impl Stage {
             ("types".to_owned(), "observations".to_owned()),
             ("limit".to_owned(), limit.to_string()),
         ];
-        let kind = filter.kind.map(|it| if it == Type::Strength { "strength" } else { "opportunity" }.to_owned());
+        let kind = filter.kind.map(|kind| if kind == Type::Strength { "strength" } else { "opportunity" }.to_owned());
         let optional = [
-            ("filter[employee_id]", filter.about.map(|it| it.to_string())),
-            ("filter[manager_id]", filter.below.map(|it| it.to_string())),
+            ("filter[employee_id]", filter.about.map(|id| id.to_string())),
+            ("filter[manager_id]", filter.below.map(|id| id.to_string())),
             ("filter[type]", kind),
-            ("filter[created_at][gte]", filter.from.map(|it| it.to_string())),
-            ("filter[created_at][lte]", filter.to.map(|it| it.to_string())),
+            ("filter[created_at][gte]", filter.from.map(|time| time.to_string())),
+            ("filter[created_at][lte]", filter.to.map(|time| time.to_string())),
             ("cursor", cursor.map(ToOwned::to_owned)),
         ];
         all.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
@@ -242,7 +242,7 @@ impl Stage {
             let params = self.params(asked, filter, limit, cursor.as_deref());
             let page = json(&search::search(&self.services, &self.call_for(reader), params).await.unwrap());
             let hits = page["data"].as_array().unwrap();
-            ids.extend(hits.iter().map(|it| it["id"].as_str().unwrap().to_owned()));
+            ids.extend(hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()));
             match page["next_cursor"].as_str() {
                 Some(next) if hits.len() == usize::from(limit) => cursor = Some(next.to_owned()),
                 Some(_) => panic!("a page that is not the last has {} of {limit}", hits.len()),

@@ -105,7 +105,7 @@ async fn nobody_makes_a_key_whose_end_is_over() {
         let refused = operator::create_key(&world.services, order).await.err();
         let named =
             Error::Refused(Refusal::invalid("expires_at", Flaw::new(Code::OutOfRange, "must be in the future")));
-        assert_eq!(refused.map(|it| it.to_string()), (!made).then(|| named.to_string()), "{seconds}");
+        assert_eq!(refused.map(|error| error.to_string()), (!made).then(|| named.to_string()), "{seconds}");
     }
 }
 

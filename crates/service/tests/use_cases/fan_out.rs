@@ -21,7 +21,7 @@ async fn subscribe(world: &World) {
 }
 
 async fn upload(world: &World, query: &[(&str, &str)], name: &str, people: usize) -> serde_json::Value {
-    let rows: String = (0..people).map(|it| format!("{name}{it}@example.com,Ada,Example\n")).collect();
+    let rows: String = (0..people).map(|number| format!("{name}{number}@example.com,Ada,Example\n")).collect();
     let file = Bytes::from(format!("email,first_name,last_name\n{rows}"));
     json(&upsert(&world.services, world.admin(), params(query), file).await.unwrap())
 }

@@ -39,7 +39,7 @@ async fn subscribe(services: &Services, world: &World) -> WebhookId {
 }
 
 async fn known(world: &World) -> Vec<String> {
-    world.store.master_keys().await.unwrap().into_iter().map(|it| it.key_id).collect()
+    world.store.master_keys().await.unwrap().into_iter().map(|key| key.key_id).collect()
 }
 
 #[tokio::test]

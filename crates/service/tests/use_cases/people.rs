@@ -33,7 +33,7 @@ async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
     for it in moves.collect::<Vec<_>>() {
         outcomes.push(it.await.unwrap());
     }
-    assert!(outcomes.iter().all(|it| ["done", "unprocessable"].contains(it)), "{outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| ["done", "unprocessable"].contains(outcome)), "{outcomes:?}");
     let tenant = world.admin().caller.tenant;
     for person in people.iter() {
         let mut at = *person;

@@ -114,7 +114,9 @@ async fn notifications_go_90_days_after_they_were_read_and_after_a_year_otherwis
         world.clock.advance_seconds((now.millis() - candor_port_clock::Clock::now(&*world.clock).millis()) / 1000);
         world.store.set_time(candor_port_clock::Clock::now(&*world.clock));
         sweep::run_once(&world.services).await.unwrap();
-        let there = async |it: &Notification| world.store.row::<Notification>(tenant, it.id).await.unwrap().is_some();
+        let there = async |notification: &Notification| {
+            world.store.row::<Notification>(tenant, notification.id).await.unwrap().is_some()
+        };
         assert_eq!((there(&unread).await, there(&read).await), (unread_is_there, read_is_there), "day {day}");
     }
 }

@@ -124,7 +124,7 @@ impl World {
             .entries(self.admin().caller.tenant, rows::employees::managed_by(connector, None, 1_000))
             .await
             .unwrap();
-        people.into_iter().map(|it| it.value.id).collect()
+        people.into_iter().map(|person| person.value.id).collect()
     }
 
     /// Returns the operator's order for a new key.

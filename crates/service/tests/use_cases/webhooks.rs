@@ -61,7 +61,7 @@ async fn newest(world: &World, tenant: Tenant, id: WebhookId, ring: &str) -> Opt
 /// Decrypts a secret of a subscription with this ring.
 fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
     let place = SealContext { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
-    Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|it| String::from_utf8(it).ok())
+    Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
 fn test_call(world: &World) -> RequestContext {
@@ -114,7 +114,7 @@ async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
     let it = stored(&world, context.caller.tenant, id).await;
-    let opened = it.secrets.iter().map(|it| opened(context.caller.tenant, id, NEW, &it.sealed).unwrap());
+    let opened = it.secrets.iter().map(|secret| opened(context.caller.tenant, id, NEW, &secret.sealed).unwrap());
     assert_eq!(opened.collect::<Vec<_>>(), [first, second]);
     assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
     rotate(&world.services).await;

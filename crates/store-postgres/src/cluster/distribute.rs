@@ -128,7 +128,7 @@ enum Step {
 impl Step {
     const fn name(&self) -> &'static str {
         match self {
-            Self::ByTenant(it) | Self::Reference(it) | Self::Local(it) => it,
+            Self::ByTenant(table) | Self::Reference(table) | Self::Local(table) => table,
             Self::NextPosition => NEXT_POSITION,
         }
     }
@@ -188,7 +188,7 @@ async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, Sche
     let steps = by_tenant().map(Step::ByTenant);
     let steps = steps.chain(on_every_node().map(Step::Reference)).chain(on_coordinator().map(Step::Local));
     let steps = steps.chain([Step::NextPosition]);
-    let is_missing = |it: &Step| !known.iter().any(|known| known == it.name());
+    let is_missing = |step: &Step| !known.iter().any(|known| known == step.name());
     Ok(steps.filter(is_missing).collect())
 }
 
@@ -201,7 +201,7 @@ pub(crate) async fn lacking(connection: &AsyncPgConnection) -> Result<Vec<String
     if !one(connection, LAYOUT, flag).await? || !one(connection, CAN_DISTRIBUTE, flag).await? {
         return Ok(vec![]);
     }
-    Ok(undistributed(connection).await?.iter().map(|it| format!("{LACKING}{it}")).collect())
+    Ok(undistributed(connection).await?.iter().map(|table| format!("{LACKING}{table}")).collect())
 }
 
 /// Returns `true` for a step that [`lacking`] names.
@@ -210,5 +210,5 @@ pub(crate) fn is_distribution(step: &str) -> bool {
 }
 
 async fn execute(mut connection: &AsyncPgConnection, script: &str) -> Result<(), SchemaError> {
-    SimpleAsyncConnection::batch_execute(&mut connection, script).await.map_err(|it| failed(it.into()))
+    SimpleAsyncConnection::batch_execute(&mut connection, script).await.map_err(|error| failed(error.into()))
 }

@@ -63,7 +63,7 @@ struct PendingCommit {
 /// requirements take only shared locks. Two such change sets can only contend for an idempotency key and for the
 /// conversation of a message; a transaction locks each of them in a fixed order.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
-    let adds = |it: &Write| match it {
+    let adds = |write: &Write| match write {
         Write::Put(row) => row.seen().is_none() && row.table().shares_commits,
         Write::PutReporting { .. }
         | Write::NotificationsRead(..)
@@ -73,8 +73,8 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Write::Enqueue(_)
         | Write::BringForward(..) => false,
     };
-    let shared = |it: &Require| match it {
-        Require::Open(it) => !it.table.held_open,
+    let shared = |require: &Require| match require {
+        Require::Open(require) => !require.table.held_open,
         Require::DepartmentVacant(_) | Require::EmployeeUnchanged(..) | Require::SubscriptionsBelow(_) => false,
     };
     matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))
@@ -166,8 +166,10 @@ impl CommitQueue {
         let mut at = 0;
         while group.len() < MOST {
             let Some(next) = self.waiting.get(at) else { break };
-            let is_apart = |it: &PendingCommit| !layout.spans_tenants() && it.statement() != next.statement();
-            if group.iter().any(|it| it.is_twin_of(next) || is_apart(it)) {
+            let is_apart = |pending_commit: &PendingCommit| {
+                !layout.spans_tenants() && pending_commit.statement() != next.statement()
+            };
+            if group.iter().any(|group| group.is_twin_of(next) || is_apart(group)) {
                 at += 1;
             } else {
                 group.extend(self.waiting.remove(at));
@@ -179,18 +181,18 @@ impl CommitQueue {
 
 impl PendingCommit {
     fn is_twin_of(&self, other: &Self) -> bool {
-        let key = |it: &Self| it.change.replay.as_ref().map(|it| it.key.clone());
+        let key = |waiting: &Self| waiting.change.replay.as_ref().map(|replay| replay.key.clone());
         self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
     }
 
     /// Identity of the idempotency key: keys are unique for each tenant.
     fn place_of_key(&self) -> Option<(Tenant, String)> {
-        self.change.replay.as_ref().map(|it| (self.tenant, it.key.as_str().to_owned()))
+        self.change.replay.as_ref().map(|replay| (self.tenant, replay.key.as_str().to_owned()))
     }
 
     /// Key of the statement: change sets with equal keys can share one.
     fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
-        (self.tenant, self.change.lease.map(|it| it.worker.0))
+        (self.tenant, self.change.lease.map(|lease| lease.worker.0))
     }
 
     fn answer(self, answer: Result<Committed, CommitError>) {
@@ -279,7 +281,8 @@ impl Batcher {
 
 impl PendingCommit {
     fn leased_of(&self, all: &[LeasedDelivery]) -> Vec<(WebhookId, EventId)> {
-        let own = |event: EventId| self.change.lease.is_some() && self.change.events.iter().any(|it| it.id == event);
+        let own =
+            |event: EventId| self.change.lease.is_some() && self.change.events.iter().any(|fired| fired.id == event);
         all.iter().flatten().filter(|(_, event)| own(*event)).copied().collect()
     }
 }
@@ -307,7 +310,7 @@ mod tests {
     }
 
     fn keys<'a>(group: impl IntoIterator<Item = &'a PendingCommit>) -> Vec<&'a str> {
-        group.into_iter().map(|it| it.change.replay.as_ref().map_or("", |it| it.key.as_str())).collect()
+        group.into_iter().map(|group| group.change.replay.as_ref().map_or("", |task| task.key.as_str())).collect()
     }
 
     #[test]

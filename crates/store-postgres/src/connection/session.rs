@@ -74,8 +74,8 @@ impl Session {
     /// earlier.
     pub(crate) fn new(url: &str, application: &str) -> Result<Self, ConnectError> {
         let (url, wanted) = tls::take(url)?;
-        let mut config: Config = url.parse().map_err(|it| unreadable(&url, &it))?;
-        let over_network = config.get_hosts().iter().any(|it| matches!(it, Host::Tcp(_)));
+        let mut config: Config = url.parse().map_err(|error| unreadable(&url, &error))?;
+        let over_network = config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
         let wanted = if over_network { wanted } else { tls::Wanted::without_tls() };
         config.ssl_mode(wanted.mode);
         if config.get_application_name().is_none() {
@@ -116,7 +116,7 @@ impl Session {
     /// Opens a connection that lives on the current runtime.
     pub(crate) async fn connect_here(&self) -> Result<AsyncPgConnection, Failure> {
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, self.establish()).await {
-            Ok(connection) => connection.map_err(|it| unconnected(&it)),
+            Ok(connection) => connection.map_err(|error| unconnected(&error)),
             Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
         }
     }
@@ -126,7 +126,7 @@ impl Session {
         let session = self.clone();
         let made = self.home.spawn(async move { session.establish().await });
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, made).await {
-            Ok(Ok(connection)) => connection.map_err(|it| unconnected(&it)),
+            Ok(Ok(connection)) => connection.map_err(|error| unconnected(&error)),
             Ok(Err(stopped)) => Err(Failure::Unconnected(format!("cannot connect: {stopped}"))),
             Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
         }
@@ -144,7 +144,7 @@ impl Session {
 
     /// Opens a connection of the driver itself, without a statement timeout.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
-        let refused = |it: tokio_postgres::Error| Failure::Unconnected(with_causes(&it));
+        let refused = |error: tokio_postgres::Error| Failure::Unconnected(with_causes(&error));
         let (client, connection) = self.opened().await.map_err(refused)?;
         tokio::spawn(connection);
         client.batch_execute(LONG_SETTINGS).await.map_err(refused)?;
@@ -162,7 +162,7 @@ impl Session {
     }
 
     async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
-        let refused = |it: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&it));
+        let refused = |error: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&error));
         let (client, connection) = self.opened().await.map_err(refused)?;
         let mut connection = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         connection.batch_execute(&self.settings()).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
@@ -178,7 +178,7 @@ impl Session {
 /// so a suspicious URL gets a text of our own.
 fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
     let before_host = url.rsplit_once('@').map_or("", |(before, _)| before);
-    let credentials = before_host.split_once("://").map_or("", |(_, it)| it);
+    let credentials = before_host.split_once("://").map_or("", |(_, rest)| rest);
     if credentials.contains(['@', '?', '/', '#']) {
         return ConnectError::Url("in a user or password, write @ as %40, ? as %3F, / as %2F and # as %23".to_owned());
     }

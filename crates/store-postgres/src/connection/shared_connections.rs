@@ -47,7 +47,7 @@ impl SharedConnection {
     /// Discards a broken connection, unless it is already replaced.
     fn forget(&self, broken: &Arc<AsyncPgConnection>) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|it| Arc::ptr_eq(it, broken)) {
+        if current.as_ref().is_some_and(|connection| Arc::ptr_eq(connection, broken)) {
             *current = None;
         }
     }
@@ -76,7 +76,7 @@ impl SharedConnections {
     /// Returns the shared connection of the current runtime.
     fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
-        let place = |runtimes: &[Id]| runtimes.iter().position(|it| *it == runtime);
+        let place = |runtimes: &[Id]| runtimes.iter().position(|id| *id == runtime);
         let known = place(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
         let place = known.unwrap_or_else(|| {
             let mut runtimes = self.runtimes.write().unwrap_or_else(PoisonError::into_inner);

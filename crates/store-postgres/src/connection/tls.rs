@@ -3,7 +3,7 @@
 //! | `sslmode` | encrypted | certificate |
 //! |---|---|---|
 //! | `disable` | no | |
-//! | `prefer` (default) | if the server offers it | not checked |
+//! | `prefer` (default) | if the server offers TLS | not checked |
 //! | `require` | yes | not checked; with `sslrootcert` like `verify-ca` |
 //! | `verify-ca` | yes | issued by an authority of the system or of `sslrootcert` |
 //! | `verify-full` | yes | and made out to the host's name |
@@ -49,7 +49,7 @@ pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
         None => (url, ""),
     };
     let (mut mode, mut root, mut rest) = ("prefer".to_owned(), None, vec![]);
-    for pair in query.split('&').filter(|it| !it.is_empty()) {
+    for pair in query.split('&').filter(|part| !part.is_empty()) {
         match pair.split_once('=') {
             Some(("sslmode", value)) => mode = decoded(value),
             Some(("sslrootcert", value)) => root = Some(decoded(value)),
@@ -95,7 +95,7 @@ impl Wanted {
         };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|it| ConnectError::Tls(it.to_string()))?
+            .map_err(|error| ConnectError::Tls(error.to_string()))?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
@@ -106,10 +106,10 @@ impl Wanted {
         let mut roots = RootCertStore::empty();
         match &self.root {
             Some(path) => {
-                let unreadable = |it| ConnectError::Tls(format!("cannot read sslrootcert {path}: {it}"));
+                let unreadable = |error| ConnectError::Tls(format!("cannot read sslrootcert {path}: {error}"));
                 for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
                     let added = roots.add(certificate.map_err(unreadable)?);
-                    added.map_err(|it| ConnectError::Tls(format!("{path} holds no authority: {it}")))?;
+                    added.map_err(|error| ConnectError::Tls(format!("{path} holds no authority: {error}")))?;
                 }
             }
             None => {
@@ -121,7 +121,7 @@ impl Wanted {
         }
         WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
             .build()
-            .map_err(|it| ConnectError::Tls(it.to_string()))
+            .map_err(|error| ConnectError::Tls(error.to_string()))
     }
 }
 

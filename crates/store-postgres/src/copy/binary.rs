@@ -37,8 +37,8 @@ struct Field<'r>(&'r BinaryCopyOutRow, usize);
 
 impl Field<'_> {
     fn read<T>(&self, decode: impl FnOnce(&[u8]) -> Result<T, String>) -> Decoded<T> {
-        let value: Option<Raw<'_>> = self.0.try_get(self.1).map_err(|it| it.to_string())?;
-        value.map(|it| decode(it.0)).transpose()
+        let value: Option<Raw<'_>> = self.0.try_get(self.1).map_err(|error| error.to_string())?;
+        value.map(|value| decode(value.0)).transpose()
     }
 }
 
@@ -65,7 +65,7 @@ impl Fetch for Field<'_> {
         self.read(wire::ids)
     }
     fn bytes(&mut self) -> Decoded<Vec<u8>> {
-        self.read(|it| Ok(it.to_vec()))
+        self.read(|bytes| Ok(bytes.to_vec()))
     }
 }
 
@@ -91,7 +91,7 @@ impl ToSql for Encoded<'_> {
 
 /// Formats a value of a key as an SQL literal.
 pub(super) fn literal(cell: &Cell) -> String {
-    let digits = |bytes: &[u8]| bytes.iter().map(|it| format!("{it:02x}")).collect::<String>();
+    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     match cell {
         Cell::Id(it) => format!("'{}'::uuid", digits(it)),
         Cell::Text(it) => format!("convert_from('\\x{}'::bytea, 'UTF8')", digits(it.as_bytes())),

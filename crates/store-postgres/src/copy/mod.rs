@@ -116,7 +116,7 @@ impl PostgresCopy {
             }
             let mut lacks = pending(options).await?;
             // An interrupted copy may have brought events at later positions. The end of a copy raises the feed.
-            lacks.retain(|it| it != FEED_STEP);
+            lacks.retain(|step| step != FEED_STEP);
             if !it.layout.spans_tenants() && !lacks.is_empty() {
                 return Err(CopyRefusal::Spread(lacks));
             }
@@ -139,7 +139,7 @@ impl PostgresCopy {
     async fn connect(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
         let client = connected(&session).await?;
-        let is_so = async |question: &str| client.query_one(question, &[]).await.map(|it| it.get(0)).map_err(failed);
+        let is_so = async |question: &str| client.query_one(question, &[]).await.map(|row| row.get(0)).map_err(failed);
         let layout = layout_of(is_so(LAYOUT).await?);
         let is_cluster = !layout.spans_tenants() && is_so(CAN_DISTRIBUTE).await?;
         Ok(Self { session, options: options.clone(), layout, is_cluster, client: Mutex::new(client) })
@@ -168,8 +168,8 @@ impl PostgresCopy {
 /// [`SchemaError`].
 pub async fn is_copy_unfinished(options: &PostgresOptions) -> Result<bool, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
-    let client = connected(&session).await.map_err(|it| SchemaError::Failed(it.to_string()))?;
-    schema::is_begun(&client).await.map_err(|it| SchemaError::Failed(it.to_string()))
+    let client = connected(&session).await.map_err(|error| SchemaError::Failed(error.to_string()))?;
+    schema::is_begun(&client).await.map_err(|error| SchemaError::Failed(error.to_string()))
 }
 
 async fn connected(session: &Session) -> Read<Client> {

@@ -40,14 +40,14 @@ async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender
 
 /// Builds the statement of the read. `COPY` takes no parameters, so the key is a literal.
 fn statement(table: &CopyTable, after: Option<&[Cell]>) -> String {
-    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     // The byte order of text keys is that of every other store.
     let in_order =
         |name: &str, kind| if kind == Type::Text { format!("{name} COLLATE \"C\"") } else { name.to_owned() };
-    let key: Vec<_> = table.key_columns().map(|it| in_order(it.name, it.kind)).collect();
+    let key: Vec<_> = table.key_columns().map(|column| in_order(column.name, column.kind)).collect();
     let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
-    let behind = after.map_or(String::new(), |it| {
-        let values: Vec<_> = it.iter().map(binary::literal).collect();
+    let behind = after.map_or(String::new(), |cells| {
+        let values: Vec<_> = cells.iter().map(binary::literal).collect();
         format!(" WHERE ({key}) > ({})", values.join(", "))
     });
     format!("COPY (SELECT {columns} FROM {name}{behind} ORDER BY {key}) TO STDOUT (FORMAT binary)")
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_key_in_the_text_is_nothing_but_a_value() {
         let all = tables();
-        let find = |name: &str| all.iter().find(|it| it.name == name).unwrap();
+        let find = |name: &str| all.iter().find(|table| table.name == name).unwrap();
         let after = [Cell::Id([1; 16]), Cell::Text("it's '; DROP".to_owned())];
         let text = statement(find("replays"), Some(&after));
         let behind = text.split(" WHERE ").nth(1).unwrap();

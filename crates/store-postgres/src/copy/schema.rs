@@ -56,7 +56,7 @@ pub(super) async fn is_used(client: &Client) -> Read<bool> {
 /// Reads the recorded progress of a copy.
 pub(super) async fn progress(client: &Client) -> Read<CopyProgress> {
     let rows = client.query("SELECT name, value FROM copy_progress", &[]).await.map_err(failed)?;
-    Ok(rows.iter().map(|it| (it.get(0), it.get(1))).collect())
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
 /// Records the progress of a copy.

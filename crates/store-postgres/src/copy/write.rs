@@ -34,7 +34,7 @@ pub(super) async fn write(
 }
 
 async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
-    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     let text = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, columns.join(", "));
     let sink = transaction.copy_in(&text).await.map_err(failed)?;
     let mut writer = pin!(BinaryCopyInWriter::new(sink, &binary::untyped(columns.len())));
@@ -52,7 +52,7 @@ async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]
 /// Creates the daily partitions of the delivery log for these rows. Without the permission, the rows go into the
 /// default partition, as they do while a service runs.
 async fn make_days(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
-    let Some(at) = table.columns.iter().position(|it| it.name == "created_at") else {
+    let Some(at) = table.columns.iter().position(|column| column.name == "created_at") else {
         return Err(StorageError::Failed("the log of deliveries has no time".to_owned()));
     };
     let day = |row: &CopyRow| if let Some(Cell::Time(it)) = row.get(at) { Some(it.date()) } else { None };

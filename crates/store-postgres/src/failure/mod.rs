@@ -190,14 +190,14 @@ impl Failure {
 /// Returns the unique value that the constraint protects.
 fn unique(constraint: &str) -> Option<Unique> {
     let constraint = without_number(constraint);
-    let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, it)| *it);
+    let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, kind)| *kind);
     named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
 }
 
 /// Strips the shard number that a node of a cluster appends to constraint names.
 fn without_number(constraint: &str) -> &str {
     match constraint.rsplit_once('_') {
-        Some((name, number)) if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) => name,
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => constraint,
     }
 }

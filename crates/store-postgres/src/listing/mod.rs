@@ -20,10 +20,11 @@ impl PostgresStore {
     /// Reads the rows of a page of several lists together, and one more row if there is one. The lists must be of
     /// one table in one order and have no row in common.
     pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<Found>> {
-        let listings: Vec<_> = listings.iter().filter(|it| !it.conditions.iter().any(is_unanswerable)).collect();
-        let Some(limit) = listings.first().map(|it| usize::from(it.limit)) else { return Ok(vec![]) };
+        let listings: Vec<_> =
+            listings.iter().filter(|listing| !listing.conditions.iter().any(is_unanswerable)).collect();
+        let Some(limit) = listings.first().map(|listing| usize::from(listing.limit)) else { return Ok(vec![]) };
         let asked = Asked { tenant, listings: &listings };
-        let plans = try_join_all(listings.iter().map(|it| self.plan(tenant, it))).await?;
+        let plans = try_join_all(listings.iter().map(|listing| self.plan(tenant, listing))).await?;
         let parts: Vec<_> = listings.iter().copied().zip(&plans).collect();
         let [(listing, plan)] = parts.as_slice() else {
             return self.merged(&asked, &parts).await;
@@ -46,7 +47,7 @@ impl PostgresStore {
     /// Reads the merged rows of several runs. No run has a bounded scan: a row beyond the bound may belong before
     /// the rows of another run.
     async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
-        let goes_far = parts.iter().any(|(_, it)| it.then.is_some());
+        let goes_far = parts.iter().any(|(_, part)| part.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
         self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await
     }
@@ -84,7 +85,7 @@ struct Asked<'l> {
 impl Asked<'_> {
     /// Returns `true` if a list has to scan rows that its index cannot exclude.
     fn is_walk(&self) -> bool {
-        !self.listings.iter().all(|it| AccessPath::of(it).is_answered())
+        !self.listings.iter().all(|listing| AccessPath::of(listing).is_answered())
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let rows = u32::from(listing.limit) + 1;
     let limit = sql.bind(Cell::Int(i64::from(rows)));
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
-    let bound = BOUNDS.into_iter().find(|it| rows <= *it).unwrap_or(u32::MAX);
+    let bound = BOUNDS.into_iter().find(|limit| rows <= *limit).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(Part::finds_ids);
     let mut page = PageSql { sql, tenant, limit, after, bound, ids_first };
     page.write(listing, parts);
@@ -85,7 +85,7 @@ impl PageSql {
         let mut runs = vec![];
         for part in parts {
             let values = match &part.listing.runs {
-                Some((column, values)) => values.iter().map(|it| Some((*column, it.clone()))).collect(),
+                Some((column, values)) => values.iter().map(|value| Some((*column, value.clone()))).collect(),
                 None => vec![None],
             };
             for run in values {

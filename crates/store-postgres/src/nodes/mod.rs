@@ -163,7 +163,7 @@ impl Nodes {
 
     /// Returns an exclusive connection, to the node of the tenant if one is given.
     pub(crate) async fn connection(&self, tenant: Option<Tenant>) -> Result<Pooled, Failure> {
-        self.pooled(|it| &it.main, tenant).await
+        self.pooled(|node| &node.main, tenant).await
     }
 
     async fn pooled(&self, pool: fn(&Connections) -> &Pool, tenant: Option<Tenant>) -> Result<Pooled, Failure> {

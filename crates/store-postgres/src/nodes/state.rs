@@ -42,15 +42,15 @@ pub(super) struct Unanswered;
 /// block later statements on the same connection.
 pub(super) fn asked(states: &[State], wanted: Option<NodeNumber>) -> Result<usize, Unanswered> {
     if wanted.is_some() {
-        if let Some(own) = states.iter().position(|it| it.is_up() && it.number == wanted) {
+        if let Some(own) = states.iter().position(|state| state.is_up() && state.number == wanted) {
             return Ok(own);
         }
-        let may_have_it = |it: &State| it.number.is_none() || it.number == wanted;
-        if states.iter().any(|it| it.health == Health::Silent && may_have_it(it)) {
+        let may_have_it = |state: &State| state.number.is_none() || state.number == wanted;
+        if states.iter().any(|state| state.health == Health::Silent && may_have_it(state)) {
             return Err(Unanswered);
         }
     }
-    Ok(states.iter().position(|it| it.is_up()).unwrap_or_default())
+    Ok(states.iter().position(|state| state.is_up()).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl Transaction {
             return Self::alone(only);
         }
         let answering = (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
-        Self { answering, ..Self::of(statements.into_iter().map(|(it, _)| it).collect(), 0) }
+        Self { answering, ..Self::of(statements.into_iter().map(|(statement, _)| statement).collect(), 0) }
     }
 
     /// Creates a transaction whose statements are planned for a long queue. The rows of the last one are the

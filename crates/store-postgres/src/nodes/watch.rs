@@ -100,7 +100,7 @@ async fn go_on(nodes: Weak<Inner>) {
 
 impl Inner {
     async fn look_at_all(&self) -> Vec<Result<(), String>> {
-        let watched = self.nodes.iter().enumerate().filter_map(|(place, it)| Some((place, it.watch.as_ref()?)));
+        let watched = self.nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.watch.as_ref()?)));
         join_all(watched.map(|(place, watch)| self.look_at(place, watch))).await
     }
 

@@ -238,9 +238,9 @@ pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
 /// A delivery that cannot be read must not discard the others, which are already leased. It is due again when its
 /// lease ends, and fails the lease only if no other delivery was leased.
 pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
-    let next = rows.first().and_then(|it| it.next);
+    let next = rows.first().and_then(|row| row.next);
     let (mut jobs, mut unread) = (vec![], None);
-    for (was, job) in rows.into_iter().filter_map(|it| it.leased) {
+    for (was, job) in rows.into_iter().filter_map(|row| row.leased) {
         match job {
             Ok(job) => jobs.push((was, job)),
             Err(error) => {

@@ -58,12 +58,12 @@ async fn partition((nodes, layout): (&Nodes, SharedLayout), now: Timestamp, befo
     let found = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
-    for day in std::iter::successors(Some(now.date()), |it| Some(it.next())).take(1 + DAYS_AHEAD) {
+    for day in std::iter::successors(Some(now.date()), |day| Some(day.next())).take(1 + DAYS_AHEAD) {
         if !days.contains(&day) && is_free(nodes, day).await? {
             go_on(change((nodes, layout), &creation(&schema, day)).await)?;
         }
     }
-    for day in days.into_iter().filter(|it| start(it.next()) <= before) {
+    for day in days.into_iter().filter(|day| start(day.next()) <= before) {
         go_on(change((nodes, layout), &[format!("DROP TABLE {schema}.{}", name(day))]).await)?;
     }
     Ok(())
@@ -166,7 +166,7 @@ fn day_of(name: &str) -> Option<Date> {
     let digits = name.strip_prefix(PREFIX)?;
     let (year, rest) = digits.split_at_checked(4)?;
     let (month, day) = rest.split_at_checked(2)?;
-    format!("{year}-{month}-{day}").parse().ok().filter(|it| self::name(*it) == name)
+    format!("{year}-{month}-{day}").parse().ok().filter(|number| self::name(*number) == name)
 }
 
 /// Returns the first instant of a day.

@@ -142,7 +142,9 @@ fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
 /// indexes of the recorded results.
 fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailResult))]) -> Result<Sql, Unwritable> {
     let (mut changed, mut released) = (vec![], vec![]);
-    for (place, ((tenant, id), result)) in results.iter().filter(|(_, ((it, _), _))| of.is_none_or(|of| of == *it)) {
+    for (place, ((tenant, id), result)) in
+        results.iter().filter(|(_, ((result, _), _))| of.is_none_or(|of| of == *result))
+    {
         match result {
             MailResult::Changed(it) => {
                 let row = AnyRow::of(&Row::seen(it.value.clone(), it.version));
@@ -167,8 +169,8 @@ fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailR
         let cells = changed.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
         arrays.push(sql.many(column.kind, cells));
     }
-    let names = columns.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
-    let sets = columns.iter().skip(1).map(|it| format!("{0} = u.{0}", it.name)).collect::<Vec<_>>().join(", ");
+    let names = columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+    let sets = columns.iter().skip(1).map(|column| format!("{0} = u.{0}", column.name)).collect::<Vec<_>>().join(", ");
     let free = [
         sql.many(Type::Int, released.iter().map(|(place, ..)| Cell::Int(*place))),
         sql.ids(released.iter().map(|(_, tenant, _)| tenant.to_bytes())),

@@ -343,7 +343,7 @@ pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let failures = u32::try_from(int(row)?).unwrap_or(u32::MAX);
     let since = row.time().map_err(Failure::Other)?;
-    Ok((held, queue.map(|it| (it, Streak { failures, since }))))
+    Ok((held, queue.map(|queue| (queue, Streak { failures, since }))))
 }
 
 /// Merges the results of a record's transactions. Results that were not recorded count as lost.

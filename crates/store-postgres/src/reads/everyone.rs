@@ -27,7 +27,7 @@ const OPENED: &str =
 impl Everyone for PostgresStore {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
         let mut sql = Sql::default();
-        let after = sql.id(after.map_or([0; 16], |it| it.to_bytes()));
+        let after = sql.id(after.map_or([0; 16], |id| id.to_bytes()));
         let limit = sql.bind(Cell::Int(i64::from(limit)));
         // In a live data set the tenant id equals the organization's id.
         sql.push(&format!(
@@ -35,7 +35,7 @@ impl Everyone for PostgresStore {
             columns(Organization::TABLE, "")
         ));
         let found = self.apart(&sql, versioned::<Organization>).await?;
-        Ok(found.into_iter().map(|it| it.value).collect())
+        Ok(found.into_iter().map(|row| row.value).collect())
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
@@ -56,9 +56,9 @@ impl Everyone for PostgresStore {
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
         let mut sql = Sql::default();
-        let tenants = sql.ids(used.iter().map(|(it, _, _)| Tenant::live(*it).to_bytes()));
-        let keys = sql.ids(used.iter().map(|(_, it, _)| it.to_bytes()));
-        let times = sql.many(Type::Time, used.iter().map(|(_, _, it)| Cell::Time(*it)));
+        let tenants = sql.ids(used.iter().map(|(organization, _, _)| Tenant::live(*organization).to_bytes()));
+        let keys = sql.ids(used.iter().map(|(_, id, _)| id.to_bytes()));
+        let times = sql.many(Type::Time, used.iter().map(|(_, _, time)| Cell::Time(*time)));
         sql.push(&format!(
             "UPDATE api_keys AS k SET last_used_at = u.at FROM UNNEST({tenants}, {keys}, {times}) AS u (tenant_id, id, at) \
              WHERE k.tenant_id = u.tenant_id AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)"

@@ -154,7 +154,7 @@ fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32)
     };
     let mut is_wanted = vec![];
     if !wanted.filter.kinds.is_empty() {
-        let kinds = sql.many(Type::Text, wanted.filter.kinds.iter().map(|it| Cell::Text(it.word().to_owned())));
+        let kinds = sql.many(Type::Text, wanted.filter.kinds.iter().map(|kind| Cell::Text(kind.word().to_owned())));
         is_wanted.push(format!("type = ANY({kinds})"));
     }
     if let FeedStart::Since(at) = wanted.start {

@@ -56,7 +56,7 @@ impl History for PostgresStore {
         for (table, key, condition, at) in kinds {
             let sql = doomed(self.layout, (table, key), condition, at, most);
             let gone = self.apart(&sql, int).await?;
-            swept += gone.into_iter().map(|it| u64::try_from(it).unwrap_or_default()).sum::<u64>();
+            swept += gone.into_iter().map(|count| u64::try_from(count).unwrap_or_default()).sum::<u64>();
         }
         Ok(swept)
     }

@@ -23,7 +23,7 @@ fn present() -> impl Iterator<Item = Cell> {
 impl People for PostgresStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let mut sql = Sql::default();
-        let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|it| it.to_bytes())));
+        let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));
         // One statement, for a consistent snapshot. `OFFSET 0` makes each step an index look-up, also before the
         // table has statistics.
         sql.push(&format!(
@@ -36,8 +36,8 @@ impl People for PostgresStore {
              WHERE e.manager_id IS NOT NULL"
         ));
         let rows = self.apart(&sql.planned_anew(), |row| Ok((id(row)?, id(row)?, int(row)?))).await?;
-        let tree = rows.iter().find(|it| it.2 >= 0).map_or(0, |it| it.2);
-        let lines = rows.into_iter().filter(|it| it.2 < 0).map(|it| (Id::from_bytes(it.0), Id::from_bytes(it.1)));
+        let tree = rows.iter().find(|row| row.2 >= 0).map_or(0, |row| row.2);
+        let lines = rows.into_iter().filter(|row| row.2 < 0).map(|row| (Id::from_bytes(row.0), Id::from_bytes(row.1)));
         Ok(LinesAbove { tree: Version(tree), lines: lines.collect() })
     }
 
@@ -52,7 +52,7 @@ impl People for PostgresStore {
 
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         let mut sql = Sql::default();
-        let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|it| it.to_bytes())));
+        let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|manager| manager.to_bytes())));
         let most = sql.bind(Cell::Int(i64::from(most)));
         let order = "ORDER BY last_name_key, first_name_key, id";
         let runs: Vec<_> = present()
@@ -69,7 +69,7 @@ impl People for PostgresStore {
             runs.join(" UNION ALL "),
         ));
         let found = self.read(&sql, versioned::<Employee>).await?;
-        Ok(found.into_iter().map(|it| it.value).collect())
+        Ok(found.into_iter().map(|row| row.value).collect())
     }
 
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {

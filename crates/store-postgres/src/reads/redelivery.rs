@@ -31,10 +31,10 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
     let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
-    let above = sql.id(after.map_or(since, |it| since.max(it.to_bytes())));
+    let above = sql.id(after.map_or(since, |id| since.max(id.to_bytes())));
     let below = sql.id(first_id(which.until.millis().saturating_add(APART_MILLIS)));
     let (since, until) = (sql.bind(Cell::Time(which.since)), sql.bind(Cell::Time(which.until)));
-    let types = sql.many(Type::Text, which.types.iter().map(|it| Cell::Text(it.word().to_owned())));
+    let types = sql.many(Type::Text, which.types.iter().map(|event_type| Cell::Text(event_type.word().to_owned())));
     let most = sql.bind(Cell::Int(i64::from(most)));
     let now = sql.bind(Cell::Time(which.now));
     let job = |what: &str| {
@@ -57,7 +57,7 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
         let log = format!(
             "deliveries AS d WHERE d.tenant_id = {tenant} AND d.webhook_id = {webhook} AND d.created_at >= {since} AND d.status"
         );
-        let failures = Status::ALL.iter().filter(|it| **it != Status::Success).map(|it| it.word()).map(|word| {
+        let failures = Status::ALL.iter().filter(|status| **status != Status::Success).map(|status| status.word()).map(|word| {
             format!(
                 "(SELECT d.event_id FROM {log} = '{word}' AND d.event_id > {above} AND d.event_id < {below} ORDER BY d.event_id)"
             )

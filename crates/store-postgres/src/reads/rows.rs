@@ -31,7 +31,7 @@ impl Rows for PostgresStore {
     }
 
     async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, mut values: Vec<Cell>) -> Read<Vec<Found>> {
-        values.retain(|it| !is_nowhere(it));
+        values.retain(|value| !is_nowhere(value));
         let mut sql = Sql::default();
         let (owner, count) = (tenant, values.len());
         let (tenant, values) = (sql.tenant(tenant), sql.many(by.kind, values));

@@ -57,7 +57,7 @@ impl Webhooks for PostgresStore {
         let runs: Vec<_> = Status::words().iter().map(under).collect();
         sql.push(&format!("SELECT {columns} FROM ({}) AS r LIMIT 1", runs.join(" UNION ALL ")));
         let found: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
-        Ok(found.map(|it| it.value))
+        Ok(found.map(|row| row.value))
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {

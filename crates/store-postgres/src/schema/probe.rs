@@ -31,8 +31,8 @@ fn passes(error: &Error) -> bool {
     if error.code().is_some() {
         return false;
     }
-    let causes = std::iter::successors(error.source(), |it| (*it).source());
-    let system = causes.filter_map(|it| it.downcast_ref::<io::Error>()).next();
+    let causes = std::iter::successors(error.source(), |error| (*error).source());
+    let system = causes.filter_map(|error| error.downcast_ref::<io::Error>()).next();
     // TLS reports rejected certificates as invalid data.
-    system.is_some_and(|it| !matches!(it.kind(), io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied))
+    system.is_some_and(|system| !matches!(system.kind(), io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied))
 }

@@ -34,7 +34,7 @@ pub(crate) fn failed(failure: Failure) -> SchemaError {
 
 pub(crate) async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
-    session.connect().await.map_err(|it| ConnectError::Unreachable(explained(it.text())).into())
+    session.connect().await.map_err(|error| ConnectError::Unreachable(explained(error.text())).into())
 }
 
 /// Opens a session with the schema lock, for which it waits without a limit. Statements have no timeout either,
@@ -46,7 +46,7 @@ pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnectio
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0; \
          SELECT pg_advisory_lock({LOCK}); SET lock_timeout = '10s'"
     );
-    connection.batch_execute(&lock).await.map_err(|it| failed(it.into()))?;
+    connection.batch_execute(&lock).await.map_err(|error| failed(error.into()))?;
     Ok(connection)
 }
 

@@ -50,12 +50,13 @@ impl Sql {
         for piece in pieces {
             let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = piece.split_at(digits);
-            let bound = number.parse().ok().and_then(|it: usize| Some((it, self.binds.get(it.checked_sub(1)?)?)));
+            let bound =
+                number.parse().ok().and_then(|number: usize| Some((number, self.binds.get(number.checked_sub(1)?)?)));
             let Some((place, bind)) = bound else {
                 part.push(&format!("${piece}"));
                 continue;
             };
-            let own = places.iter().position(|it| *it == place).unwrap_or_else(|| {
+            let own = places.iter().position(|known| *known == place).unwrap_or_else(|| {
                 places.push(place);
                 part.binds.push(bind.clone());
                 places.len() - 1

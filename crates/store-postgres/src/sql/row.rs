@@ -19,7 +19,10 @@ pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
     let version = table.versioned.then_some("version");
     let plain = |name: &str| format!("{prefix}{name}");
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
-    let names = table.read().map(|it| plain(it.name)).chain(table.related.iter().map(|it| related(it, &row, tenant)));
+    let names = table
+        .read()
+        .map(|table| plain(table.name))
+        .chain(table.related.iter().map(|column| related(column, &row, tenant)));
     names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn id(row: &mut dyn Fetch) -> Result<[u8; 16], Failure> {
 
 /// Reads a boolean; null counts as `false`.
 pub(crate) fn flag(row: &mut dyn Fetch) -> Result<bool, Failure> {
-    row.flag().map(|it| it == Some(true)).map_err(Failure::Other)
+    row.flag().map(|flag| flag == Some(true)).map_err(Failure::Other)
 }
 
 /// Reads a number; null counts as 0.

@@ -89,7 +89,7 @@ fn write_ids(ids: &[[u8; 16]], out: &mut impl Write) -> Result<(), Box<dyn std::
 
 /// Formats ids as the text of an array. PostgreSQL has no arrays of arrays of different lengths.
 pub(crate) fn ids_as_text(ids: &[[u8; 16]]) -> String {
-    let ids: Vec<_> = ids.iter().map(|it| format!("{:032x}", u128::from_be_bytes(*it))).collect();
+    let ids: Vec<_> = ids.iter().map(|id| format!("{:032x}", u128::from_be_bytes(*id))).collect();
     format!("{{{}}}", ids.join(","))
 }
 
@@ -124,7 +124,7 @@ where
         self.at += 1;
         let value: Option<PgValue<'_>> = field.value();
         self.size += value.as_ref().map_or(0, |value| value.as_bytes().len());
-        value.map(|it| decode(it.as_bytes())).transpose()
+        value.map(|value| decode(value.as_bytes())).transpose()
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
 }
 
 pub(crate) fn text(bytes: &[u8]) -> Result<String, String> {
-    String::from_utf8(bytes.to_vec()).map_err(|it| it.to_string())
+    String::from_utf8(bytes.to_vec()).map_err(|error| error.to_string())
 }
 
 pub(crate) fn int(bytes: &[u8]) -> Result<i64, String> {
@@ -144,7 +144,7 @@ pub(crate) fn int(bytes: &[u8]) -> Result<i64, String> {
 }
 
 pub(crate) fn flag(bytes: &[u8]) -> Result<bool, String> {
-    fixed(bytes).map(|it: [u8; 1]| it != [0])
+    fixed(bytes).map(|bytes: [u8; 1]| bytes != [0])
 }
 
 pub(crate) fn time(bytes: &[u8]) -> Result<Timestamp, String> {
@@ -162,7 +162,7 @@ pub(crate) fn date(bytes: &[u8]) -> Result<Date, String> {
 }
 
 pub(crate) fn ids(bytes: &[u8]) -> Result<Vec<[u8; 16]>, String> {
-    read_ids(bytes).map_err(|it| it.to_string())
+    read_ids(bytes).map_err(|error| error.to_string())
 }
 
 impl<'a, R> Fetch for Columns<'a, R>

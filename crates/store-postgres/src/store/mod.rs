@@ -196,7 +196,7 @@ impl PostgresStore {
             return Ok(());
         }
         let _turn = self.turn_at_connection(sql.of()).await?;
-        self.nodes.read_apart(|it| &it.main, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
+        self.nodes.read_apart(|node| &node.main, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }
 
@@ -206,7 +206,7 @@ async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout
     let first = Nodes::alone(Connections::new(session, sizes)?);
     let mut found = Values::read_by(flag);
     let asked = first.read(&Sql::plain(LAYOUT), &mut found).await;
-    asked.map_err(|it| ConnectError::Unreachable(explained(it.text())))?;
+    asked.map_err(|error| ConnectError::Unreachable(explained(error.text())))?;
     let layout = layout_of(found.into_vec().first() == Some(&true));
     let hosts = session.by_host();
     if !layout.spans_tenants() && hosts.len() > 1 {

@@ -31,7 +31,7 @@ impl Turns {
 
     async fn next(self) -> Result<OwnedSemaphorePermit, Failure> {
         match timeout(WAIT, self.0.acquire_owned()).await {
-            Ok(permit) => permit.map_err(|it| Failure::Other(it.to_string())),
+            Ok(permit) => permit.map_err(|error| Failure::Other(error.to_string())),
             Err(_) => Err(Failure::Busy("the queue's connections did not become free in time".to_owned())),
         }
     }

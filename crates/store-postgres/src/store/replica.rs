@@ -76,13 +76,13 @@ impl Replica {
         if let Some(reason) = store.layout.refusal_of_replicas() {
             return Err(ConnectError::Replica(reason.to_owned()));
         }
-        let named = |it: ConnectError| ConnectError::Replica(it.to_string());
+        let named = |error: ConnectError| ConnectError::Replica(error.to_string());
         let identity = store.find(&Sql::plain(IDENTITY), Identity::read).await;
-        let identity = identity.map_err(|it| ConnectError::Replica(it.to_string()))?;
+        let identity = identity.map_err(|error| ConnectError::Replica(error.to_string()))?;
         let identity = identity.ok_or_else(|| ConnectError::Replica("the database has no identity".to_owned()))?;
         let deadline = options.slow_reads.deadline;
         let session = Session::new(url, &options.application_name).map_err(named)?;
-        let (has_migration, migration) = newest().map_err(|it| ConnectError::Replica(it.to_string()))?;
+        let (has_migration, migration) = newest().map_err(|error| ConnectError::Replica(error.to_string()))?;
         let standby = StandbyOf { identity, migration, has_migration: Arc::new(has_migration) };
         let session = session.with_statement_timeout(deadline).with_standby_of(standby);
         let pool = Pool::new("replica", None, &session, options.pool / SHARE)?;
@@ -139,7 +139,7 @@ impl Replica {
     }
 
     async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Unanswered> {
-        let down = |it: Failure| Unanswered::Down(it.text());
+        let down = |failure: Failure| Unanswered::Down(failure.text());
         let held = Held::new(self.pool.get().await.map_err(down)?);
         let connection = held.get().map_err(down)?;
         let done = run_into(connection, sql, rows).await;
@@ -164,7 +164,7 @@ impl PostgresStore {
     /// The reason why the replica cannot be read.
     pub async fn examine_replica(&self) -> Result<(), String> {
         let Some(replica) = &self.for_replica().asked_first else { return Ok(()) };
-        replica.ask(&Sql::plain(STANDING), &mut Values::read_by(flag)).await.map_err(|it| match it {
+        replica.ask(&Sql::plain(STANDING), &mut Values::read_by(flag)).await.map_err(|error| match error {
             Unanswered::Down(reason) => reason,
             Unanswered::Failed(failure) => failure.text(),
         })

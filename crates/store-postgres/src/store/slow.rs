@@ -90,7 +90,7 @@ impl PostgresStore {
         }
         // A replica that did not answer has not used the primary's time.
         occupied.until = until();
-        match timeout_at(occupied.until, self.nodes.read_apart(|it| &it.slow, sql, rows)).await {
+        match timeout_at(occupied.until, self.nodes.read_apart(|node| &node.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {
                 occupied.leave();
                 Err(out_of_time())

@@ -50,7 +50,7 @@ async fn whoever_commits_late_stands_behind_nobody_that_was_seen() {
     open.commit().await.unwrap();
     quick.await.unwrap().unwrap();
     poller.until(3).await;
-    let ids: Vec<_> = poller.seen.iter().map(|it| it.id).collect();
+    let ids: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
     assert_eq!(ids, [first.id, late.id, second.id]);
 }
 
@@ -68,8 +68,8 @@ async fn a_tenant_is_moved_under_load_without_a_lost_event_or_another_order() {
     let moves = async {
         for _ in 0..MOVES {
             let (shard, host, port) = place(&admin, tenant).await;
-            let other = nodes.iter().map(|it| (it.get::<_, String>(0), it.get::<_, i32>(1)));
-            let (to, to_port) = other.into_iter().find(|it| *it != (host.clone(), port)).unwrap();
+            let other = nodes.iter().map(|node| (node.get::<_, String>(0), node.get::<_, i32>(1)));
+            let (to, to_port) = other.into_iter().find(|node| *node != (host.clone(), port)).unwrap();
             let text = format!(
                 "SELECT citus_move_shard_placement({shard}, '{host}', {port}, '{to}', {to_port}, 'block_writes')"
             );
@@ -100,13 +100,13 @@ async fn a_tenant_is_moved_under_load_without_a_lost_event_or_another_order() {
         poller
     };
     let (_, written, mut poller) = tokio::join!(moves, join_all(writers), reader);
-    let acknowledged: usize = 1 + written.iter().map(|(it, _)| it.len()).sum::<usize>();
+    let acknowledged: usize = 1 + written.iter().map(|(ids, _)| ids.len()).sum::<usize>();
     poller.until(acknowledged).await;
-    let seen: Vec<_> = poller.seen.iter().map(|it| it.id).collect();
-    let refused: usize = written.iter().map(|(_, it)| it).sum();
+    let seen: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
+    let refused: usize = written.iter().map(|(_, count)| count).sum();
     assert!(seen.len() <= acknowledged + refused, "nothing twice");
     for (own, _) in &written {
-        let places: Vec<_> = own.iter().map(|it| seen.iter().position(|seen| seen == it).unwrap()).collect();
+        let places: Vec<_> = own.iter().map(|id| seen.iter().position(|seen| seen == id).unwrap()).collect();
         assert!(places.is_sorted(), "in the order of the commits");
     }
     let mut again = Poller::new(&store, tenant);

@@ -33,7 +33,7 @@ pub(super) struct Scene {
 
 /// Returns a URL with the sockets of all nodes as hosts.
 pub(super) fn url(nodes: &[Cluster]) -> String {
-    let hosts: Vec<_> = nodes.iter().map(|it| it.folder().to_string_lossy().replace('/', "%2F")).collect();
+    let hosts: Vec<_> = nodes.iter().map(|node| node.folder().to_string_lossy().replace('/', "%2F")).collect();
     format!("postgres://candor@{}/{DATABASE}", hosts.join(","))
 }
 
@@ -52,7 +52,7 @@ impl Scene {
         }
         let [coordinator, workers @ ..] = nodes.all.as_slice() else { return None };
         let admin = support::client(&own(coordinator)).await;
-        let folder = |it: &Cluster| it.folder().display().to_string();
+        let folder = |cluster: &Cluster| cluster.folder().display().to_string();
         let join = format!("SELECT citus_set_coordinator_host('{}', 5432)", folder(coordinator));
         admin.batch_execute(&join).await.unwrap();
         for it in workers {
@@ -65,17 +65,17 @@ impl Scene {
         for _ in 0..TENANTS {
             let tenant = make.tenant();
             let (_, host, _) = place(&admin, tenant).await;
-            let at = workers.iter().position(|it| folder(it) == host).unwrap();
+            let at = workers.iter().position(|worker| folder(worker) == host).unwrap();
             found[at] = Some(tenant);
         }
-        let tenants = found.map(|it| it.unwrap());
+        let tenants = found.map(|row| row.unwrap());
         Some(Self { nodes, make, tenants })
     }
 
     pub(super) async fn store(&self, url: &str) -> PostgresStore {
         PostgresStore::connect(&PostgresOptions::new(url, 8))
             .await
-            .unwrap_or_else(|it| panic!("{it} ({:?})", self.tenants))
+            .unwrap_or_else(|error| panic!("{error} ({:?})", self.tenants))
     }
 }
 

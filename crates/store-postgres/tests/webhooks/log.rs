@@ -16,13 +16,13 @@ const DAYS: [&str; 5] =
 
 async fn partitions(client: &Client) -> Vec<String> {
     let names = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'deliveries'::regclass ORDER BY 1";
-    client.query(names, &[]).await.unwrap().iter().map(|it| it.get(0)).collect()
+    client.query(names, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
 /// Returns the number of entries of each partition that has any.
 async fn entries(client: &Client) -> Vec<(String, i64)> {
     let counts = "SELECT tableoid::regclass::text, count(*) FROM deliveries GROUP BY 1 ORDER BY 1";
-    client.query(counts, &[]).await.unwrap().iter().map(|it| (it.get(0), it.get(1))).collect()
+    client.query(counts, &[]).await.unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
 fn rows(counts: &[(&str, i64)]) -> Vec<(String, i64)> {
@@ -56,7 +56,7 @@ async fn the_days_to_come_have_partitions_and_days_that_are_over_have_none() {
     assert_eq!(entries(&other).await, rows(&filed));
     assert_eq!(store.keep_log(later, midnight, 10).await.unwrap(), 0);
     assert_eq!(entries(&other).await, rows(&filed[1..]));
-    let names = ["0303", "0304", "0305", "0307", "0308"].map(|it| format!("deliveries_2026{it}")).into_iter();
+    let names = ["0303", "0304", "0305", "0307", "0308"].map(|name| format!("deliveries_2026{name}")).into_iter();
     assert_eq!(partitions(&other).await, names.chain(["deliveries_default".to_owned()]).collect::<Vec<_>>());
 }
 

@@ -150,7 +150,7 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
     let change = it.make.change(vec![Write::employee(&Row::new(person.clone()), None)]);
     tokio::time::timeout(DEADLINE, store.commit(it.tenant, change)).await.expect("in time").unwrap();
     assert!(store.row::<Employee>(it.tenant, person.id).await.unwrap().is_some());
-    assert!(records.iter().all(|it| !it.is_finished()));
+    assert!(records.iter().all(|record| !record.is_finished()));
     other.batch_execute("COMMIT").await.unwrap();
     for record in records {
         assert_eq!(record.await.unwrap().unwrap().streaks.len(), 1);

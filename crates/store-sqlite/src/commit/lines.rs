@@ -101,7 +101,7 @@ pub(crate) fn change(
 ) -> Result<(), CommitError> {
     let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column: "ancestor_id", reason };
     let before = db.first(Sql::new(MANAGER).bind(tenant).bind(person), |row| row.id().map_err(corrupt))?.flatten();
-    if before == manager.map(|it| it.to_bytes()) {
+    if before == manager.map(|manager| manager.to_bytes()) {
         return Ok(());
     }
     run(db, Sql::new(COUNT).bind(tenant))?;
@@ -131,7 +131,7 @@ pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Resul
             lines.extend(found);
         }
         seen.append(&mut step);
-        step.extend(lines[from..].iter().map(|(_, manager)| *manager).filter(|it| !seen.contains(it)));
+        step.extend(lines[from..].iter().map(|(_, manager)| *manager).filter(|line| !seen.contains(line)));
     }
     let lines = lines.into_iter().map(|(person, manager)| (Id::from_bytes(person), Id::from_bytes(manager)));
     Ok(LinesAbove { tree, lines: lines.collect() })
@@ -155,7 +155,7 @@ pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
         vec!["(?)"; count].join(", ")
     );
     let nobody = std::iter::repeat_n(Value::Null, count - people.len());
-    Sql::new(text).bind_all(people.iter().map(|it| Value::from(*it)).chain(nobody)).bind(tenant)
+    Sql::new(text).bind_all(people.iter().map(|person| Value::from(*person)).chain(nobody)).bind(tenant)
 }
 
 fn id(row: &mut dyn Fetch, column: &'static str) -> Result<[u8; 16], StorageError> {
@@ -164,5 +164,5 @@ fn id(row: &mut dyn Fetch, column: &'static str) -> Result<[u8; 16], StorageErro
 }
 
 fn run(db: &mut Db, sql: Sql) -> Result<(), CommitError> {
-    db.execute(&sql).map(drop).map_err(|it| refused(&it))
+    db.execute(&sql).map(drop).map_err(|error| refused(&error))
 }

@@ -49,11 +49,11 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             }
             Write::NotificationsRead(person, at) => {
                 let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
-                db.execute(&sql).map_err(|it| refused(&it))?;
+                db.execute(&sql).map_err(|error| refused(&error))?;
             }
             Write::MessageAdded(id, at) => {
                 let sql = Sql::new(MESSAGE_ADDED).bind(*at).bind(tenant).bind(*id);
-                if db.execute(&sql).map_err(|it| refused(&it))? == 0 {
+                if db.execute(&sql).map_err(|error| refused(&error))? == 0 {
                     return Err(CommitError::Stale);
                 }
             }
@@ -84,7 +84,7 @@ pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecor
         .bind(replay.sealed.as_slice())
         .bind(replay.created_at)
         .bind(replay.expires_at());
-    match db.execute(&sql).map_err(|it| refused(&it))? {
+    match db.execute(&sql).map_err(|error| refused(&error))? {
         0 => Err(CommitError::Replayed),
         _ => Ok(()),
     }
@@ -157,7 +157,7 @@ fn reporting(
     write(db, tenant, row)?;
     let id = EmployeeId::from_bytes(row.id());
     if row.seen().is_none() {
-        upkeep.new.extend(manager.map(|it| (id, it)));
+        upkeep.new.extend(manager.map(|manager| (id, manager)));
         return Ok(());
     }
     upkeep.start(db, tenant)?;

@@ -30,7 +30,7 @@ impl Gate {
     /// Waits until the gate is open.
     pub(crate) fn pass(&self) {
         let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(closed, |it| *it));
+        drop(self.opened.wait_while(closed, |is_closed| *is_closed));
     }
 
     fn close(&self) -> Closed<'_> {

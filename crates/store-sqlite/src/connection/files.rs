@@ -24,9 +24,9 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 pub(crate) fn make_private(path: &Path) -> Result<(), StorageError> {
     let cannot = |what: &str, path: &Path| {
         let what = format!("cannot {what} {}", path.display());
-        move |it: io::Error| StorageError::Unavailable(format!("{what}: {it}"))
+        move |error: io::Error| StorageError::Unavailable(format!("{what}: {error}"))
     };
-    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         folder_builder().create(folder).map_err(cannot("make", folder))?;
     }
     match new_file().open(path) {
@@ -34,8 +34,8 @@ pub(crate) fn make_private(path: &Path) -> Result<(), StorageError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(cannot("make", path)(error)),
     }
-    let beside = BESIDE.map(|it| PathBuf::from(format!("{}{it}", path.display())));
-    [path.to_owned()].iter().chain(&beside).for_each(|it| close_to_others(it));
+    let beside = BESIDE.map(|suffix| PathBuf::from(format!("{}{suffix}", path.display())));
+    [path.to_owned()].iter().chain(&beside).for_each(|path| close_to_others(path));
     Ok(())
 }
 

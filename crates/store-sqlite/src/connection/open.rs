@@ -137,14 +137,14 @@ impl Source {
     fn connect(&self, own: &str) -> Result<Db, StorageError> {
         planner_settings::keep();
         let connection = SqliteConnection::establish(&self.address)
-            .map_err(|it| StorageError::Unavailable(format!("cannot open {}: {it}", self.address)))?;
+            .map_err(|error| StorageError::Unavailable(format!("cannot open {}: {error}", self.address)))?;
         let mut db = Db::new(connection);
         // `busy_timeout` comes first: switching to the write-ahead log may already have to wait.
         let pragmas = format!(
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \
              PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
         );
-        db.batch(&pragmas).map_err(|it| failed(&it))?;
+        db.batch(&pragmas).map_err(|error| failed(&error))?;
         Ok(db)
     }
 }
@@ -165,9 +165,9 @@ fn read_in_mode(path: &str, mode: &str) -> Result<Db, StorageError> {
     let special = [('%', "%25"), ('?', "%3f"), ('#', "%23")];
     let path = special.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
     let opened = SqliteConnection::establish(&format!("file:{path}?{mode}"));
-    let mut db = Db::new(opened.map_err(|it| StorageError::Unavailable(format!("cannot open {path}: {it}")))?);
+    let mut db = Db::new(opened.map_err(|error| StorageError::Unavailable(format!("cannot open {path}: {error}")))?);
     let pragmas = format!("PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB};");
-    db.batch(&pragmas).map_err(|it| failed(&it))?;
+    db.batch(&pragmas).map_err(|error| failed(&error))?;
     Ok(db)
 }
 

@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn connections_share_no_lock_for_their_pages() {
         let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
-        let used = |it: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(it);
+        let used = |text: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(text);
         let options = ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0"];
-        assert_eq!(options.map(|it| db.number(used(it)).unwrap()), [0, 0, 1], "see .cargo/config.toml");
+        assert_eq!(options.map(|option| db.number(used(option)).unwrap()), [0, 0, 1], "see .cargo/config.toml");
     }
 }

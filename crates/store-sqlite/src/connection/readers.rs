@@ -93,7 +93,7 @@ pub(crate) fn stopped() -> StorageError {
 /// Executes reads until the queue is closed and empty.
 pub(crate) fn work(mut db: Db, reads: &Reads, gate: Option<Arc<RwLock<()>>>) {
     while let Some(read) = reads.take() {
-        let _gate = gate.as_ref().map(|it| it.read().unwrap_or_else(PoisonError::into_inner));
+        let _gate = gate.as_ref().map(|gate| gate.read().unwrap_or_else(PoisonError::into_inner));
         // A read that panics is answered by its dropped channel; the thread goes on.
         drop(catch_unwind(AssertUnwindSafe(|| read(&mut db))));
     }

@@ -40,17 +40,17 @@ impl<'r, R> Columns<'r, R> {
     where
         R: Row<'s, Sqlite>,
     {
-        self.value(SqliteType::Long, |it| Ok(it.read_long()))
+        self.value(SqliteType::Long, |value| Ok(value.read_long()))
     }
 }
 
 impl<'s, R: Row<'s, Sqlite>> Fetch for Columns<'_, R> {
     fn id(&mut self) -> Result<Option<[u8; 16]>, String> {
-        self.value(SqliteType::Binary, |it| id(it.read_blob()))
+        self.value(SqliteType::Binary, |value| id(value.read_blob()))
     }
 
     fn text(&mut self) -> Result<Option<String>, String> {
-        let text = self.value(SqliteType::Text, |it| Ok(it.read_text().to_owned()))?;
+        let text = self.value(SqliteType::Text, |value| Ok(value.read_text().to_owned()))?;
         self.size += text.as_ref().map_or(0, String::len);
         Ok(text)
     }
@@ -79,11 +79,11 @@ impl<'s, R: Row<'s, Sqlite>> Fetch for Columns<'_, R> {
     }
 
     fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String> {
-        self.value(SqliteType::Binary, |it| it.read_blob().chunks(ID_BYTES).map(id).collect())
+        self.value(SqliteType::Binary, |value| value.read_blob().chunks(ID_BYTES).map(id).collect())
     }
 
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String> {
-        let bytes = self.value(SqliteType::Binary, |it| Ok(it.read_blob().to_vec()))?;
+        let bytes = self.value(SqliteType::Binary, |value| Ok(value.read_blob().to_vec()))?;
         self.size += bytes.as_ref().map_or(0, Vec::len);
         Ok(bytes)
     }

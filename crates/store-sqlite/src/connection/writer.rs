@@ -143,7 +143,7 @@ impl Writer {
                 false => Some(tasks.take_waiting(MOST_AT_ONCE)),
             };
             let Some(waiting) = waiting else { return };
-            let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|it| it.is_long());
+            let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|waiting| waiting.is_long());
             long.extend(late);
             self.carry_out(group);
             self.carry_out(long.pop_front().into_iter().collect());
@@ -167,7 +167,7 @@ impl Writer {
 
     fn group(&mut self, mut group: Vec<Box<dyn Task>>) {
         let ended = {
-            let _gate = self.gate.as_ref().map(|it| it.write().unwrap_or_else(PoisonError::into_inner));
+            let _gate = self.gate.as_ref().map(|gate| gate.write().unwrap_or_else(PoisonError::into_inner));
             transaction(&mut self.db, &mut group)
         };
         for task in group {
@@ -180,7 +180,7 @@ impl Writer {
 }
 
 fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
-    let ended = begin_to_commit(db, group).map_err(|it| it.to_string());
+    let ended = begin_to_commit(db, group).map_err(|error| error.to_string());
     if let Err(reason) = &ended {
         tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
         // Fails if SQLite has already rolled back by itself.
@@ -215,7 +215,7 @@ fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
 }
 
 fn run(db: &mut Db, text: &'static str) -> Result<(), StorageError> {
-    db.execute(&Sql::new(text)).map(drop).map_err(|it| failed(&it))
+    db.execute(&Sql::new(text)).map(drop).map_err(|error| failed(&error))
 }
 
 /// Runs a task. Returns `false` if its writes are to be rolled back, also after a panic.

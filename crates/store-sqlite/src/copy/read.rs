@@ -20,7 +20,7 @@ pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<Cell>>) ->
         sender.end_blocking(read);
     };
     let started = Builder::new().name("candor-copy".to_owned()).spawn(work);
-    started.map_err(|it| StorageError::Unavailable(format!("no thread: {it}")))?;
+    started.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?;
     Ok(stream)
 }
 
@@ -31,11 +31,12 @@ fn send_all(db: &mut Db, table: &CopyTable, after: Option<Vec<Cell>>, sender: &m
 }
 
 fn statement(table: &CopyTable, after: Option<Vec<Cell>>) -> Sql {
-    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
-    let key: Vec<_> = table.key_columns().map(|it| it.name).collect();
+    let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+    let key: Vec<_> = table.key_columns().map(|column| column.name).collect();
     let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
-    let behind =
-        after.as_ref().map_or(String::new(), |it| format!(" WHERE ({key}) > ({})", vec!["?"; it.len()].join(", ")));
+    let behind = after
+        .as_ref()
+        .map_or(String::new(), |cells| format!(" WHERE ({key}) > ({})", vec!["?"; cells.len()].join(", ")));
     Sql::new(format!("SELECT {columns} FROM {name}{behind} ORDER BY {key}")).bind_all(after.unwrap_or_default())
 }
 

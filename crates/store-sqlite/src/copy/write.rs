@@ -34,7 +34,7 @@ pub(super) fn progress(db: &mut Db) -> Read<Option<CopyProgress>> {
 /// Creates the progress table and records the first entry.
 pub(super) fn begin(db: &mut Db, first: (String, String)) -> Read<()> {
     in_transaction(db, |db| {
-        db.batch(BEGIN).map_err(|it| failed(&it))?;
+        db.batch(BEGIN).map_err(|error| failed(&error))?;
         write_down(db, &first)
     })
 }
@@ -68,11 +68,11 @@ pub(super) fn accept(db: &mut Db) -> Read<()> {
         "PRAGMA synchronous = full; BEGIN; {TO_BE_INDEXED}; DROP TABLE copy_progress; COMMIT; \
          PRAGMA wal_checkpoint(TRUNCATE);"
     );
-    db.batch(&text).map_err(|it| failed(&it))
+    db.batch(&text).map_err(|error| failed(&error))
 }
 
 fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
-    let columns: Vec<_> = table.columns.iter().map(|it| it.name).collect();
+    let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     let places = vec!["?"; columns.len()].join(", ");
     let text: Arc<str> = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, columns.join(", ")).into();
     let mut positions = match table.position() {
@@ -98,7 +98,7 @@ fn write_down(db: &mut Db, (name, value): &(String, String)) -> Read<()> {
 }
 
 fn run(db: &mut Db, sql: &Sql) -> Read<()> {
-    db.execute(sql).map(drop).map_err(|it| failed(&it))
+    db.execute(sql).map(drop).map_err(|error| failed(&error))
 }
 
 fn in_transaction(db: &mut Db, work: impl FnOnce(&mut Db) -> Read<()>) -> Read<()> {

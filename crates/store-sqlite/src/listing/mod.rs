@@ -38,9 +38,9 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
             Ok(((key(row, it)?, found.id), found))
         })?);
     }
-    let is_descending = listings.iter().any(|it| it.descending);
+    let is_descending = listings.iter().any(|listing| listing.descending);
     all.sort_by(|(a, _), (b, _)| if is_descending { b.cmp(a) } else { a.cmp(b) });
-    all.truncate(listings.first().map_or(0, |it| usize::from(it.limit) + 1));
+    all.truncate(listings.first().map_or(0, |listing| usize::from(listing.limit) + 1));
     Ok(all.into_iter().map(|(_, found)| found).collect())
 }
 
@@ -48,14 +48,14 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
 fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
     let Column { name, kind, .. } = listing.sort;
     let key = match kind {
-        Type::Time => row.time().map(|it| it.map(Key::Time)),
-        Type::Date => row.date().map(|it| it.map(Key::Date)),
-        Type::Text => row.text().map(|it| it.map(Key::Text)),
-        Type::Int => row.int().map(|it| it.map(Key::Rank)),
+        Type::Time => row.time().map(|time| time.map(Key::Time)),
+        Type::Date => row.date().map(|date| date.map(Key::Date)),
+        Type::Text => row.text().map(|text| text.map(Key::Text)),
+        Type::Int => row.int().map(|number| number.map(Key::Rank)),
         Type::Id | Type::Flag | Type::Ids | Type::Bytes => Err(format!("nothing is ordered by {kind:?}")),
     };
     let corrupt = |reason| StorageError::Corrupt { table: listing.table().name, column: name, reason };
-    key.and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt)
+    key.and_then(|key| key.ok_or_else(|| "null".to_owned())).map_err(corrupt)
 }
 
 /// Returns the first rows of each run, one run after the other: as many as a page has, plus one more if there
@@ -97,7 +97,8 @@ pub(crate) type Run<'l> = Option<(&'static str, &'l Cell)>;
 
 /// Returns the runs of a list.
 pub(crate) fn runs(listing: &Listing) -> impl Iterator<Item = Run<'_>> {
-    let of_values = listing.runs.iter().flat_map(|(column, values)| values.iter().map(|it| Some((column.name, it))));
+    let of_values =
+        listing.runs.iter().flat_map(|(column, values)| values.iter().map(|value| Some((column.name, value))));
     listing.runs.is_none().then_some(None).into_iter().chain(of_values)
 }
 

@@ -40,7 +40,7 @@ impl SqliteStore {
         read: impl Fn(&mut Db, &[Listing]) -> Result<T, StorageError> + Send + Sync + 'static,
     ) -> Result<T, StorageError> {
         let (read, listings): (_, Arc<[Listing]>) = (Arc::new(read), listings.into());
-        if listings.iter().all(|it| AccessPath::of(it).is_answered()) {
+        if listings.iter().all(|listing| AccessPath::of(listing).is_answered()) {
             let are_large = listings
                 .first()
                 .is_some_and(|list| self.row_sizes.are_large(tenant, list.table(), usize::from(list.limit) + 1));

@@ -51,7 +51,7 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) ->
     for job in &claimed.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
         let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
-        db.execute(&sql).map_err(|it| failed(&it))?;
+        db.execute(&sql).map_err(|error| failed(&error))?;
     }
     Ok(claimed)
 }

@@ -59,7 +59,7 @@ pub(crate) fn enqueue(
     lease: Option<Lease>,
     committed: &mut Committed,
 ) -> Result<(), CommitError> {
-    jobs.iter().try_for_each(|it| add(db, tenant, it, lease, committed))
+    jobs.iter().try_for_each(|job| add(db, tenant, job, lease, committed))
 }
 
 /// Queues a delivery, unless it is queued already.
@@ -80,9 +80,9 @@ fn add(
         .bind(job.origin.word())
         .bind(job.delivery_id.map_or(Value::Null, Value::from))
         .bind(job.first_due_at)
-        .bind(lease.map_or(Value::Null, |it| it.worker.0.into()))
-        .bind(lease.map_or(Value::Null, |it| it.until.into()));
-    let added = db.execute(&sql).map_err(|it| refused(&it))? > 0;
+        .bind(lease.map_or(Value::Null, |lease| lease.worker.0.into()))
+        .bind(lease.map_or(Value::Null, |lease| lease.until.into()));
+    let added = db.execute(&sql).map_err(|error| refused(&error))? > 0;
     if !added && job.delivery_id.is_some() {
         return Err(CommitError::Stale);
     }
@@ -106,11 +106,11 @@ pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: 
         let sql = Sql::new(BRING_FORWARD)
             .bind(at)
             .bind(delivery.map_or(Value::Null, Value::from))
-            .bind(attempt.map_or(Value::Null, |it| i64::from(it).into()))
+            .bind(attempt.map_or(Value::Null, |number| i64::from(number).into()))
             .bind(tenant)
             .bind(it.webhook_id)
             .bind(it.event_id);
-        let changed = db.execute(&sql).map_err(|it| refused(&it))?;
+        let changed = db.execute(&sql).map_err(|error| refused(&error))?;
         if changed == 0 && it.promised.is_some() {
             return Err(CommitError::Stale);
         }
@@ -120,13 +120,13 @@ pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: 
 
 /// Resets the failure streak of a subscription.
 pub(crate) fn reset_streak(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
-    db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|it| refused(&it))
+    db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|error| refused(&error))
 }
 
 /// Removes a subscription if it has the version `seen`. Its queued deliveries are dropped by the worker that
 /// claims them.
 pub(crate) fn remove(db: &mut Db, tenant: Tenant, id: WebhookId, seen: Version) -> Result<(), CommitError> {
-    match db.execute(&Sql::new(REMOVE).bind(tenant).bind(id).bind(seen.0)).map_err(|it| refused(&it))? {
+    match db.execute(&Sql::new(REMOVE).bind(tenant).bind(id).bind(seen.0)).map_err(|error| refused(&error))? {
         0 => Err(CommitError::Stale),
         _ => Ok(()),
     }

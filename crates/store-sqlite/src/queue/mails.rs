@@ -64,7 +64,7 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Res
     let keys: Vec<MailKey> = db.rows(due.bind(now).bind(i64::from(most)), key)?;
     for (tenant, id) in &keys {
         let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
-        db.execute(&sql).map_err(|it| failed(&it))?;
+        db.execute(&sql).map_err(|error| failed(&error))?;
     }
     Ok(keys)
 }
@@ -85,11 +85,11 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
         MailResult::Changed(it) => Some(Row::seen(it.value, it.version)),
         MailResult::Released => None,
     };
-    let seen = row.as_ref().and_then(|it| it.seen).map(|it| it.0);
+    let seen = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
     let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(seen.map_or(Value::Null, Value::from));
-    let held = db.execute(&sql).map_err(|it| failed(&it))? > 0;
+    let held = db.execute(&sql).map_err(|error| failed(&error))? > 0;
     if let (true, Some(row)) = (held, row) {
-        table::write(db, tenant, &AnyRow::of(&row)).map_err(|it| match it {
+        table::write(db, tenant, &AnyRow::of(&row)).map_err(|cause| match cause {
             CommitError::Storage(error) => error,
             other @ (CommitError::Stale
             | CommitError::Taken(_)

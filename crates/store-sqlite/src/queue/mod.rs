@@ -89,7 +89,7 @@ pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -
 /// Removes log entries from before a time.
 pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, StorageError> {
     let removed = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
-    removed.map(|it| it as u64).map_err(|it| failed(&it))
+    removed.map(|count| count as u64).map_err(|error| failed(&error))
 }
 
 /// Returns length and age of the queue.

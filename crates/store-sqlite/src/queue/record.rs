@@ -38,7 +38,7 @@ pub(crate) fn record(
     }
     for (queue, delta) in health {
         let Some(streak) = add(db, *queue, delta)? else { continue };
-        recorded.streaks.retain(|(it, _)| it != queue);
+        recorded.streaks.retain(|(streak, _)| streak != queue);
         recorded.streaks.push((*queue, streak));
     }
     Ok(recorded)
@@ -84,14 +84,14 @@ fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError
 
 fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
     let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
-    let changed = db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|it| failed(&it))?;
+    let changed = db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|error| failed(&error))?;
     Ok(changed > 0)
 }
 
 fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
     let text = db.statements(Delivery::TABLE).insert();
     let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells()?);
-    db.execute(&sql).map(drop).map_err(|it| failed(&it))
+    db.execute(&sql).map(drop).map_err(|error| failed(&error))
 }
 
 /// Adds a delta. Returns the streak, or `None` if the subscription is gone.

@@ -38,7 +38,7 @@ impl Everyone for SqliteStore {
         let touch = move |db: &mut Db| {
             for (organization, key, at) in used {
                 let sql = Sql::new(TOUCH).bind(at).bind(Tenant::live(organization)).bind(key);
-                db.execute(&sql).map_err(|it| failed(&it))?;
+                db.execute(&sql).map_err(|error| failed(&error))?;
             }
             Ok(())
         };
@@ -52,7 +52,7 @@ fn organizations(db: &mut Db, after: Option<OrganizationId>, limit: u16) -> Read
     let text = format!(
         "SELECT {columns} FROM organizations WHERE tenant_id = id AND tenant_id > ? ORDER BY tenant_id LIMIT ?"
     );
-    let after = after.map_or([0; 16], |it| it.to_bytes());
+    let after = after.map_or([0; 16], |id| id.to_bytes());
     db.rows(Sql::new(text).bind(after).bind(i64::from(limit)), table::value)
 }
 

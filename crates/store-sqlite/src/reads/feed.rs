@@ -61,7 +61,9 @@ pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageErr
     let shown = events.last().map(|(event, rank)| Position { key: Key::Rank(*rank), id: event.id.to_bytes() });
     let more = is_full || end.is_some();
     let next = match wanted.most {
-        Some(_) if !is_full => end.map_or_else(|| db.first(Sql::new(LAST).bind(*tenant), place), |it| Ok(Some(it)))?,
+        Some(_) if !is_full => {
+            end.map_or_else(|| db.first(Sql::new(LAST).bind(*tenant), place), |row| Ok(Some(row)))?
+        }
         _ => shown,
     };
     Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(after), more })
@@ -72,7 +74,7 @@ pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageErr
 fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
     let found = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
-    Ok(found.map_or_else(|| place.clone(), |it| Position { key: Key::Rank(it), id: place.id }))
+    Ok(found.map_or_else(|| place.clone(), |number| Position { key: Key::Rank(number), id: place.id }))
 }
 
 /// Returns a position before all events from `at` or later. It belongs to an event so much older that it was
@@ -92,14 +94,14 @@ fn statement(db: &mut Db, wanted: &Wanted, after: Option<&Position>, end: Option
     let since = if let FeedStart::Since(at) = wanted.start { at.max(wanted.oldest) } else { wanted.oldest };
     draft.with(" AND created_at >= ", since);
     if !wanted.kinds.is_empty() {
-        draft.any_of(" AND type", wanted.kinds.iter().map(|it| it.word()));
+        draft.any_of(" AND type", wanted.kinds.iter().map(|kind| kind.word()));
     }
     draft.with(" ORDER BY position LIMIT ", i64::from(wanted.limit) + 1);
     draft.finish()
 }
 
 fn rank(place: Option<&Position>) -> i64 {
-    match place.map(|it| &it.key) {
+    match place.map(|position| &position.key) {
         Some(Key::Rank(rank)) => *rank,
         Some(Key::Time(_) | Key::Date(_) | Key::Text(_) | Key::Scored(..)) | None => 0,
     }
@@ -108,7 +110,7 @@ fn rank(place: Option<&Position>) -> i64 {
 fn place(row: &mut dyn Fetch) -> Result<Position, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
     let rank = row.int().map_err(corrupt("position"))?.unwrap_or_default();
-    let id = row.id().and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
+    let id = row.id().and_then(|id| id.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     Ok(Position { key: Key::Rank(rank), id })
 }
 

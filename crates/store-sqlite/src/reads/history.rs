@@ -83,7 +83,7 @@ impl History for SqliteStore {
         // One transaction each, so that writers do not wait for all of them.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
-            swept += writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|it| failed(&it))).await? as u64;
+            swept += writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|error| failed(&error))).await? as u64;
         }
         Ok(swept)
     }
@@ -92,10 +92,10 @@ impl History for SqliteStore {
 fn answer(row: &mut dyn Fetch) -> Result<StoredAnswer, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "replays", column, reason };
     let absent = || "null".to_owned();
-    let fingerprint = row.bytes().and_then(|it| it.ok_or_else(absent)).map_err(corrupt("fingerprint"))?;
+    let fingerprint = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("fingerprint"))?;
     let fingerprint = fingerprint.try_into().map_err(|_| corrupt("fingerprint")("not 32 bytes".to_owned()))?;
-    let status = row.int().and_then(|it| it.ok_or_else(absent)).map_err(corrupt("status"))?;
+    let status = row.int().and_then(|number| number.ok_or_else(absent)).map_err(corrupt("status"))?;
     let status = u16::try_from(status).map_err(|_| corrupt("status")(format!("unexpected value {status}")))?;
-    let sealed = row.bytes().and_then(|it| it.ok_or_else(absent)).map_err(corrupt("sealed"))?;
+    let sealed = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("sealed"))?;
     Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
 }

@@ -19,7 +19,7 @@ use crate::{SqliteStore, table};
 #[async_trait]
 impl People for SqliteStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
-        let people: Vec<_> = people.iter().map(|it| it.to_bytes()).collect();
+        let people: Vec<_> = people.iter().map(|person| person.to_bytes()).collect();
         self.read(tenant, move |db| lines::above(db, tenant, people)).await
     }
 

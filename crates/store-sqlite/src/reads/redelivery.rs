@@ -42,7 +42,7 @@ pub(crate) fn events(
         draft.with(" AND e.id > ", range.above).with(" AND e.id < ", range.below);
     }
     draft.with(" AND e.created_at >= ", which.since).with(" AND e.created_at < ", which.until);
-    draft.any_of(" AND e.type", which.types.iter().map(|it| it.word()));
+    draft.any_of(" AND e.type", which.types.iter().map(|event_type| event_type.word()));
     draft.with(" AND NOT EXISTS (SELECT 1 FROM delivery_jobs j WHERE j.tenant_id = ", tenant);
     draft.with(" AND j.webhook_id = ", webhook).add(" AND j.event_id = e.id");
     // A parked delivery has no due time.
@@ -71,7 +71,7 @@ struct Range {
 impl Range {
     fn new(which: &Again, after: Option<EventId>) -> Self {
         let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
-        let above = after.map_or(since, |it| since.max(it.to_bytes()));
+        let above = after.map_or(since, |id| since.max(id.to_bytes()));
         Self { above, below: first_id(which.until.millis().saturating_add(APART_MILLIS)) }
     }
 }
@@ -104,7 +104,7 @@ fn next_failed(
     behind: impl Fn(&mut Draft) -> &mut Draft,
 ) {
     draft.add("SELECT min(event_id) FROM (");
-    let failures = Status::ALL.iter().filter(|it| **it != Status::Success);
+    let failures = Status::ALL.iter().filter(|status| **status != Status::Success);
     for (number, status) in failures.enumerate() {
         draft
             .add(if number == 0 { "" } else { " UNION ALL " })
@@ -120,7 +120,7 @@ fn next_failed(
 
 fn event(row: &mut dyn Fetch) -> Result<Resend, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
-    let id = row.id().and_then(|it| it.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
+    let id = row.id().and_then(|id| id.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     let word = row.text().map_err(corrupt("type"))?.unwrap_or_default();
     let kind = EventType::from_word(&word).map_err(|_| corrupt("type")(format!("unexpected value {word:?}")))?;
     let is_queued = row.int().map_err(corrupt("id"))?.unwrap_or_default() > 0;

@@ -40,7 +40,7 @@ impl Upkeep for SqliteStore {
 
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         writer::ask(&self.tasks, move |db| {
-            db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|it| failed(&it))?;
+            db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|error| failed(&error))?;
             add(db, &key, 0)
         })
         .await
@@ -62,7 +62,7 @@ impl Upkeep for SqliteStore {
     }
 
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        let probe = move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|it| failed(&it));
+        let probe = move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| failed(&error));
         writer::ask(&self.tasks, probe).await
     }
 }
@@ -92,7 +92,7 @@ fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) ->
     let gone = change(db, tenant, format!("DELETE FROM {name} WHERE {}", some("")), most)?;
     if gone > 0 && name == "reporting_lines" {
         let sql = Sql::new(TREE_CHANGED).bind(tenant);
-        db.execute(&sql).map_err(|it| refused(&it))?;
+        db.execute(&sql).map_err(|error| refused(&error))?;
     }
     Ok(gone)
 }
@@ -100,7 +100,7 @@ fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) ->
 /// Changes at most `most` rows of a tenant and returns their number.
 fn change(db: &mut Db, tenant: Tenant, text: String, most: u32) -> Emptied {
     let sql = Sql::new(text).bind(tenant).bind(i64::from(most));
-    db.execute(&sql).map(|it| it as u64).map_err(|it| refused(&it))
+    db.execute(&sql).map(|rows| rows as u64).map_err(|error| refused(&error))
 }
 
 fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {
@@ -110,7 +110,7 @@ fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {
         .bind(key.sealed.as_slice())
         .bind(key.recorded_at)
         .bind(i64::try_from(seen).unwrap_or(i64::MAX));
-    db.execute(&sql).map(drop).map_err(|it| failed(&it))
+    db.execute(&sql).map(drop).map_err(|error| failed(&error))
 }
 
 /// Returns the master keys that sealed data in the database.

@@ -104,7 +104,7 @@ pub(crate) fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Result<
     wanted.dedup();
     let mut found = Vec::with_capacity(wanted.len());
     for (tenant, id) in wanted {
-        found.extend(table::one::<Event>(db, tenant, id.to_bytes())?.map(|it| (tenant, it)));
+        found.extend(table::one::<Event>(db, tenant, id.to_bytes())?.map(|event| (tenant, event)));
     }
     Ok(found)
 }

@@ -48,8 +48,8 @@ async fn what_fails_in_a_group_takes_back_only_itself() {
     assert!(results[0].is_ok() && results[2].is_ok());
     assert!(matches!(results[1], Err(CommitError::Taken(Unique::EmployeeEmail))), "{:?}", results[1]);
     let there = store.rows::<Employee>(tenant, &[first.id, second.id, third.id, twin.id]).await.unwrap();
-    let mut there: Vec<_> = there.into_iter().map(|it| it.value).collect();
-    there.sort_by_key(|it| it.id);
+    let mut there: Vec<_> = there.into_iter().map(|row| row.value).collect();
+    there.sort_by_key(|row| row.id);
     assert_eq!(there, [first, third]);
     let count = Sql::new("SELECT count(*) FROM search_pending");
     let indexed = writer::ask(&store.tasks, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
@@ -83,7 +83,7 @@ async fn a_lost_transaction_is_not_answered_as_saved() {
     let saved = store.commit(tenant, make.change(vec![new(&lost)]));
     // SQLite does the same when the disk is full.
     let rollback = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
-        db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|it| StorageError::Failed(it.to_string()))
+        db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|error| StorageError::Failed(error.to_string()))
     });
     let (saved, rollback, ()) = tokio::join!(saved, rollback, async { drop(held) });
     assert!(matches!(saved, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{saved:?}");
@@ -102,7 +102,7 @@ async fn a_commit_whose_caller_is_gone_is_still_carried_out() {
     assert!(store.commit(tenant, make.change(vec![new(&dropped)])).now_or_never().is_none());
     drop(held);
     store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
-    assert_eq!(store.row::<Employee>(tenant, dropped.id).await.unwrap().map(|it| it.value), Some(dropped));
+    assert_eq!(store.row::<Employee>(tenant, dropped.id).await.unwrap().map(|row| row.value), Some(dropped));
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn a_store_that_closes_carries_out_what_waits() {
     drop(held);
     drop(store);
     let store = Arc::new(SqliteStore::open(&options).unwrap());
-    assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
+    assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|row| row.value), Some(person));
 }
 
 /// A long change set waits before a short one that saves the same email. The short one goes first, so the
@@ -126,7 +126,7 @@ async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(number));
     let (tenant, person) = (make.tenant(), make.employee());
     let twin = Employee { email: person.email.clone(), ..make.employee() };
-    let many: Vec<_> = (1..writes).map(|_| make.employee()).chain([twin]).map(|it| new(&it)).collect();
+    let many: Vec<_> = (1..writes).map(|_| make.employee()).chain([twin]).map(|person| new(&person)).collect();
     let mut change = make.change(many);
     change.events = (0..events).map(|_| make.event(EventType::EmployeeCreated)).collect();
     let held = hold(&store);
@@ -135,7 +135,7 @@ async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
     let (long, short, ()) = tokio::join!(long, short, async { drop(held) });
     assert!(short.is_ok(), "{short:?}");
     assert!(matches!(long, Err(CommitError::Taken(Unique::EmployeeEmail))), "{long:?}");
-    assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|it| it.value), Some(person));
+    assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|row| row.value), Some(person));
     store.commit(tenant, make.change(vec![new(&make.employee())])).await.unwrap();
 }
 

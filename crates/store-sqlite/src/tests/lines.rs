@@ -23,8 +23,8 @@ fn plan(db: &mut Db, sql: Sql) -> String {
 fn nobody_but_those_in_question_is_read() {
     let (mut db, make) = (database(), Fixtures::new(1));
     let (tenant, people) = (make.tenant(), [(); 5].map(|()| make.employee().id));
-    let pairs: Vec<_> = people.windows(2).map(|it| (it[0], it[1])).collect();
-    for sql in [managers(tenant, &people.map(|it| it.to_bytes())), beginnings(tenant, &pairs)] {
+    let pairs: Vec<_> = people.windows(2).map(|person| (person[0], person[1])).collect();
+    for sql in [managers(tenant, &people.map(|person| person.to_bytes())), beginnings(tenant, &pairs)] {
         let plan = plan(&mut db, sql);
         assert!(plan.contains("SEARCH e USING INDEX sqlite_autoindex_employees_1 (tenant_id=? AND id=?)"), "{plan}");
         assert!(!plan.contains("employees_by"), "{plan}");
@@ -39,9 +39,11 @@ fn many_new_people_have_lines_to_everybody_above_them() {
     for it in 1..150 {
         people.push(Employee { manager_id: Some(people[it / 3].id), ..make.employee() });
     }
-    let new = |it: &Employee| Write::employee(&Row::new(it.clone()), it.manager_id.map(|_| Lines { seen: None }));
+    let new = |employee: &Employee| {
+        Write::employee(&Row::new(employee.clone()), employee.manager_id.map(|_| Lines { seen: None }))
+    };
     save(&mut db, &make, tenant, people.iter().map(new).collect());
-    let managers: HashMap<_, _> = people.iter().filter_map(|it| Some((it.id, it.manager_id?))).collect();
+    let managers: HashMap<_, _> = people.iter().filter_map(|person| Some((person.id, person.manager_id?))).collect();
     let mut depths = 0;
     for it in &people {
         let mut at = it.id;
@@ -53,6 +55,6 @@ fn many_new_people_have_lines_to_everybody_above_them() {
     assert_eq!(db.number(Sql::new("SELECT count(*) FROM reporting_lines")).unwrap(), depths);
     let found = above(&mut db, tenant, vec![people[149].id.to_bytes()]).unwrap();
     assert!(found.lines.len() > 3 && found.lines.iter().all(|(person, manager)| managers[person] == *manager));
-    let all = above(&mut db, tenant, people.iter().map(|it| it.id.to_bytes()).collect()).unwrap();
+    let all = above(&mut db, tenant, people.iter().map(|person| person.id.to_bytes()).collect()).unwrap();
     assert_eq!(all.lines.into_iter().collect::<HashMap<_, _>>(), managers);
 }

@@ -38,14 +38,14 @@ fn team() -> Team {
     let tenant = make.tenant();
     let mut people: Vec<EmployeeId> = vec![];
     for number in 0..30_usize {
-        let manager_id = number.checked_sub(1).map(|it| people[it / 3]);
+        let manager_id = number.checked_sub(1).map(|index| people[index / 3]);
         let person = Employee { manager_id, ..make.employee() };
         people.push(person.id);
         save(&mut db, &make, tenant, vec![joins(person)]);
     }
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
-    let tags: Vec<_> = attributes.iter().map(|it| it.id).collect();
-    save(&mut db, &make, tenant, attributes.into_iter().map(|it| Write::put(&Row::new(it))).collect());
+    let tags: Vec<_> = attributes.iter().map(|attribute| attribute.id).collect();
+    save(&mut db, &make, tenant, attributes.into_iter().map(|attribute| Write::put(&Row::new(attribute))).collect());
     for number in 0..600_usize {
         let plain = make.observation(people[number * 7 % 30]);
         let it = Observation {
@@ -101,14 +101,14 @@ fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
             })
         })
     });
-    for (filter, (_, sort)) in filters.flat_map(|it| Observation::sorts().map(move |sort| (it.clone(), sort))) {
+    for (filter, (_, sort)) in filters.flat_map(|filter| Observation::sorts().map(move |sort| (filter.clone(), sort))) {
         let mut after = None;
         // Three pages, so that most of them start after a cursor.
         for _ in 0..3 {
             let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
             let mut pages = sources(&listing).into_iter().map(|source| {
                 let mut rows = rows_from(&mut db, tenant, &listing, &source, value::<Observation>).unwrap();
-                let place = |it: &Observation| (it.key(sort.by), it.id);
+                let place = |observation: &Observation| (observation.key(sort.by), observation.id);
                 rows.sort_by(|a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
                 rows.truncate(11);
                 (rows, source)
@@ -117,7 +117,7 @@ fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
             for (rows, source) in pages {
                 assert_eq!(rows, first, "{source:?} {filter:?} {sort:?}");
             }
-            after = first.get(9).map(|it| Position { key: it.key(sort.by).unwrap(), id: it.id.to_bytes() });
+            after = first.get(9).map(|row| Position { key: row.key(sort.by).unwrap(), id: row.id.to_bytes() });
         }
     }
 }
@@ -209,7 +209,7 @@ fn a_page_of_observations_is_read_in_the_order_of_an_index() {
     let below = observations(&filter, sort, &page);
     for source in sources(&below) {
         let steps = plan(&mut db, tenant, &below, &source);
-        let uses = |index: &str| steps.iter().any(|it| it.contains(index));
+        let uses = |index: &str| steps.iter().any(|step| step.contains(index));
         assert_eq!(uses("observations_by_employee"), source.is_gathered(), "{source:?} {steps:?}");
         assert_eq!(uses("observations_by_date"), !source.is_gathered(), "{source:?} {steps:?}");
         assert!(source.is_gathered() || !uses("TEMP B-TREE"), "{source:?} {steps:?}");

@@ -25,12 +25,12 @@ struct Index {
 
 fn read(store: &str) -> Schema {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store);
-    let mut migrations: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut migrations: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     migrations.sort();
     let mut schema = Schema::default();
     for migration in migrations {
         let text = std::fs::read_to_string(migration.join("up.sql")).unwrap();
-        let lines = text.lines().map(str::trim).filter(|it| !it.starts_with("--"));
+        let lines = text.lines().map(str::trim).filter(|text| !text.starts_with("--"));
         for statement in lines.collect::<Vec<_>>().join(" ").split(';') {
             schema.add(statement.trim());
         }
@@ -46,8 +46,8 @@ impl Schema {
             let (table, rest) = rest.split_once(" (").unwrap();
             let body = &rest[..rest.rfind(')').unwrap()];
             // The clauses behind the columns may contain brackets.
-            let body = [") WITH", ") PARTITION"].iter().fold(body, |it, end| it.split(end).next().unwrap());
-            parts(body).into_iter().for_each(|it| self.part(table, it));
+            let body = [") WITH", ") PARTITION"].iter().fold(body, |text, end| text.split(end).next().unwrap());
+            parts(body).into_iter().for_each(|part| self.part(table, part));
         } else if let Some(rest) = statement.strip_prefix("ALTER TABLE ") {
             if let Some((table, column)) = rest.split_once(" ADD COLUMN ") {
                 self.part(table, column);
@@ -60,8 +60,8 @@ impl Schema {
             let (table, rest) = rest.split_once(" (").unwrap();
             // PostgreSQL has some indexes only on the default partition.
             let table = table.strip_suffix("_default").unwrap_or(table);
-            let columns = rest.split(')').next().unwrap().split(',').map(|it| it.trim().to_owned()).collect();
-            let rows = rest.split_once(" WHERE ").map(|(_, it)| it.to_owned());
+            let columns = rest.split(')').next().unwrap().split(',').map(|part| part.trim().to_owned()).collect();
+            let rows = rest.split_once(" WHERE ").map(|(_, condition)| condition.to_owned());
             let it = Index { unique: before.contains("UNIQUE"), table: table.to_owned(), columns, rows };
             let known = self.indexes.insert(name.to_owned(), it);
             assert_eq!(known, None, "{name} is there twice");
@@ -69,7 +69,7 @@ impl Schema {
     }
 
     fn part(&mut self, table: &str, part: &str) {
-        if ["CONSTRAINT ", "PRIMARY KEY ", "UNIQUE "].iter().any(|it| part.starts_with(it)) {
+        if ["CONSTRAINT ", "PRIMARY KEY ", "UNIQUE "].iter().any(|name| part.starts_with(name)) {
             self.constraints.insert((table.to_owned(), part.to_owned()));
             return;
         }
@@ -125,13 +125,14 @@ fn both_stores_have_the_same_constraints() {
 fn both_stores_have_the_same_indexes() {
     let (sqlite, postgres) = (read("sqlite"), read("postgres"));
     assert!(sqlite.indexes.len() > 20, "{sqlite:?}");
-    let names = |it: &Schema| it.indexes.keys().cloned().collect::<Vec<_>>();
+    let names = |schema: &Schema| schema.indexes.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&sqlite), names(&postgres));
     for (name, one) in &sqlite.indexes {
         let other = &postgres.indexes[name];
         // One store may add columns to make an index covering.
         let both = one.columns.len().min(other.columns.len());
-        let shown = |it: &Index| (it.unique, it.table.clone(), it.columns[..both].to_vec(), it.rows.clone());
+        let shown =
+            |index: &Index| (index.unique, index.table.clone(), index.columns[..both].to_vec(), index.rows.clone());
         assert_eq!(shown(one), shown(other), "{name}");
     }
 }
@@ -161,7 +162,9 @@ fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
     }
     /// Tables without a tenant.
     const NOBODYS: [&str; 3] = ["master_keys", "write_probes", "recipient_mails"];
-    for (table, constraint) in schema.constraints.iter().filter(|(it, _)| !NOBODYS.contains(&it.as_str())) {
+    for (table, constraint) in
+        schema.constraints.iter().filter(|(constraint, _)| !NOBODYS.contains(&constraint.as_str()))
+    {
         let columns = constraint.split_once('(').unwrap().1;
         assert!(columns.starts_with("tenant_id"), "{table}: {constraint}");
     }

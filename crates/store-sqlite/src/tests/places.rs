@@ -34,7 +34,7 @@ async fn a_closed_store_is_one_file() {
     store.commit(make.tenant(), make.change(vec![Write::employee(&Row::new(make.employee()), None)])).await.unwrap();
     drop(store);
     let names: Vec<_> =
-        std::fs::read_dir(folder.path().join("data")).unwrap().map(|it| it.unwrap().file_name()).collect();
+        std::fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["candor.db"]);
 }
 
@@ -105,8 +105,8 @@ async fn a_position_in_the_feed_is_never_used_again() {
     store.commit(tenant, change()).await.unwrap();
     let after = store.feed(tenant, &FeedFilter::default(), always, &before.next.clone().into(), 10).await.unwrap();
     assert_eq!(after.events.len(), 2);
-    let rank = |it: Option<Position>| {
-        let Some(Position { key: Key::Rank(rank), .. }) = it else { panic!("{it:?}") };
+    let rank = |position: Option<Position>| {
+        let Some(Position { key: Key::Rank(rank), .. }) = position else { panic!("{position:?}") };
         rank
     };
     assert_eq!((rank(before.next), rank(after.next)), (2, 4));

@@ -91,7 +91,7 @@ fn declared_columns_have_name_type_and_nullability() {
         let text = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk";
         let key = db.rows(Sql::new(text).bind(table.name), |row| Ok(row.text().unwrap().unwrap())).unwrap();
         // Events are told apart by their position alone here, and shared positions by the rest.
-        let known: Vec<_> = table.key_columns().map(|it| it.name).take(key.len()).collect();
+        let known: Vec<_> = table.key_columns().map(|column| column.name).take(key.len()).collect();
         assert_eq!(key, known, "{}", table.name);
     }
 }
@@ -104,7 +104,8 @@ fn tables() -> impl Iterator<Item = &'static Table> {
 fn tables_have_the_columns_of_their_rows() {
     let mut db = database();
     for table in tables() {
-        let mut wanted: Vec<_> = table.read().chain(table.derived).map(|it| (it.name, stored_as(it.kind))).collect();
+        let mut wanted: Vec<_> =
+            table.read().chain(table.derived).map(|table| (table.name, stored_as(table.kind))).collect();
         // The queue is read across all tenants, so its rows name their own.
         wanted.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
         wanted.extend(table.versioned.then_some(("version", "INTEGER")));
@@ -136,7 +137,7 @@ fn indexes(db: &mut Db, which: &'static str, table: &str) -> Vec<Vec<String>> {
     };
     let all: Vec<Vec<String>> = names.into_iter().map(columns).collect();
     all.into_iter()
-        .filter_map(|it| Some(it.split_first().filter(|(first, _)| *first == "tenant_id")?.1.to_vec()))
+        .filter_map(|columns| Some(columns.split_first().filter(|(first, _)| *first == "tenant_id")?.1.to_vec()))
         .collect()
 }
 
@@ -155,7 +156,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
             assert!(is_there, "{}: {declared:?}", table.name);
         }
         // By the id a row is looked up, and no list is led.
-        for it in found.iter().filter(|it| *it != &["id"]) {
+        for it in found.iter().filter(|columns| *columns != &["id"]) {
             let is_declared = table.indexes.iter().any(|declared| begins(it, declared.columns));
             assert!(is_declared, "{} has an undeclared index on {it:?}", table.name);
         }

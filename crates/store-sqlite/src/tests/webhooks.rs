@@ -45,7 +45,10 @@ fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
         Ok(row.text().unwrap().unwrap())
     };
     let asked = std::mem::take(&mut db.asked);
-    let plans = asked.into_iter().map(|it| (format!("{it:?}"), db.rows(it.explained(), step).unwrap())).collect();
+    let plans = asked
+        .into_iter()
+        .map(|listing| (format!("{listing:?}"), db.rows(listing.explained(), step).unwrap()))
+        .collect();
     db.asked.clear();
     plans
 }
@@ -223,9 +226,9 @@ fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
                     let than = if descending { '<' } else { '>' };
                     let wanted = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
                     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
-                    let searches: Vec<_> = steps.iter().filter(|it| it.starts_with("SEARCH")).collect();
+                    let searches: Vec<_> = steps.iter().filter(|step| step.starts_with("SEARCH")).collect();
                     assert_eq!(searches, vec![&wanted; if status.is_some() { 1 } else { 3 }], "{filter:?}");
-                    assert!(!steps.iter().any(|it| it.starts_with("SCAN t")), "{steps:?}");
+                    assert!(!steps.iter().any(|step| step.starts_with("SCAN t")), "{steps:?}");
                 }
             }
         }
@@ -248,12 +251,15 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
     };
     let every = steps(&all);
     assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
-    assert!(!every.iter().any(|it| it.starts_with("SCAN") || it.contains("B-TREE")), "{every:?}");
+    assert!(!every.iter().any(|step| step.starts_with("SCAN") || step.contains("B-TREE")), "{every:?}");
     let failed = steps(&Again { only_failed: true, ..all });
     // Seeks from one failed event to the next, and from there to the event.
-    assert!(failed.iter().any(|it| it.contains("deliveries_by_event") && it.contains("event_id>?")), "{failed:?}");
+    assert!(
+        failed.iter().any(|step| step.contains("deliveries_by_event") && step.contains("event_id>?")),
+        "{failed:?}"
+    );
     assert!(failed.contains(&"SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id=?)".to_owned()));
-    let heavy = |it: &&String| it.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&it.as_str());
+    let heavy = |text: &&String| text.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&text.as_str());
     assert_eq!(failed.iter().find(heavy), None, "{failed:?}");
 }
 
@@ -273,7 +279,7 @@ fn no_step_to_the_next_subscription_walks_a_backlog() {
                 Ok(row.text().unwrap().unwrap())
             };
             let code = db.rows(sql.compiled(), opcode).unwrap();
-            let seeks: Vec<_> = code.iter().filter(|it| it.starts_with("Seek")).collect();
+            let seeks: Vec<_> = code.iter().filter(|code| code.starts_with("Seek")).collect();
             assert_eq!(seeks, ["SeekGT"], "{code:?}");
         }
     }

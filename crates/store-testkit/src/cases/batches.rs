@@ -45,14 +45,14 @@ fn first(value: Employee) -> Versioned<Employee> {
 
 fn by_id(people: Vec<Versioned<Employee>>) -> BTreeMap<EmployeeId, Versioned<Employee>> {
     let count = people.len();
-    let by_id: BTreeMap<_, _> = people.into_iter().map(|it| (it.value.id, it)).collect();
+    let by_id: BTreeMap<_, _> = people.into_iter().map(|person| (person.value.id, person)).collect();
     assert_eq!(by_id.len(), count, "each person once");
     by_id
 }
 
 async fn people_are_found_by_many_addresses_at_once(world: World) {
     let people = many(&world).await;
-    let mut emails: Vec<_> = people.iter().skip(10).map(|it| folded(&it.email)).collect();
+    let mut emails: Vec<_> = people.iter().skip(10).map(|person| folded(&person.email)).collect();
     emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
     emails.push(emails[0].clone());
     let found = world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap();
@@ -64,10 +64,10 @@ async fn people_are_found_by_many_addresses_at_once(world: World) {
 
 async fn people_are_found_by_many_external_ids_at_once(world: World) {
     let people = many(&world).await;
-    let mut ids: Vec<_> = (0..MANY).map(|it| format!("HR-{it}")).collect();
+    let mut ids: Vec<_> = (0..MANY).map(|number| format!("HR-{number}")).collect();
     ids.extend(["hr-0", "", "x\0"].map(str::to_owned));
     let found = world.store.rows_by(world.tenant, rows::employees::BY_EXTERNAL_ID, &ids).await.unwrap();
-    let wanted = people.into_iter().filter(|it| it.external_id.is_some()).map(first).collect();
+    let wanted = people.into_iter().filter(|person| person.external_id.is_some()).map(first).collect();
     assert_eq!(by_id(found), by_id(wanted));
 }
 
@@ -77,10 +77,10 @@ async fn departments_are_found_by_many_names_at_once(world: World) {
         Department { name: format!("Care {number}"), archived_at: (number == 3).then_some(it.created_at), ..it }
     };
     let all: Vec<_> = (0..80).map(department).collect();
-    world.save(all.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    let names: Vec<_> = (0..100).map(|it| format!("care {it}")).collect();
+    world.save(all.iter().map(|person| Write::put(&Row::new(person.clone()))).collect()).await;
+    let names: Vec<_> = (0..100).map(|number| format!("care {number}")).collect();
     let mut found = world.store.rows_by(world.tenant, rows::departments::BY_NAME, &names).await.unwrap();
-    found.sort_by_key(|it| it.value.id);
+    found.sort_by_key(|row| row.value.id);
     let wanted: Vec<_> = all.into_iter().map(|value| Versioned { value, version: Version::FIRST }).collect();
     assert_eq!(found, wanted, "archived ones too");
 }
@@ -98,7 +98,8 @@ async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: W
     let found = world.store.lines_above(world.tenant, &[chain[40], moved.id, top.id]).await.unwrap();
     let mut lines = found.lines;
     lines.sort_unstable();
-    let mut wanted: Vec<_> = (1..=40).map(|it| (chain[it], chain[it - 1])).chain([(moved.id, chain[3])]).collect();
+    let mut wanted: Vec<_> =
+        (1..=40).map(|number| (chain[number], chain[number - 1])).chain([(moved.id, chain[3])]).collect();
     wanted.sort_unstable();
     assert_eq!((found.tree, lines), (world.tree().await, wanted), "each line once, and nobody from below or aside");
     let nobody = world.store.lines_above(world.tenant, &[]).await.unwrap();
@@ -107,10 +108,10 @@ async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: W
 
 async fn the_invitations_of_several_people_are_all_read(world: World) {
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
-    let invitations = [&ada, &ada, &eva, &other].map(|it| world.make.invitation(it.id));
-    world.save(invitations.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+    let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
+    world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
     let mut found = world.store.rows_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
-    found.sort_by_key(|it| it.value.id);
+    found.sort_by_key(|row| row.value.id);
     let wanted: Vec<_> =
         invitations.into_iter().take(3).map(|value| Versioned { value, version: Version::FIRST }).collect();
     assert_eq!(found, wanted);

@@ -65,7 +65,7 @@ async fn the_longest_due_come_first_and_no_more_than_wanted(world: World) {
         let to = it.subscriber().await;
         jobs.extend(backlog(it, &to, 20, start.plus_seconds(from)).await);
     }
-    jobs.sort_by_key(|it| it.first_due_at);
+    jobs.sort_by_key(|job| job.first_due_at);
     let worker = Worker::new(&world);
     let now = start.plus_seconds(61);
     let mut found = vec![];
@@ -116,7 +116,7 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueK
 async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
     let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
-    let keys: BTreeSet<_> = found.iter().map(|it| (it.webhook_id, it.event_id)).collect();
+    let keys: BTreeSet<_> = found.iter().map(|job| (job.webhook_id, job.event_id)).collect();
     assert_eq!(keys.len(), found.len(), "two workers got the same");
     // A store may have skipped deliveries that another worker was claiming at the time.
     found.extend(claims_all(Worker::new(world), now, claims[0]).await);
@@ -148,7 +148,7 @@ async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
         }
         let worker = Worker::new(&world);
         let due = worker.all(END).await;
-        worker.keeps(due.into_iter().map(|it| (it, AttemptResult::Parked)).collect()).await;
+        worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
         let parked = |after| Claim::Parked(Walk { after, ..walk(3) });
         share_out(&world, world.now(), &jobs, [parked, parked]).await;
         Worker::new(&world).clears().await;
@@ -183,7 +183,7 @@ async fn every_subscription_gets_its_share(world: World) {
             loop {
                 let walk = Walk { after, queues: most, each, busy: busy.clone() };
                 let Claimed { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
-                let met: BTreeSet<_> = jobs.iter().map(|it| it.webhook_id).collect();
+                let met: BTreeSet<_> = jobs.iter().map(|job| job.webhook_id).collect();
                 assert!(met.len() <= usize::from(most), "{} of at most {most}", met.len());
                 found.extend(jobs);
                 (after, calls) = (next, calls + 1);
@@ -229,14 +229,14 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
         jobs.extend(backlog(it, to, 3, world.now()).await);
     }
     let due = worker.all(END).await;
-    worker.keeps(due.into_iter().map(|it| (it, AttemptResult::Parked)).collect()).await;
+    worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
     here.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     assert_eq!(worker.all(END).await, []);
     assert_eq!(worker.claims(END, Claim::SubscriptionQueues(Walk { queues: MANY, ..walk(9) })).await.jobs, []);
     let now = world.now();
     let taken = worker.all_parked(now).await;
-    let of = |to: &Subscription| in_order(jobs.iter().filter(|it| it.webhook_id == to.id).copied().collect());
-    let found = |to: &Subscription| taken.iter().filter(|it| it.webhook_id == to.id).copied().collect::<Vec<_>>();
+    let of = |to: &Subscription| in_order(jobs.iter().filter(|job| job.webhook_id == to.id).copied().collect());
+    let found = |to: &Subscription| taken.iter().filter(|job| job.webhook_id == to.id).copied().collect::<Vec<_>>();
     assert_eq!((found(&active), found(&paused)), (of(&active), vec![]));
     // Stores may delete deliveries with their subscription. In other stores the worker claims and drops them.
     assert!(found(&removed).is_empty() || found(&removed) == of(&removed));
@@ -245,7 +245,7 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     worker.keeps(vec![(of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(now).await, [of(&active)[0]]);
-    worker.keeps(found(&removed).into_iter().map(|it| (it, AttemptResult::Gone)).collect()).await;
+    worker.keeps(found(&removed).into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, of(&active));
     let again = Write::put(&Row::seen(Subscription { active: true, ..paused.clone() }, Version::FIRST));
     there.save(vec![again]).await;
@@ -258,7 +258,7 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
     world.happened(&[EventType::EmployeeCreated; 3]).await;
     let worker = Worker::new(&world);
     let due = worker.all(END).await;
-    worker.keeps(due.iter().map(|it| (*it, AttemptResult::Parked)).collect()).await;
+    worker.keeps(due.iter().map(|job| (*job, AttemptResult::Parked)).collect()).await;
     let (now, mut found) = (world.now(), vec![]);
     for _ in 0..3 {
         let first = Walk { busy: vec![world.queue(&others)], ..walk(1) };
@@ -267,7 +267,7 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
         found.extend(jobs);
     }
     // The claim is ordered by tenant, subscription and event.
-    let wanted: Vec<_> = due.into_iter().filter(|it| it.webhook_id == to.id).collect();
+    let wanted: Vec<_> = due.into_iter().filter(|job| job.webhook_id == to.id).collect();
     assert_eq!(found, wanted);
     assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");
 }

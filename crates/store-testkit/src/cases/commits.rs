@@ -95,8 +95,8 @@ impl Everything {
             ("department", store.row::<Department>(tenant, self.department.id).await.unwrap().is_some()),
             ("person", store.row::<Employee>(tenant, self.person.id).await.unwrap().is_some()),
             ("observation", store.row::<Observation>(tenant, self.observation.id).await.unwrap().is_some()),
-            ("custom value", by_custom.items.iter().any(|it| it.id == self.person.id)),
-            ("tag", by_tag.items.iter().any(|it| it.id == self.observation.id)),
+            ("custom value", by_custom.items.iter().any(|item| item.id == self.person.id)),
+            ("tag", by_tag.items.iter().any(|item| item.id == self.observation.id)),
             ("reporting line", below),
             ("replay", kept.is_some()),
             ("audit entry", log_all.contains(&self.change.audit)),
@@ -169,11 +169,11 @@ async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
     let seen = world.employee(holder.id).await;
     world.try_save(person(renamed(&seen, "Current"), seen.version)).await.unwrap();
     let people: Vec<_> = (0..60).map(|_| world.make.employee()).collect();
-    let tasks = people.clone().into_iter().enumerate().map(|(number, it)| {
+    let tasks = people.clone().into_iter().enumerate().map(|(number, employee)| {
         let write = match number % 3 {
-            0 => joins(it),
+            0 => joins(employee),
             1 => person(renamed(&seen, "Stale"), seen.version),
-            _ => joins(Employee { email: holder.email.clone(), ..it }),
+            _ => joins(Employee { email: holder.email.clone(), ..employee }),
         };
         let (world, change) = (world.clone(), world.make.change(vec![write]));
         async move { world.commit(change).await }
@@ -199,9 +199,9 @@ async fn of_many_writers_of_one_version_one_gets_through(world: World) {
             async move { world.try_save(write).await }
         });
         let results = at_once(tasks).await;
-        let winners: Vec<_> = (0..20).filter(|it| results[*it].is_ok()).collect();
+        let winners: Vec<_> = (0..20).filter(|number| results[*number].is_ok()).collect();
         assert_eq!(winners.len(), 1, "{results:?}");
-        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Stale))), "{results:?}");
+        assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Stale))), "{results:?}");
         let after = world.employee(before.id).await;
         assert_eq!(after.version, seen.version.next());
         assert_eq!(after.value.first_name, format!("No{}", winners[0]));
@@ -262,19 +262,21 @@ async fn a_batch_of_many_people_is_one_change(world: World) {
     }
     let change = ChangeSet {
         events: people.iter().map(|_| make.event(EventType::EmployeeCreated)).collect(),
-        more_audit: people.iter().map(|it| make.audit("employee.create", &it.id.to_string())).collect(),
+        more_audit: people.iter().map(|person| make.audit("employee.create", &person.id.to_string())).collect(),
         ..make.change(people.iter().cloned().map(joins).collect())
     };
     world.commit(change.clone()).await.unwrap();
-    let ids: Vec<_> = people.iter().map(|it| it.id).collect();
+    let ids: Vec<_> = people.iter().map(|person| person.id).collect();
     let mut found: Vec<_> = store.rows::<Employee>(*tenant, &ids).await.unwrap();
-    found.sort_by_key(|it| it.value.id);
-    assert_eq!(found.into_iter().map(|it| it.value).collect::<Vec<_>>(), people);
+    found.sort_by_key(|row| row.value.id);
+    assert_eq!(found.into_iter().map(|row| row.value).collect::<Vec<_>>(), people);
     assert_eq!(world.events().await, change.events);
     let (top, last) = (people[0].id, people[399].id);
     assert!(store.reporting(*tenant, top, last).await.unwrap().is_below, "the last is below the first");
-    let changed: Vec<_> =
-        people.iter().map(|it| person(Employee { role: Role::Manager, ..it.clone() }, Version::FIRST)).collect();
+    let changed: Vec<_> = people
+        .iter()
+        .map(|employee| person(Employee { role: Role::Manager, ..employee.clone() }, Version::FIRST))
+        .collect();
     let mut stale = changed.clone();
     stale[200] = person(people[200].clone(), Version(9));
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
@@ -286,7 +288,7 @@ async fn a_batch_of_many_people_is_one_change(world: World) {
 async fn side_tables_follow_their_rows(world: World) {
     let World { make, store, tenant, .. } = &world;
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
-    world.save(attributes.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+    world.save(attributes.iter().map(|attribute| Write::put(&Row::new(attribute.clone()))).collect()).await;
     let [a, b, c] = [attributes[0].id, attributes[1].id, attributes[2].id];
     let subject = world.hired().await;
     let base = make.observation(subject.id);

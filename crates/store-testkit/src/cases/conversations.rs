@@ -61,7 +61,7 @@ async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: World
     let order = async |sort| {
         let page = PageRequest { limit: 10, after: None };
         let list = rows::conversations::list(&conversation::Filter::default(), Viewer::Everything, sort, &page);
-        world.store.page(world.tenant, list).await.unwrap().items.into_iter().map(|it| it.id).collect::<Vec<_>>()
+        world.store.page(world.tenant, list).await.unwrap().items.into_iter().map(|item| item.id).collect::<Vec<_>>()
     };
     assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [other.id, it.id], "without messages: since it began");
     world.save(message(&world, &it, world.make.tick())).await;
@@ -98,7 +98,7 @@ async fn thirty_messages_at_once_are_all_there(world: World) {
     for saved in at_once(tasks).await {
         saved.unwrap();
     }
-    let written: Vec<_> = messages(&world, &it).await.into_iter().map(|it| it.created_at).collect();
+    let written: Vec<_> = messages(&world, &it).await.into_iter().map(|message| message.created_at).collect();
     assert_eq!((written, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
 }
 
@@ -121,7 +121,7 @@ async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_on
     }
     for (number, it) in all.iter().enumerate() {
         let own: Vec<_> = times.iter().skip(number).step_by(5).copied().filter(|_| number != 2).collect();
-        let written: Vec<_> = messages(&world, it).await.into_iter().map(|it| it.created_at).collect();
+        let written: Vec<_> = messages(&world, it).await.into_iter().map(|message| message.created_at).collect();
         assert_eq!((&written, kept(&world, it).await.0.last_message_at), (&own, own.last().copied()), "{number}");
     }
 }
@@ -129,17 +129,17 @@ async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_on
 async fn conversations_that_begin_at_once_are_all_there(world: World) {
     let people = [world.hired().await.id, world.hired().await.id];
     let all: Vec<_> = (0..40).map(|_| world.make.conversation(people.to_vec())).collect();
-    let tasks = all.iter().enumerate().map(|(at, it)| {
+    let tasks = all.iter().enumerate().map(|(at, message)| {
         let (world, replay) = (world.clone(), world.make.replay(&format!("begin-{}", at % 35)));
-        let change = world.make.change(vec![Write::put(&Row::new(it.clone()))]);
+        let change = world.make.change(vec![Write::put(&Row::new(message.clone()))]);
         async move { world.commit(ChangeSet { replay: Some(replay), ..change }).await }
     });
     let saved = at_once(tasks).await;
-    assert_eq!(saved.iter().filter(|it| it.is_ok()).count(), 35, "{saved:?}");
+    assert_eq!(saved.iter().filter(|result| result.is_ok()).count(), 35, "{saved:?}");
     for (it, saved) in all.iter().zip(&saved) {
         let stored = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap();
         match saved {
-            Ok(()) => assert_eq!(stored.map(|it| it.value).as_ref(), Some(it)),
+            Ok(()) => assert_eq!(stored.map(|row| row.value).as_ref(), Some(it)),
             Err(refusal) => assert!(matches!(refusal, CommitError::Replayed) && stored.is_none(), "{refusal:?}"),
         }
     }

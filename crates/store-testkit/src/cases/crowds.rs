@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Creates a change set that writes an observation like the service does.
 fn observing(world: &World, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
-        requires: it.attribute_ids.iter().map(|it| Require::open::<Attribute>(*it)).collect(),
+        requires: it.attribute_ids.iter().map(|attribute_id| Require::open::<Attribute>(*attribute_id)).collect(),
         events: vec![world.make.event(EventType::ObservationCreated)],
         replay: Some(replay),
         ..world.make.change(vec![Write::put(&Row::new(it.clone()))])
@@ -44,7 +44,7 @@ async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &
     let replay = change.replay.as_ref().unwrap();
     let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
     let there = world.store.row::<Observation>(world.tenant, it.id).await.unwrap();
-    assert_eq!(there.is_some(), kept.is_some_and(|it| it.sealed == replay.sealed), "with its answer");
+    assert_eq!(there.is_some(), kept.is_some_and(|reply| reply.sealed == replay.sealed), "with its answer");
     assert_eq!(there.is_some(), events.contains(&change.events[0]), "with its event");
     there.is_some_and(|there| there.value == *it && there.version == Version::FIRST)
 }
@@ -56,7 +56,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
     let taken = world.observed(person.id).await;
     let (open, archived) = (make.attribute(), make.attribute());
     let archived = Attribute { archived_at: Some(make.tick()), ..archived };
-    world.save([&open, &archived].map(|it| Write::put(&Row::new(it.clone()))).to_vec()).await;
+    world.save([&open, &archived].map(|attribute| Write::put(&Row::new(attribute.clone()))).to_vec()).await;
     let observations: Vec<_> = (0..60)
         .map(|number| {
             let it = make.observation(person.id);
@@ -70,7 +70,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
         .collect();
     let changes: Vec<_> = (0..)
         .zip(&observations)
-        .map(|(number, it): (u32, _)| observing(&world, it, make.replay(&format!("crowd-{number}"))))
+        .map(|(number, observation): (u32, _)| observing(&world, observation, make.replay(&format!("crowd-{number}"))))
         .collect();
     let results = commit_all(&world, &changes).await;
     let events = world.events().await;
@@ -98,12 +98,13 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
             .collect();
         let mut crowd: Vec<_> = keys.iter().map(|key| (key, make.observation(person.id))).collect();
         crowd.sort_by_cached_key(|_| world.random.below(1000));
-        let changes: Vec<_> = crowd.iter().map(|(key, it)| observing(&world, it, make.replay(key))).collect();
+        let changes: Vec<_> =
+            crowd.iter().map(|(key, observation)| observing(&world, observation, make.replay(key))).collect();
         let results = commit_all(&world, &changes).await;
         let events = world.events().await;
         for key in keys.iter().collect::<BTreeSet<_>>() {
-            let twins: Vec<_> = (0..crowd.len()).filter(|it| crowd[*it].0 == key).collect();
-            assert_eq!(twins.iter().filter(|it| results[**it].is_ok()).count(), 1, "{key}");
+            let twins: Vec<_> = (0..crowd.len()).filter(|index| crowd[*index].0 == key).collect();
+            assert_eq!(twins.iter().filter(|index| results[**index].is_ok()).count(), 1, "{key}");
             for it in twins {
                 let there = is_there(&world, &crowd[it].1, &changes[it], &events).await;
                 assert!(matches!(results[it], Ok(()) | Err(CommitError::Replayed)), "{key}: {:?}", results[it]);
@@ -118,7 +119,7 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
 async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
-    world.save(subscriptions.each_ref().map(|it| Write::put(&Row::new(it.clone()))).to_vec()).await;
+    world.save(subscriptions.each_ref().map(|subscription| Write::put(&Row::new(subscription.clone()))).to_vec()).await;
     let worker = make.worker();
     let changes: Vec<_> = (0..40_i64)
         .map(|number| {
@@ -135,7 +136,8 @@ async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
     for (change, committed) in changes.iter().zip(at_once(tasks).await) {
         let mut leased = committed.unwrap().leased;
         leased.sort_unstable();
-        let mut wanted: Vec<_> = subscriptions.iter().map(|it| (it.id, change.events[0].id)).collect();
+        let mut wanted: Vec<_> =
+            subscriptions.iter().map(|subscription| (subscription.id, change.events[0].id)).collect();
         wanted.sort_unstable();
         assert_eq!(leased, if change.lease.is_some() { wanted } else { vec![] });
     }

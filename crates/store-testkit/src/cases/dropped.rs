@@ -67,7 +67,7 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
             assert!(world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(), "it was answered");
         }
     }
-    let ids: Vec<_> = attempts.iter().map(|it| it.0.id).collect();
+    let ids: Vec<_> = attempts.iter().map(|attempt| attempt.0.id).collect();
     eventually("there is one event for each that was carried out", || async {
         let events = world.events().await.len();
         events == world.store.rows::<Employee>(world.tenant, &ids).await.unwrap().len()

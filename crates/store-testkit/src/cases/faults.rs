@@ -70,7 +70,7 @@ async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     faulty.fail(FaultyCall::Claim, 3, Fault::After);
     for (answered, seconds) in [(false, 0), (true, LEASE_SECONDS), (false, LEASE_SECONDS)] {
         let claimed = faulty.claim(worker.lease(now), now, &claim).await.ok();
-        assert_eq!(claimed.map(|it| it.jobs), answered.then(|| vec![job]));
+        assert_eq!(claimed.map(|claim| claim.jobs), answered.then(|| vec![job]));
         now = now.plus_seconds(seconds);
     }
     assert_eq!(worker.all(just_before(now)).await, [], "it was leased without an answer");
@@ -79,7 +79,9 @@ async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     faulty.fail(FaultyCall::Record, 2, Fault::After);
     let mut lost = vec![];
     for _ in 0..3 {
-        lost.push(faulty.record(worker.id, vec![(job, AttemptResult::Gone)], vec![]).await.ok().map(|it| it.lost));
+        lost.push(
+            faulty.record(worker.id, vec![(job, AttemptResult::Gone)], vec![]).await.ok().map(|recorded| recorded.lost),
+        );
     }
     assert_eq!(lost, [None, None, Some(1)], "the second one was carried out");
     assert_eq!((faulty.calls(FaultyCall::Claim), faulty.calls(FaultyCall::Record)), (3, 3));

@@ -70,10 +70,10 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
     });
     let written = at_once(writers).await;
     let seen = polling.await.unwrap();
-    let distinct: BTreeSet<_> = seen.iter().map(|it| it.id).collect();
+    let distinct: BTreeSet<_> = seen.iter().map(|event| event.id).collect();
     assert_eq!((distinct.len(), seen.len()), (WRITERS * EACH, WRITERS * EACH), "no gap and nothing twice");
     assert_eq!(world.events().await, seen, "whoever reads later sees the same order");
-    let place = |event: &Event| seen.iter().position(|it| it == event).unwrap();
+    let place = |event: &Event| seen.iter().position(|known| known == event).unwrap();
     for writer in written {
         let places: Vec<Vec<_>> = writer.iter().map(|events| events.iter().map(place).collect()).collect();
         for pair in places.windows(2) {
@@ -106,7 +106,7 @@ async fn the_feed_is_filtered_by_kind_and_age(world: World) {
     }
     assert_eq!(world.events().await, all);
     for kinds in [vec![kinds[0]], vec![kinds[2], kinds[1]], vec![EventType::SummaryShared]] {
-        let wanted: Vec<_> = all.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect();
+        let wanted: Vec<_> = all.iter().filter(|event| kinds.contains(&event.kind)).cloned().collect();
         let (mut found, mut at) = (Vec::new(), None);
         loop {
             let page = read(&world, &kinds, EVER, at.as_ref(), 4).await;
@@ -259,14 +259,14 @@ async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: Worl
     for (first, begin) in made.iter().enumerate() {
         let since = FeedStart::Since(begin.created_at);
         let page = from(&world, &since, 100).await;
-        let wanted: Vec<_> = saved.iter().filter(|it| it.created_at >= begin.created_at).cloned().collect();
+        let wanted: Vec<_> = saved.iter().filter(|event| event.created_at >= begin.created_at).cloned().collect();
         // The last event is the marker.
         assert_eq!(page.events[..page.events.len() - 1], wanted, "since event {first}");
         let part = from(&world, &since, 2).await;
         assert_eq!((&part.events[..], part.more), (&page.events[..2], page.events.len() > 2));
         let rest = read(&world, &[], EVER, part.next.as_ref(), 100).await;
         // The next page also contains older events that were committed later.
-        let asked: Vec<_> = rest.events.into_iter().filter(|it| it.created_at >= begin.created_at).collect();
+        let asked: Vec<_> = rest.events.into_iter().filter(|event| event.created_at >= begin.created_at).collect();
         assert_eq!(asked, page.events[2..], "and on from there: {first}");
     }
     let later = FeedStart::Since(world.make.tick());

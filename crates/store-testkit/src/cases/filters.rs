@@ -33,12 +33,12 @@ const COMBINATIONS: usize = 60;
 const LIMITS: [u16; 4] = [1, 4, 17, 100];
 
 fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
-    bounds.gte.is_none_or(|it| value >= it) && bounds.lte.is_none_or(|it| value <= it)
+    bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
 fn bounds<T: Ord + Copy>(world: &World, percent: usize, value: impl Fn(&World) -> T) -> Bounds<T> {
     let (a, b) = (value(world), value(world));
-    let some = |it| world.random.chance(percent).then_some(it);
+    let some = |value| world.random.chance(percent).then_some(value);
     Bounds { gte: some(a.min(b)), lte: some(a.max(b)) }
 }
 
@@ -77,15 +77,15 @@ fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Popul
 
 async fn observation_filter(world: &World, all: &Population, number: usize, filter: observation::Filter) {
     let list = lists::observations(world, filter.clone());
-    check(world, number, list, &all.observations, |it| shows_observation(&filter, it, all), &format!("{filter:?}"))
+    check(world, number, list, &all.observations, |row| shows_observation(&filter, row, all), &format!("{filter:?}"))
         .await;
 }
 
 async fn observations_are_filtered(world: World) {
     let all = Population::new(&world, 30, 300).await;
     let random = &world.random;
-    let people: Vec<_> = all.people.iter().map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
-    let tags: Vec<_> = all.attributes.iter().map(|it| it.id).collect();
+    let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let tags: Vec<_> = all.attributes.iter().map(|attribute| attribute.id).collect();
     for number in 0..COMBINATIONS {
         let filter = observation::Filter {
             employee_id: random.maybe(20, &people),
@@ -130,8 +130,8 @@ async fn observations_of_each_viewer_are_filtered(world: World) {
 async fn observations_of_wide_and_narrow_subtrees(world: World) {
     let all = Population::new(&world, 400, 600).await;
     let by_size = |least: usize, most: usize| {
-        let fits = |it: &&Employee| (least..=most).contains(&all.size_below(it.id));
-        all.people.iter().find(fits).map(|it| it.id)
+        let fits = |employee: &&Employee| (least..=most).contains(&all.size_below(employee.id));
+        all.people.iter().find(fits).map(|person| person.id)
     };
     let managers = [by_size(0, 0), by_size(1, 1), by_size(2, 20), by_size(30, 200), by_size(399, 399)];
     for manager_id in managers {
@@ -210,13 +210,16 @@ async fn people_are_filtered(world: World) {
         StatusFilter::All,
         StatusFilter::All,
     ];
-    let managers: Vec<_> = all.people.iter().take(6).map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
-    let homes: Vec<_> = all.departments.iter().map(|it| it.id).chain([DepartmentId::from_bytes([0; 16])]).collect();
-    let emails: Vec<_> = all.people.iter().map(|it| folded(&it.email)).chain(["x@example.com".to_owned()]).collect();
+    let managers: Vec<_> =
+        all.people.iter().take(6).map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let homes: Vec<_> =
+        all.departments.iter().map(|department| department.id).chain([DepartmentId::from_bytes([0; 16])]).collect();
+    let emails: Vec<_> =
+        all.people.iter().map(|person| folded(&person.email)).chain(["x@example.com".to_owned()]).collect();
     for number in 0..COMBINATIONS * 2 {
         let fields = [
-            random.maybe(30, &[1, 2, 3]).map(|it| custom("grade", it)),
-            random.maybe(20, &[7, 8]).map(|it| custom("desk", it)),
+            random.maybe(30, &[1, 2, 3]).map(|value| custom("grade", value)),
+            random.maybe(20, &[7, 8]).map(|value| custom("desk", value)),
         ];
         let filter = people::Filter {
             email: random.maybe(10, &emails),
@@ -226,31 +229,31 @@ async fn people_are_filtered(world: World) {
             manager_id: random.maybe(25, &managers),
             department_id: random.maybe(25, &homes),
             status: *random.pick(&statuses),
-            custom: fields.into_iter().flatten().flat_map(|it| it.digests()).collect(),
+            custom: fields.into_iter().flatten().flat_map(|field| field.digests()).collect(),
             external_id: random.chance(10).then(|| format!("hr-{}", random.below(150))),
             job_title: random.maybe(20, &["Engineer".to_owned(), "Nurse".to_owned(), "none".to_owned()]),
             updated_at: bounds(&world, 15, instant),
         };
         let list = lists::employees(&world, filter.clone());
-        check(&world, number, list, &all.people, |it| shows_person(&filter, it), &format!("{filter:?}")).await;
+        check(&world, number, list, &all.people, |row| shows_person(&filter, row), &format!("{filter:?}")).await;
     }
 }
 
 async fn departments_and_attributes_are_filtered(world: World) {
     let all = Population::new(&world, 1, 0).await;
     let random = &world.random;
-    let department_names: Vec<_> = all.departments.iter().map(|it| folded(&it.name)).collect();
-    let attribute_names: Vec<_> = all.attributes.iter().map(|it| folded(&it.name)).collect();
+    let department_names: Vec<_> = all.departments.iter().map(|department| folded(&department.name)).collect();
+    let attribute_names: Vec<_> = all.attributes.iter().map(|attribute| folded(&attribute.name)).collect();
     for number in 0..COMBINATIONS {
         let filter = department::Filter {
             name: random.maybe(20, &department_names),
             archived: *random.pick(&ARCHIVED),
             updated_at: bounds(&world, 20, instant),
         };
-        let shows = |it: &Department| {
-            filter.name.as_ref().is_none_or(|name| folded(&it.name) == *name)
-                && is_archived(filter.archived, it.archived_at)
-                && within(filter.updated_at, it.updated_at)
+        let shows = |department: &Department| {
+            filter.name.as_ref().is_none_or(|name| folded(&department.name) == *name)
+                && is_archived(filter.archived, department.archived_at)
+                && within(filter.updated_at, department.updated_at)
         };
         let list = lists::departments(&world, filter.clone());
         check(&world, number, list, &all.departments, shows, &format!("{filter:?}")).await;
@@ -262,12 +265,12 @@ async fn departments_and_attributes_are_filtered(world: World) {
             archived: *random.pick(&ARCHIVED),
             updated_at: bounds(&world, 20, instant),
         };
-        let shows = |it: &Attribute| {
-            filter.name.as_ref().is_none_or(|name| folded(&it.name) == *name)
-                && filter.category.as_ref().is_none_or(|category| it.category == *category)
-                && (filter.tones.is_empty() || filter.tones.contains(&it.tone))
-                && is_archived(filter.archived, it.archived_at)
-                && within(filter.updated_at, it.updated_at)
+        let shows = |attribute: &Attribute| {
+            filter.name.as_ref().is_none_or(|name| folded(&attribute.name) == *name)
+                && filter.category.as_ref().is_none_or(|category| attribute.category == *category)
+                && (filter.tones.is_empty() || filter.tones.contains(&attribute.tone))
+                && is_archived(filter.archived, attribute.archived_at)
+                && within(filter.updated_at, attribute.updated_at)
         };
         let list = lists::attributes(&world, filter.clone());
         check(&world, number, list, &all.attributes, shows, &format!("{filter:?}")).await;
@@ -292,7 +295,7 @@ async fn the_audit_log_is_filtered(world: World) {
             ChangeSet { audit: batch[0].clone(), more_audit: batch[1..].to_vec(), ..world.make.change(vec![]) };
         world.commit(change).await.unwrap();
     }
-    let texts = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let (targets, actors) = (texts(&["emp_1", "obs_1", "obs_9"]), texts(&["key_1", "key_9"]));
     let actions = texts(&["employee.create", "employee.update", "none"]);
     for number in 0..COMBINATIONS {
@@ -302,11 +305,11 @@ async fn the_audit_log_is_filtered(world: World) {
             actions: (0..random.below(3)).map(|_| random.pick(&actions).clone()).collect(),
             occurred_at: bounds(&world, 30, instant),
         };
-        let shows = |it: &AuditEntry| {
-            filter.target_id.as_ref().is_none_or(|id| it.target.id == *id)
-                && filter.actor_id.is_none_or_equal(it.actor.id.as_ref())
-                && (filter.actions.is_empty() || filter.actions.contains(&it.action))
-                && within(filter.occurred_at, it.occurred_at)
+        let shows = |audit_entry: &AuditEntry| {
+            filter.target_id.as_ref().is_none_or(|id| audit_entry.target.id == *id)
+                && filter.actor_id.is_none_or_equal(audit_entry.actor.id.as_ref())
+                && (filter.actions.is_empty() || filter.actions.contains(&audit_entry.action))
+                && within(filter.occurred_at, audit_entry.occurred_at)
         };
         let list = lists::audit_log(&world, filter.clone());
         check(&world, number, list, &entries, shows, &format!("{filter:?}")).await;

@@ -54,7 +54,7 @@ fn some(world: &World) -> HealthDelta {
             if outcome == FAILED { *world.random.pick(&[Status::Failed, Status::Dropped]) } else { Status::Success };
         HealthDelta::of(outcome, status, world.random.chance(80), at)
     };
-    (0..world.random.below(4)).fold(one(), |it, _| it.and(one()))
+    (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
 }
 
 async fn pulses_add_up_as_their_rule_says(world: World) {
@@ -74,10 +74,11 @@ async fn pulses_add_up_as_their_rule_says(world: World) {
             }
         }
         let mut streaks = recorded(&world, health.clone()).await;
-        let at = |queue: &QueueKey| health.iter().position(|(it, _)| it == queue);
+        let at = |queue: &QueueKey| health.iter().position(|(known, _)| known == queue);
         streaks.sort_by_key(|(queue, _)| at(queue));
-        let given = known.iter().filter(|(it, subscription)| at(&it.queue(subscription)).is_some());
-        let wanted: Vec<_> = given.map(|(it, subscription)| (it.queue(subscription), subscription.streak)).collect();
+        let given = known.iter().filter(|(queue, subscription)| at(&queue.queue(subscription)).is_some());
+        let wanted: Vec<_> =
+            given.map(|(queue, subscription)| (queue.queue(subscription), subscription.streak)).collect();
         assert_eq!(streaks, wanted);
         for (it, subscription) in &known {
             assert_eq!(stored(it, subscription).await.value, *subscription);
@@ -91,7 +92,7 @@ async fn two_pulses_of_one_subscription_both_count(world: World) {
     for round in 0..20 {
         let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
         let before = stored(&world, &to).await.value;
-        let wanted = health.into_iter().fold(before, |it, delta| after(&it, delta));
+        let wanted = health.into_iter().fold(before, |state, delta| after(&state, delta));
         let queues = [world.queue(&to); 3].into_iter().zip(health).chain([(world.queue(&other), good)]);
         let mut streaks = recorded(&world, queues.collect()).await;
         streaks.sort_by_key(|((_, id), _)| *id);
@@ -107,18 +108,19 @@ async fn pulses_recorded_at_once_all_count(world: World) {
         let health: Vec<_> = (0..40).map(|_| failed(&world)).collect();
         let tasks = health.iter().enumerate().map(|(number, delta)| {
             let world = world.clone();
-            let mut queues: Vec<_> = subscriptions.iter().map(|it| (world.queue(it), *delta)).collect();
+            let mut queues: Vec<_> =
+                subscriptions.iter().map(|subscription| (world.queue(subscription), *delta)).collect();
             // Each worker records the subscriptions in a different order.
             queues.rotate_left(number % 3);
             async move { recorded(&world, queues).await }
         });
         let streaks = at_once(tasks).await;
-        assert!(streaks.iter().all(|it| it.len() == 3));
-        since = since.or(health.first().map(|it| it.last_at));
+        assert!(streaks.iter().all(|streak| streak.len() == 3));
+        since = since.or(health.first().map(|delivery| delivery.last_at));
         for it in &subscriptions {
             let now = stored(&world, it).await.value;
             assert_eq!(now.streak, Streak { failures: round * 40, since });
-            assert_eq!(now.last_delivery_at, health.last().map(|it| it.last_at));
+            assert_eq!(now.last_delivery_at, health.last().map(|delivery| delivery.last_at));
             // Each result reports a different number of failures; the highest one is the sum.
             let mut told: Vec<_> = streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
             told.sort_by_key(|(_, streak)| streak.failures);
@@ -177,11 +179,11 @@ async fn failures_stop_counting_where_numbers_end(world: World) {
 }
 
 async fn what_is_recorded_is_no_part_of_the_version(world: World) {
-    let said = |it: Subscription| Subscription {
+    let said = |subscription: Subscription| Subscription {
         last_delivery_at: Some(world.now()),
         last_delivery_status: Some(Status::Dropped),
         streak: Streak { failures: 9, since: Some(world.now()) },
-        ..it
+        ..subscription
     };
     let to = world.make.subscription();
     world.subscribed(said(to.clone())).await;

@@ -48,10 +48,10 @@ async fn master_keys_come_back_to_the_letter_in_the_order_of_their_ids(world: Wo
 
 async fn of_master_keys_that_are_added_at_once_one_gets_in(world: World) {
     for seen in 0..3 {
-        let keys: Vec<_> = (0..8).map(|it| key(&world, &format!("round{seen}key{it}"), it)).collect();
-        let add = |it: MasterKey| {
+        let keys: Vec<_> = (0..8).map(|number| key(&world, &format!("round{seen}key{number}"), number)).collect();
+        let add = |master_key: MasterKey| {
             let store = world.store.clone();
-            async move { store.add_master_key(it, seen).await.unwrap() }
+            async move { store.add_master_key(master_key, seen).await.unwrap() }
         };
         at_once(keys.into_iter().map(add)).await;
         assert_eq!(world.store.master_keys().await.unwrap().len(), seen + 1);
@@ -122,12 +122,14 @@ async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {
         }
     }
     assert!(removed > 30 + 40 + 12 + 12, "{removed}");
-    let people: Vec<_> = gone.people.iter().map(|it| it.id).collect();
+    let people: Vec<_> = gone.people.iter().map(|person| person.id).collect();
     assert_eq!(world.store.rows::<Employee>(world.tenant, &people).await.unwrap(), []);
-    let observations: Vec<_> = gone.observations.iter().map(|it| it.id).collect();
+    let observations: Vec<_> = gone.observations.iter().map(|observation| observation.id).collect();
     assert_eq!(world.store.rows::<Observation>(world.tenant, &observations).await.unwrap(), []);
-    let (people, observations): (Vec<_>, Vec<_>) =
-        (stays.people.iter().map(|it| it.id).collect(), stays.observations.iter().map(|it| it.id).collect());
+    let (people, observations): (Vec<_>, Vec<_>) = (
+        stays.people.iter().map(|person| person.id).collect(),
+        stays.observations.iter().map(|observation| observation.id).collect(),
+    );
     assert_eq!(world.store.rows::<Employee>(other.tenant, &people).await.unwrap().len(), 5);
     assert_eq!(world.store.rows::<Observation>(other.tenant, &observations).await.unwrap().len(), 5);
     // Old closure rows of removed people must not conflict with those of new people.

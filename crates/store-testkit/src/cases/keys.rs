@@ -147,7 +147,7 @@ async fn keys_belong_to_their_organization(world: World) {
     let kept = Some(Versioned { value: key.clone(), version: Version::FIRST });
     assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept);
     assert_eq!(store.row::<ApiKey>(Tenant::live(other), key.id).await.unwrap(), None);
-    let owned = kept.clone().map(|it| (Tenant::live(tenant.organization), it));
+    let owned = kept.clone().map(|key| (Tenant::live(tenant.organization), key));
     assert_eq!(store.owned(rows::api_keys::BY_ID, key.id).await.unwrap(), owned);
     assert_eq!(store.owned(rows::api_keys::BY_ID, make.id::<candor_domain::id::KeyKind>()).await.unwrap(), None);
     store.touch_keys(&[(other, key.id, make.tick())]).await.unwrap();
@@ -163,11 +163,11 @@ async fn keys_that_end_soon_are_found_whoevers_they_are(world: World) {
     {
         let key = ApiKey { remind_at: remind_at.map(at), ..world.make.api_key() };
         keep(world, &key).await;
-        if remind_at.is_some_and(|it| it <= 3) {
+        if remind_at.is_some_and(|remind_at| remind_at <= 3) {
             wanted.push((Tenant::live(world.tenant.organization), Versioned { value: key, version: Version::FIRST }));
         }
     }
-    wanted.sort_by_key(|(_, it)| it.value.remind_at);
+    wanted.sort_by_key(|(_, row)| row.value.remind_at);
     let due = |most| world.store.due(rows::api_keys::REMIND_AT, at(3), most);
     assert_eq!(due(9).await.unwrap(), wanted);
     assert_eq!(due(2).await.unwrap(), wanted[..2], "the longest due first");

@@ -49,10 +49,10 @@ impl<T: Listed + Clone + PartialEq + std::fmt::Debug> List<T> {
 
     /// Walks the list and compares its entries with those of `all` that match `wanted`.
     pub(crate) async fn must_show(&self, sort: Sort, limit: u16, all: &[T], wanted: impl Fn(&T) -> bool, what: &str) {
-        let wanted: Vec<T> = all.iter().filter(|it| wanted(it)).cloned().collect();
+        let wanted: Vec<T> = all.iter().filter(|row| wanted(row)).cloned().collect();
         let wanted = sorted(wanted, sort, self.id);
         let found = self.walk(sort, limit).await;
-        let ids = |entries: &[T]| entries.iter().map(|it| u128::from_be_bytes((self.id)(it))).collect::<Vec<_>>();
+        let ids = |entries: &[T]| entries.iter().map(|entry| u128::from_be_bytes((self.id)(entry))).collect::<Vec<_>>();
         assert_eq!(ids(&found), ids(&wanted), "{what}, {sort:?}, {limit} a page");
         assert_eq!(found, wanted, "{what}, {sort:?}, {limit} a page");
     }
@@ -65,7 +65,7 @@ pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<O
 pub(crate) fn observations_seen_by(world: &World, filter: observation::Filter, viewer: Viewer) -> List<Observation> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move {
@@ -78,7 +78,7 @@ pub(crate) fn observations_seen_by(world: &World, filter: observation::Filter, v
 pub(crate) fn objectives(world: &World, filter: objective::Filter, viewer: Viewer) -> List<Objective> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move {
@@ -91,7 +91,7 @@ pub(crate) fn objectives(world: &World, filter: objective::Filter, viewer: Viewe
 pub(crate) fn summaries(world: &World, filter: summary::Filter, viewer: Viewer) -> List<Summary> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move {
@@ -104,7 +104,7 @@ pub(crate) fn summaries(world: &World, filter: summary::Filter, viewer: Viewer) 
 pub(crate) fn notifications(world: &World, filter: notification::Filter) -> List<Notification> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(
@@ -117,7 +117,7 @@ pub(crate) fn notifications(world: &World, filter: notification::Filter) -> List
 pub(crate) fn employees(world: &World, filter: people::Filter) -> List<Employee> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move { world.store.page(world.tenant, rows::employees::list(&filter, sort, &page)).await })
@@ -128,7 +128,7 @@ pub(crate) fn employees(world: &World, filter: people::Filter) -> List<Employee>
 pub(crate) fn departments(world: &World, filter: department::Filter) -> List<Department> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move { world.store.page(world.tenant, rows::departments::list(&filter, sort, &page)).await })
@@ -139,7 +139,7 @@ pub(crate) fn departments(world: &World, filter: department::Filter) -> List<Dep
 pub(crate) fn attributes(world: &World, filter: attribute::Filter) -> List<Attribute> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move { world.store.page(world.tenant, rows::attributes::list(&filter, sort, &page)).await })
@@ -150,7 +150,7 @@ pub(crate) fn attributes(world: &World, filter: attribute::Filter) -> List<Attri
 pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
             Box::pin(async move { world.store.page(world.tenant, rows::audit::list(&filter, sort, &page)).await })
@@ -161,7 +161,7 @@ pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry
 pub(crate) fn webhooks(world: &World, filter: webhook::Filter) -> List<Subscription> {
     let world = world.clone();
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
             Box::pin(async move { world.store.page(world.tenant, rows::webhooks::list(&filter, sort, &page)).await })
@@ -172,7 +172,7 @@ pub(crate) fn webhooks(world: &World, filter: webhook::Filter) -> List<Subscript
 pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilter) -> List<Delivery> {
     let world = world.clone();
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
             Box::pin(async move {
@@ -185,7 +185,7 @@ pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilt
 pub(crate) fn connectors(world: &World, changed: Bounds<Timestamp>) -> List<Connector> {
     let world = world.clone();
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
             Box::pin(async move { world.store.page(world.tenant, rows::connectors::list(changed, sort, &page)).await })
@@ -196,7 +196,7 @@ pub(crate) fn connectors(world: &World, changed: Bounds<Timestamp>) -> List<Conn
 pub(crate) fn api_keys(world: &World, changed: Bounds<Timestamp>) -> List<ApiKey> {
     let world = world.clone();
     List::new(
-        |it| it.id.to_bytes(),
+        |row| row.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
             Box::pin(async move {

@@ -122,7 +122,7 @@ async fn the_log_is_filtered(world: World) {
                 let list = lists::deliveries(&world, to.id, filter);
                 let sort = Sort { by: SortBy::CreatedAt, descending: world.random.chance(50) };
                 let limit = *world.random.pick(&[1, 3, 10, 100]);
-                list.must_show(sort, limit, &all, |it| shows(&filter, it), &format!("{filter:?}")).await;
+                list.must_show(sort, limit, &all, |row| shows(&filter, row), &format!("{filter:?}")).await;
             }
         }
     }
@@ -190,7 +190,7 @@ async fn must_have_kept(world: &World, to: &Subscription, all: &[Delivery], befo
         assert!(there || at < before, "{at} is not older than {before}, and yet gone");
         assert!(!there || at >= midnight(before), "{at} is of a day older than {before}, and yet there");
     }
-    assert!(left.iter().all(|it| all.contains(it)));
+    assert!(left.iter().all(|row| all.contains(row)));
     for it in all {
         let found = world.store.delivery(world.tenant, to.id, it.id).await.unwrap();
         assert_eq!(found.is_some(), left.contains(it), "{}", it.logged_at());

@@ -71,13 +71,13 @@ async fn populated(world: &World, count: usize) -> (Population, Vec<Objective>) 
         })
         .collect();
     for batch in objectives.chunks(50) {
-        world.save(batch.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+        world.save(batch.iter().map(|batch| Write::put(&Row::new(batch.clone()))).collect()).await;
     }
     (all, objectives)
 }
 
 fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
-    bounds.gte.is_none_or(|it| value >= it) && bounds.lte.is_none_or(|it| value <= it)
+    bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
 fn shows(filter: &Filter, viewer: Viewer, it: &Objective, all: &Population) -> bool {
@@ -93,14 +93,14 @@ fn shows(filter: &Filter, viewer: Viewer, it: &Objective, all: &Population) -> b
 
 fn bounds<T: Ord>(world: &World, a: T, b: T) -> Bounds<T> {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    let some = |it| world.random.chance(20).then_some(it);
+    let some = |value| world.random.chance(20).then_some(value);
     Bounds { gte: some(low), lte: some(high) }
 }
 
 async fn objectives_are_filtered_within_sight(world: World) {
     let (all, objectives) = populated(&world, 250).await;
     let random = &world.random;
-    let people: Vec<_> = all.people.iter().map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
     for number in 0..90 {
         let few: Vec<_> = every_status().into_iter().filter(|_| random.chance(40)).collect();
         let filter = Filter {
@@ -117,7 +117,7 @@ async fn objectives_are_filtered_within_sight(world: World) {
         let sorts: Vec<_> = Objective::sorts().collect();
         let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
-        let wanted = |it: &Objective| shows(&filter, viewer, it, &all);
+        let wanted = |objective: &Objective| shows(&filter, viewer, objective, &all);
         list.must_show(sort, limit, &objectives, wanted, &format!("{filter:?} {viewer:?}")).await;
     }
 }
@@ -128,7 +128,7 @@ async fn every_order_of_objectives_is_walked(world: World) {
         let list = lists::objectives(&world, everything(), viewer);
         for (_, sort) in Objective::sorts() {
             for limit in [2, 7] {
-                let wanted = |it: &Objective| shows(&everything(), viewer, it, &all);
+                let wanted = |objective: &Objective| shows(&everything(), viewer, objective, &all);
                 list.must_show(sort, limit, &objectives, wanted, &format!("{viewer:?}")).await;
             }
         }
@@ -195,15 +195,16 @@ async fn what_is_due_is_found_in_every_tenant(world: World) {
             }
         }
     }
-    let place = |it: &(candor_domain::access::Tenant, Versioned<Objective>)| (it.1.value.period_start, it.1.value.id);
+    let place =
+        |row: &(candor_domain::access::Tenant, Versioned<Objective>)| (row.1.value.period_start, row.1.value.id);
     let mut found = world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap();
-    assert!(found.is_sorted_by_key(|it| it.1.value.period_start), "the longest due first");
+    assert!(found.is_sorted_by_key(|row| row.1.value.period_start), "the longest due first");
     found.sort_by_key(place);
     wanted.sort_by_key(place);
     assert_eq!(found, wanted);
     let first = world.store.due(rows::objectives::STARTS_ON, today, 2).await.unwrap();
     let oldest = Date::from_epoch_days(20_000 - 400);
-    assert_eq!(first.iter().map(|it| it.1.value.period_start).collect::<Vec<_>>(), [oldest, oldest]);
+    assert_eq!(first.iter().map(|row| row.1.value.period_start).collect::<Vec<_>>(), [oldest, oldest]);
     // A started objective is no longer due.
     let (tenant, seen) = first[0].clone();
     let started = Objective { status: Status::InProgress, ..seen.value };
@@ -235,7 +236,7 @@ fn telling(world: &World, notices: Vec<Notification>, writes: Vec<Write>) -> Cha
 
 async fn org_admins(world: &World, most: u16) -> Vec<EmployeeId> {
     let people = world.store.entries(world.tenant, rows::employees::org_admins(most)).await.unwrap();
-    people.into_iter().map(|it| it.value.id).collect()
+    people.into_iter().map(|person| person.value.id).collect()
 }
 
 async fn a_notice_is_saved_with_its_change_or_not_at_all(world: World) {
@@ -280,9 +281,9 @@ async fn notifications_are_filtered_and_walked(world: World) {
     for recipient_id in [None, Some(people[0].id), Some(people[1].id), Some(people[2].id)] {
         for unread in [None, Some(true), Some(false)] {
             let filter = notification::Filter { recipient_id, unread };
-            let wanted = |it: &Notification| {
-                recipient_id.is_none_or(|id| it.recipient_id == id)
-                    && unread.is_none_or(|unread| unread == it.read_at.is_none())
+            let wanted = |notification: &Notification| {
+                recipient_id.is_none_or(|id| notification.recipient_id == id)
+                    && unread.is_none_or(|unread| unread == notification.read_at.is_none())
             };
             let list = lists::notifications(&world, filter.clone());
             for (_, sort) in Notification::sorts() {
@@ -306,15 +307,19 @@ async fn everything_sent_to_a_person_becomes_read_at_once(world: World) {
     let sort = Sort::up(SortBy::CreatedAt);
     assert_eq!(list.walk(sort, 9).await, crate::sorted(all.clone(), sort, list.id), "nothing of a stale change");
     world.save(vec![Write::NotificationsRead(one.id, at)]).await;
-    let after = all.into_iter().map(|it| {
-        let is_sent_to_one = it.recipient_id == one.id;
-        Notification { read_at: it.read_at.or(is_sent_to_one.then_some(at)), ..it }
+    let after = all.into_iter().map(|notice| {
+        let is_sent_to_one = notice.recipient_id == one.id;
+        Notification { read_at: notice.read_at.or(is_sent_to_one.then_some(at)), ..notice }
     });
     let after = crate::sorted(after.collect(), sort, list.id);
     assert_eq!(list.walk(sort, 9).await, after);
     let unread = notification::Filter { unread: Some(true), ..Default::default() };
     let left = lists::notifications(&world, unread).walk(sort, 9).await;
-    assert_eq!(left.iter().map(|it| it.recipient_id).collect::<Vec<_>>(), [two.id], "found as read from now on");
+    assert_eq!(
+        left.iter().map(|notice| notice.recipient_id).collect::<Vec<_>>(),
+        [two.id],
+        "found as read from now on"
+    );
 }
 
 async fn no_tenant_sees_anothers_objectives_and_notifications(world: World) {

@@ -34,7 +34,7 @@ async fn every_order<T>(list: &List<T>, all: &[T], wanted: impl Fn(&T) -> bool, 
 where
     T: Listed + Clone + PartialEq + std::fmt::Debug,
 {
-    let whole = u16::try_from(all.iter().filter(|it| wanted(it)).count()).unwrap();
+    let whole = u16::try_from(all.iter().filter(|row| wanted(row)).count()).unwrap();
     for (_, sort) in T::sorts() {
         for limit in [3, 10, whole] {
             list.must_show(sort, limit.max(1), all, &wanted, what).await;
@@ -45,8 +45,8 @@ where
 async fn every_order_of_observations_is_walked(world: World) {
     let all = Population::new(&world, 5, 90).await;
     let list = |archived| lists::observations(&world, observation::Filter { archived, ..Default::default() });
-    every_order(&list(Archived::No), &all.observations, |it| it.archived_at.is_none(), "active").await;
-    every_order(&list(Archived::Yes), &all.observations, |it| it.archived_at.is_some(), "archived").await;
+    every_order(&list(Archived::No), &all.observations, |row| row.archived_at.is_none(), "active").await;
+    every_order(&list(Archived::Yes), &all.observations, |row| row.archived_at.is_some(), "archived").await;
     every_order(&list(Archived::All), &all.observations, |_| true, "all").await;
 }
 
@@ -55,7 +55,7 @@ async fn every_order_of_people_is_walked(world: World) {
     let list = |status| lists::employees(&world, people::Filter { status, ..Default::default() });
     every_order(&list(StatusFilter::All), &all.people, |_| true, "all").await;
     for status in [Status::Active, Status::Deactivated, Status::PendingInvite] {
-        every_order(&list(status.into()), &all.people, |it| it.status == status, "one status").await;
+        every_order(&list(status.into()), &all.people, |row| row.status == status, "one status").await;
     }
 }
 
@@ -72,15 +72,15 @@ async fn every_order_of_the_other_lists_is_walked(world: World) {
         connectors.push(Connector { created_at, updated_at, ..make.connector() });
         keys.push(ApiKey { created_at: updated_at, updated_at: created_at, ..make.api_key() });
     }
-    writes.extend(connectors.iter().map(|it| Write::put(&Row::new(it.clone()))));
-    writes.extend(keys.iter().map(|it| Write::put(&Row::new(it.clone()))));
+    writes.extend(connectors.iter().map(|connector| Write::put(&Row::new(connector.clone()))));
+    writes.extend(keys.iter().map(|key| Write::put(&Row::new(key.clone()))));
     world.save(writes).await;
     let (some, other) = (connectors[3].updated_at, connectors[17].updated_at);
     let (gte, lte) = (Some(some.min(other)), Some(some.max(other)));
     for bounds in [Bounds::default(), Bounds { gte, lte: None }, Bounds { gte: None, lte }, Bounds { gte, lte }] {
-        let within = |at: Timestamp| bounds.gte.is_none_or(|it| at >= it) && bounds.lte.is_none_or(|it| at <= it);
-        every_order(&lists::connectors(&world, bounds), &connectors, |it| within(it.updated_at), "changed").await;
-        every_order(&lists::api_keys(&world, bounds), &keys, |it| within(it.updated_at), "changed").await;
+        let within = |at: Timestamp| bounds.gte.is_none_or(|from| at >= from) && bounds.lte.is_none_or(|to| at <= to);
+        every_order(&lists::connectors(&world, bounds), &connectors, |row| within(row.updated_at), "changed").await;
+        every_order(&lists::api_keys(&world, bounds), &keys, |row| within(row.updated_at), "changed").await;
     }
     let elsewhere = world.elsewhere();
     let entries: Vec<AuditEntry> =
@@ -99,20 +99,20 @@ where
 {
     for (_, sort) in T::sorts() {
         let before = list.walk(sort, 100).await;
-        let ids: Vec<_> = before.iter().map(|it| (list.id)(it)).collect();
+        let ids: Vec<_> = before.iter().map(|row| (list.id)(row)).collect();
         let (mut found, mut after, mut more) = (Vec::new(), None, true);
         while more {
             let page = list.page(sort, PageRequest { limit: 5, after: after.clone() }).await;
-            after = page.items.last().map(|it| crate::place(it, sort, (list.id)(it)));
+            after = page.items.last().map(|item| crate::place(item, sort, (list.id)(item)));
             found.extend(page.items);
             more = page.more && found.len() < 4 * before.len();
             insert().await;
         }
-        let mut distinct: Vec<_> = found.iter().map(|it| (list.id)(it)).collect();
+        let mut distinct: Vec<_> = found.iter().map(|row| (list.id)(row)).collect();
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), found.len(), "{sort:?}: an entry is shown twice");
-        found.retain(|it| ids.contains(&(list.id)(it)));
+        found.retain(|id| ids.contains(&(list.id)(id)));
         assert_eq!(found, before, "{sort:?}");
     }
 }
@@ -182,8 +182,8 @@ async fn a_position_need_not_exist_any_more(world: World) {
         // An unused id that differs from an existing one in one bit.
         let id = (u128::from_be_bytes(gone.id.to_bytes()) ^ 1).to_be_bytes();
         let at = crate::place(gone, sort, id);
-        let behind = |it: &&Observation| {
-            let (here, there) = ((it.key(sort.by), it.id.to_bytes()), (Some(at.key.clone()), at.id));
+        let behind = |observation: &&Observation| {
+            let (here, there) = ((observation.key(sort.by), observation.id.to_bytes()), (Some(at.key.clone()), at.id));
             if sort.descending { here < there } else { here > there }
         };
         let wanted: Vec<_> = ordered.iter().filter(behind).take(7).cloned().collect();

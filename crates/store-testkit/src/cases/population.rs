@@ -31,8 +31,8 @@ impl Population {
         let attributes: Vec<_> = (0..12).map(|number| attribute(world, number)).collect();
         world
             .save(
-                (departments.iter().cloned().map(|it| Write::put(&Row::new(it))))
-                    .chain(attributes.iter().cloned().map(|it| Write::put(&Row::new(it))))
+                (departments.iter().cloned().map(|department| Write::put(&Row::new(department))))
+                    .chain(attributes.iter().cloned().map(|attribute| Write::put(&Row::new(attribute))))
                     .collect(),
             )
             .await;
@@ -48,17 +48,18 @@ impl Population {
         for batch in everyone.chunks(50) {
             world.save(batch.iter().cloned().map(joins).collect()).await;
         }
-        let ids: Vec<_> = everyone.iter().map(|it| it.id).collect();
-        let tags: Vec<_> = attributes.iter().map(|it| it.id).collect();
+        let ids: Vec<_> = everyone.iter().map(|person| person.id).collect();
+        let tags: Vec<_> = attributes.iter().map(|attribute| attribute.id).collect();
         let observations: Vec<_> = (0..observations).map(|_| observation(world, &ids, &tags)).collect();
         for batch in observations.chunks(100) {
-            world.save(batch.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+            world.save(batch.iter().map(|batch| Write::put(&Row::new(batch.clone()))).collect()).await;
         }
         Self { people: everyone, departments, attributes, observations }
     }
 
     pub(super) fn is_below(&self, id: EmployeeId, manager: EmployeeId) -> bool {
-        let above = |id: EmployeeId| self.people.iter().find(|it| it.id == id).and_then(|it| it.manager_id);
+        let above =
+            |id: EmployeeId| self.people.iter().find(|person| person.id == id).and_then(|person| person.manager_id);
         let mut next = above(id);
         while let Some(it) = next {
             if it == manager {
@@ -71,7 +72,7 @@ impl Population {
 
     /// Returns the number of people below a manager.
     pub(super) fn size_below(&self, manager: EmployeeId) -> usize {
-        self.people.iter().filter(|it| self.is_below(it.id, manager)).count()
+        self.people.iter().filter(|person| self.is_below(person.id, manager)).count()
     }
 }
 
@@ -106,7 +107,7 @@ fn attribute(world: &World, number: usize) -> Attribute {
 
 fn person(world: &World, number: usize, departments: &[Department]) -> Employee {
     let World { random, make, .. } = world;
-    let homes: Vec<DepartmentId> = departments.iter().take(4).map(|it| it.id).collect();
+    let homes: Vec<DepartmentId> = departments.iter().take(4).map(|department| department.id).collect();
     let statuses = [Status::Active, Status::Active, Status::Active, Status::Deactivated, Status::PendingInvite];
     let mut custom = CustomFields::default();
     for (key, values) in [("grade", [1, 2, 3]), ("desk", [7, 8, 9])] {

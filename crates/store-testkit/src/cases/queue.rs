@@ -55,7 +55,7 @@ async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: W
             Subscription { active: false, ..make.subscription() },
             Subscription { active: false, ..make.subscription_to(&kinds) },
         ];
-        it.save(several.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+        it.save(several.iter().map(|subscription| Write::put(&Row::new(subscription.clone()))).collect()).await;
         subscriptions.push(several);
     }
     let kinds: Vec<_> = EventType::ALL.to_vec();
@@ -85,14 +85,14 @@ async fn what_a_subscription_wants_counts_from_then_on(world: World) {
         let value = Subscription { event_types, active, ..to.clone() };
         world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
         let events = world.happened(&[CREATED, UPDATED]).await;
-        let queued = events.iter().filter(|it| kinds.contains(&it.kind));
-        wanted.extend(queued.map(|it| world.delivery_of(it, &to)));
+        let queued = events.iter().filter(|event| kinds.contains(&event.kind));
+        wanted.extend(queued.map(|event| world.delivery_of(event, &to)));
     }
     world.save(vec![Write::WebhookRemoved(to.id, Version(5))]).await;
     world.happened(&[CREATED, UPDATED]).await;
     let found: Vec<_> = Worker::new(&world).all(END).await;
     // Stores may delete these deliveries with their subscription; in other stores the workers drop them.
-    assert!(found.iter().all(|it| wanted.contains(it)), "{found:?}");
+    assert!(found.iter().all(|delivery| wanted.contains(delivery)), "{found:?}");
     let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let events = world.happened(&[UPDATED, CREATED]).await;
     assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
@@ -133,8 +133,8 @@ async fn twins_queue_an_event_once(world: World) {
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
-        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
-        let winners: Vec<_> = (0..10).filter(|it| results[*it].is_ok()).collect();
+        assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+        let winners: Vec<_> = (0..10).filter(|number| results[*number].is_ok()).collect();
         assert_eq!(winners.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
         let queued = worker.all(END).await;
@@ -154,7 +154,7 @@ async fn a_delivery_is_due_when_its_event_happened(world: World) {
 }
 
 fn keys(jobs: &[Job]) -> BTreeSet<(WebhookId, EventId)> {
-    jobs.iter().map(|it| (it.webhook_id, it.event_id)).collect()
+    jobs.iter().map(|job| (job.webhook_id, job.event_id)).collect()
 }
 
 async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
@@ -170,7 +170,7 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
         ..world.make.change(vec![Write::Enqueue(asked.to_vec())])
     };
     let Committed { leased } = world.committed(change).await.unwrap();
-    let [created, updated] = [0, 1].map(|it| world.delivery_of(&events[it], &to));
+    let [created, updated] = [0, 1].map(|index| world.delivery_of(&events[index], &to));
     let jobs = in_order(vec![created, updated, world.delivery_of(&events[1], &other), asked[0], asked[1]]);
     assert_eq!(leased.len(), 5, "each once");
     assert_eq!(leased.into_iter().collect::<BTreeSet<_>>(), keys(&jobs));
@@ -183,7 +183,7 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
     }
     // The worker that holds the lease records the result without a claim.
     mine.keeps(vec![(created, AttemptResult::Gone)]).await;
-    let left: Vec<_> = jobs.into_iter().filter(|it| *it != created).collect();
+    let left: Vec<_> = jobs.into_iter().filter(|job| *job != created).collect();
     assert_eq!(others.all(lease.until).await, left);
     assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "it is another's now");
 }
@@ -207,8 +207,11 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
     mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(again)))]).await;
     // The first event waits for its second attempt, the second is leased, and the third is new.
-    let replay =
-        |it: &Event| Job { origin: DeliveryOrigin::Replay, first_due_at: world.now(), ..world.delivery_of(it, &to) };
+    let replay = |event: &Event| Job {
+        origin: DeliveryOrigin::Replay,
+        first_due_at: world.now(),
+        ..world.delivery_of(event, &to)
+    };
     let new = world.delivery_at(world.now(), &to);
     let asked = vec![replay(&event), replay(&other), new, Job { origin: DeliveryOrigin::Test, ..new }];
     let lease = Some(Worker::new(&world).lease(world.now()));
@@ -244,13 +247,13 @@ async fn of_many_promises_of_one_attempt_one_is_made(world: World) {
     for _ in 0..5 {
         let job = world.delivery_at(world.now(), &to);
         let promises: Vec<_> = (0..10).map(|_| job.promised(world.make.id())).collect();
-        let tasks = promises.clone().into_iter().map(|it| {
+        let tasks = promises.clone().into_iter().map(|promise| {
             let world = world.clone();
-            async move { world.try_save(Write::Enqueue(vec![it])).await }
+            async move { world.try_save(Write::Enqueue(vec![promise])).await }
         });
         let results = at_once(tasks).await;
-        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Stale))), "{results:?}");
-        let made: Vec<_> = (0..10).filter(|it| results[*it].is_ok()).map(|it| promises[it]).collect();
+        assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Stale))), "{results:?}");
+        let made: Vec<_> = (0..10).filter(|number| results[*number].is_ok()).map(|number| promises[number]).collect();
         assert_eq!(made.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
         assert_eq!(worker.all(END).await, made);
@@ -281,7 +284,7 @@ async fn many_events_for_many_subscriptions_are_one_change(world: World) {
     let events = world.happened(&[UPDATED; 400]).await;
     let mut jobs = vec![];
     for to in &subscriptions {
-        jobs.extend(events.iter().map(|it| world.delivery_of(it, to)));
+        jobs.extend(events.iter().map(|event| world.delivery_of(event, to)));
     }
     assert_eq!(Worker::new(&world).all(END).await, in_order(jobs));
 }
@@ -298,7 +301,7 @@ async fn the_queue_says_how_it_does(world: World) {
     let start = world.make.tick();
     assert_eq!(state(END).await, (0, None));
     let at = |seconds| start.plus_seconds(seconds);
-    let jobs: Vec<_> = [10, 20, 30].map(|it| world.delivery_at(at(it), &to)).into();
+    let jobs: Vec<_> = [10, 20, 30].map(|seconds| world.delivery_at(at(seconds), &to)).into();
     world.enqueue(&jobs).await;
     assert_eq!(state(just_before(at(10))).await, (0, None), "what is not due yet is no delay");
     assert_eq!(state(at(10)).await, (1, Some(at(10))));

@@ -143,7 +143,7 @@ async fn closure_follows_moves_of_subtrees(world: World) {
     }
     // Lists at any depth read the same closure.
     let observed: Vec<_> = ids.iter().map(|id| world.make.observation(*id)).collect();
-    world.save(observed.into_iter().map(|it| Write::put(&Row::new(it))).collect()).await;
+    world.save(observed.into_iter().map(|observation| Write::put(&Row::new(observation))).collect()).await;
     for manager in &ids {
         let filter = observation::Filter { manager_id: Some(*manager), ..observation::Filter::default() };
         let sort = Sort::down(SortBy::ObservationDate);

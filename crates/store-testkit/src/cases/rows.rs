@@ -109,7 +109,7 @@ async fn settings_connectors_and_trail_come_back_to_the_letter(world: World) {
         summary_review: Review::Disabled,
         ..make.organization(tenant.organization)
     };
-    let mapped_custom_field_keys = TEXTS.iter().map(|it| (*it).to_owned()).collect();
+    let mapped_custom_field_keys = TEXTS.iter().map(|text| (*text).to_owned()).collect();
     let last_sync = Sync { at: make.tick(), status: SyncStatus::Partial, message: Some(TEXTS[1].to_owned()) };
     let connector = Connector { mapped_custom_field_keys, last_sync: Some(last_sync), ..make.connector() };
     let change = |from: &str, to: serde_json::Value| Change { from: from.into(), to };
@@ -157,22 +157,22 @@ async fn several_are_read_by_their_ids(world: World) {
     let people: Vec<_> = (0..120).map(|_| make.employee()).collect();
     let (departments, attributes) = ([make.department(), make.department()], [make.attribute(), make.attribute()]);
     let mut writes: Vec<_> = people.iter().cloned().map(joins).collect();
-    writes.extend(departments.iter().map(|it| Write::put(&Row::new(it.clone()))));
-    writes.extend(attributes.iter().map(|it| Write::put(&Row::new(it.clone()))));
+    writes.extend(departments.iter().map(|department| Write::put(&Row::new(department.clone()))));
+    writes.extend(attributes.iter().map(|attribute| Write::put(&Row::new(attribute.clone()))));
     world.save(writes).await;
     for wanted in [0, 1, 2, 7, 100, 120] {
-        let mut asked: Vec<_> = people.iter().take(wanted).map(|it| it.id).collect();
+        let mut asked: Vec<_> = people.iter().take(wanted).map(|person| person.id).collect();
         let known = ids(asked.clone());
         asked.insert(asked.len() / 2, make.id());
         let found = store.rows::<Employee>(*tenant, &asked).await.unwrap();
-        assert_eq!(ids(found.iter().map(|it| it.value.id)), known);
-        assert!(found.iter().all(|it| people.contains(&it.value) && it.version == Version::FIRST));
+        assert_eq!(ids(found.iter().map(|row| row.value.id)), known);
+        assert!(found.iter().all(|row| people.contains(&row.value) && row.version == Version::FIRST));
     }
     let found = store.rows::<Department>(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
-    assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(departments.map(|it| it.id)));
+    assert_eq!(ids(found.into_iter().map(|row| row.value.id)), ids(departments.map(|department| department.id)));
     let tags = [attributes[1].id, make.id(), attributes[0].id];
     let found = store.rows::<Attribute>(*tenant, &tags).await.unwrap();
-    assert_eq!(ids(found.into_iter().map(|it| it.value.id)), ids(attributes.map(|it| it.id)));
+    assert_eq!(ids(found.into_iter().map(|row| row.value.id)), ids(attributes.map(|attribute| attribute.id)));
     assert_eq!(store.rows::<Department>(*tenant, &[]).await.unwrap(), []);
     assert_eq!(store.rows::<Employee>(*tenant, &[]).await.unwrap(), []);
 }
@@ -203,11 +203,11 @@ async fn the_newest_invitation_counts(world: World) {
 async fn managed_people_are_walked_by_id(world: World) {
     let World { make, store, tenant, .. } = &world;
     let connectors = [make.connector(), make.connector()];
-    world.save(connectors.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    let managed = |it: &Connector| Employee {
-        connector_id: Some(it.id),
+    world.save(connectors.iter().map(|connector| Write::put(&Row::new(connector.clone()))).collect()).await;
+    let managed = |connector: &Connector| Employee {
+        connector_id: Some(connector.id),
         is_hris_managed: true,
-        hris_source: it.hris_source.clone(),
+        hris_source: connector.hris_source.clone(),
         ..make.employee()
     };
     let mine: Vec<_> = (0..25).map(|_| managed(&connectors[0])).collect();
@@ -219,7 +219,7 @@ async fn managed_people_are_walked_by_id(world: World) {
         assert!(page.len() <= 10);
         let Some(last) = page.last() else { break };
         after = Some(last.value.id);
-        found.extend(page.into_iter().map(|it| it.value));
+        found.extend(page.into_iter().map(|page| page.value));
     }
     // Ids ascend in order of creation.
     assert_eq!(found, mine);

@@ -33,8 +33,8 @@ const MOST: u16 = 1_000;
 
 async fn state(world: &World) -> IndexState {
     let mut state = world.store.index_state(world.tenant, TABLE, MOST).await.unwrap();
-    state.segments.sort_by_key(|it| it.id);
-    state.pending.sort_by_key(|it| it.id);
+    state.segments.sort_by_key(|segment| segment.id);
+    state.pending.sort_by_key(|document| document.id);
     state
 }
 
@@ -72,7 +72,7 @@ fn wanted(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
 /// Reads the stored contents of a segment.
 async fn contents(world: &World, of: &SegmentContents) -> SegmentContents {
     let blocks = world.store.index_blocks(world.tenant, &[wanted(of, KeyRange::all())]).await.unwrap();
-    let numbers: Vec<_> = (0..of.segment.documents.div_ceil(CHUNK)).map(|it| (of.segment.id, it)).collect();
+    let numbers: Vec<_> = (0..of.segment.documents.div_ceil(CHUNK)).map(|chunk| (of.segment.id, chunk)).collect();
     let chunks = world.store.index_chunks(world.tenant, &numbers).await.unwrap();
     SegmentContents { segment: of.segment.clone(), blocks: blocks.concat(), chunks }
 }
@@ -81,7 +81,7 @@ async fn what_is_written_waits_until_it_is_indexed(world: World) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let mut all = vec![pending(&one, Version::FIRST), pending(&other, Version::FIRST)];
-    all.sort_by_key(|it| it.id);
+    all.sort_by_key(|block| block.id);
     assert_eq!(state(&world).await, IndexState { segments: vec![], pending: all.clone() });
     let tables = world.store.index_pending(MOST).await.unwrap();
     assert!(tables.contains(&(world.tenant, TABLE.to_owned())), "{tables:?}");
@@ -98,7 +98,7 @@ async fn what_is_written_waits_until_it_is_indexed(world: World) {
 async fn what_was_written_since_goes_on_waiting(world: World) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
-    let seen = [&one, &other].map(|it| pending(it, Version::FIRST)).to_vec();
+    let seen = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
     let changed = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
     world.save(vec![Write::put(&Row::seen(changed.clone(), Version::FIRST))]).await;
     assert!(change(&world, IndexChange { indexed: seen.clone(), ..with(&segment(1, 2)) }).await);
@@ -131,8 +131,9 @@ async fn a_segment_is_read_as_it_was_given(world: World) {
         let of = if wanted.segment == large.segment.id { &large } else { &small };
         // Expects the blocks that start in the range, and the one before, which may contain the start of the
         // range.
-        let first = of.blocks.iter().rposition(|it| it.first <= wanted.range.from).unwrap_or(0);
-        let all: Vec<_> = of.blocks.iter().skip(first).filter(|it| it.first <= wanted.range.to).cloned().collect();
+        let first = of.blocks.iter().rposition(|block| block.first <= wanted.range.from).unwrap_or(0);
+        let all: Vec<_> =
+            of.blocks.iter().skip(first).filter(|block| block.first <= wanted.range.to).cloned().collect();
         assert_eq!(found, all, "{:?}", wanted.range);
     }
     let chunks = [(large.segment.id, 46), (small.segment.id, 0), (large.segment.id, 3), (large.segment.id, 47)];
@@ -220,9 +221,9 @@ async fn what_was_there_before_is_gone_through_once(world: World) {
     assert_eq!(backlog(Some(world.tenant)).await, std::slice::from_ref(&begun));
     assert_eq!(backlog(None).await, std::slice::from_ref(&begun));
     assert_eq!(backlog(Some(world.make.tenant())).await, []);
-    let next = async |it: &Backlog| {
-        let rows = world.store.entries(world.tenant, it.next::<Observation>(3)).await.unwrap();
-        rows.into_iter().map(|it| it.value.id.to_bytes()).collect::<Vec<_>>()
+    let next = async |backlog: &Backlog| {
+        let rows = world.store.entries(world.tenant, backlog.next::<Observation>(3)).await.unwrap();
+        rows.into_iter().map(|row| row.value.id.to_bytes()).collect::<Vec<_>>()
     };
     assert_eq!(next(&begun).await, all[..3]);
     let on = |of: &Backlog, up_to| IndexChange { backlog: Some((of.clone(), up_to)), ..IndexChange::at(AT) };

@@ -41,7 +41,7 @@ impl Written {
         let people = Population::new(world, 40, 0).await;
         let objectives: Vec<ObjectiveId> = (0..5).map(|_| world.make.id()).collect();
         let observations: Vec<ObservationId> = (0..5).map(|_| world.make.id()).collect();
-        let ids: Vec<_> = people.people.iter().map(|it| it.id).collect();
+        let ids: Vec<_> = people.people.iter().map(|person| person.id).collect();
         let some = |about: usize| (0..5).filter(move |_| world.random.chance(about));
         let summaries: Vec<_> = (0..count)
             .map(|_| {
@@ -54,8 +54,8 @@ impl Written {
                     status,
                     author_id,
                     shared_at: was_shared.then(|| instant(world)),
-                    included_objective_ids: some(30).map(|it| objectives[it]).collect(),
-                    included_observation_ids: some(10).map(|it| observations[it]).collect(),
+                    included_objective_ids: some(30).map(|index| objectives[index]).collect(),
+                    included_observation_ids: some(10).map(|index| observations[index]).collect(),
                     created_at: instant(world),
                     updated_at: instant(world),
                     ..world.make.summary(employee_id)
@@ -63,7 +63,7 @@ impl Written {
             })
             .collect();
         for batch in summaries.chunks(50) {
-            world.save(batch.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+            world.save(batch.iter().map(|batch| Write::put(&Row::new(batch.clone()))).collect()).await;
         }
         Self { people, objectives, observations, summaries }
     }
@@ -86,7 +86,8 @@ impl Written {
 async fn summaries_are_filtered_within_sight(world: World) {
     let all = Written::new(&world, 300).await;
     let random = &world.random;
-    let people: Vec<_> = all.people.people.iter().map(|it| it.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let people: Vec<_> =
+        all.people.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
     for number in 0..120 {
         let statuses = if random.chance(50) { vec![] } else { Status::ALL.to_vec() };
         let since = random.chance(15).then(|| instant(&world));
@@ -105,7 +106,7 @@ async fn summaries_are_filtered_within_sight(world: World) {
         let sorts: Vec<_> = Summary::sorts().collect();
         let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
-        let wanted = |it: &Summary| all.shows(&filter, viewer, it);
+        let wanted = |summary: &Summary| all.shows(&filter, viewer, summary);
         list.must_show(sort, limit, &all.summaries, wanted, &format!("{filter:?} {viewer:?}")).await;
     }
 }
@@ -118,7 +119,7 @@ async fn every_order_of_summaries_is_walked(world: World) {
         let list = lists::summaries(&world, everything.clone(), viewer);
         for (_, sort) in Summary::sorts() {
             for limit in [2, 7] {
-                let wanted = |it: &Summary| all.shows(&everything, viewer, it);
+                let wanted = |summary: &Summary| all.shows(&everything, viewer, summary);
                 list.must_show(sort, limit, &all.summaries, wanted, &format!("{viewer:?}")).await;
             }
         }
@@ -186,7 +187,7 @@ async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
         };
         for viewer in [Viewer::Everything, Viewer::Person(one.value.owner_id)] {
             let list = rows::objectives::list(&filter, viewer, Sort::down(SortBy::CreatedAt), &page);
-            let found = store.page(*tenant, list).await.unwrap().items.into_iter().find(|it| it.id == id);
+            let found = store.page(*tenant, list).await.unwrap().items.into_iter().find(|item| item.id == id);
             assert_eq!(found.as_ref(), Some(&one.value));
         }
     }
@@ -197,7 +198,7 @@ async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(w
     let World { make, .. } = &world;
     let person = world.hired().await;
     let [goal, other] = [make.objective(person.id), make.objective(person.id)];
-    world.save([&goal, &other].map(|it| Write::put(&Row::new(it.clone()))).into()).await;
+    world.save([&goal, &other].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
     assert_eq!(linked(&world, goal.id).await, []);
     let including = |ids: &[ObjectiveId]| Summary { included_objective_ids: ids.to_vec(), ..make.summary(person.id) };
     let (first, second) = (including(&[goal.id]), including(&[other.id, goal.id]));
@@ -227,7 +228,7 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
     let World { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     let [kept, gone] = [make.observation(person.id), make.observation(person.id)];
-    world.save([&kept, &gone].map(|it| Write::put(&Row::new(it.clone()))).into()).await;
+    world.save([&kept, &gone].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
     let all: Vec<_> = Status::ALL
         .iter()
         .map(|status| Summary {
@@ -237,7 +238,7 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
             ..make.summary(person.id)
         })
         .collect();
-    world.save(all.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+    world.save(all.iter().map(|summary| Write::put(&Row::new(summary.clone()))).collect()).await;
     let archived = Observation { archived_at: Some(make.tick()), ..gone.clone() };
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     let everybodys = lists::summaries(&world, everything.clone(), Viewer::Everything);
@@ -246,7 +247,7 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
         [(Row::seen(archived.clone(), Version::FIRST), vec![gone.id]), (Row::seen(gone.clone(), Version(2)), vec![])]
     {
         world.save(vec![Write::put(&write)]).await;
-        let wanted: Vec<_> = all.iter().map(|it| it.clone().showing(hidden.clone())).collect();
+        let wanted: Vec<_> = all.iter().map(|summary| summary.clone().showing(hidden.clone())).collect();
         for it in &wanted {
             let found = store.row::<Summary>(*tenant, it.id).await.unwrap();
             assert_eq!(found, Some(Versioned { value: it.clone(), version: Version::FIRST }), "{:?}", it.status);

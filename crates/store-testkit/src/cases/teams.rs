@@ -52,7 +52,7 @@ impl Teams {
         for some in crowd.chunks(100) {
             world.save(some.iter().cloned().map(joins).collect()).await;
         }
-        let seen = crowd.iter().step_by(100).map(|it| it.id).collect();
+        let seen = crowd.iter().step_by(100).map(|id| id.id).collect();
         let teams = Self { world, chain: vec![top, middle, low], other, loner, seen };
         for person in teams.seen.iter().copied().chain([loner]) {
             teams.speaks_of(person).await;
@@ -73,10 +73,10 @@ impl Teams {
         let filter = observation::Filter { manager_id: Some(manager), ..observation::Filter::default() };
         let observations =
             store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_date, &page)).await.unwrap();
-        let shown: BTreeSet<_> = observations.items.into_iter().map(|it| it.employee_id).collect();
+        let shown: BTreeSet<_> = observations.items.into_iter().map(|item| item.employee_id).collect();
         let again =
             store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_time, &page)).await.unwrap();
-        assert_eq!(again.items.into_iter().map(|it| it.employee_id).collect::<BTreeSet<_>>(), shown);
+        assert_eq!(again.items.into_iter().map(|item| item.employee_id).collect::<BTreeSet<_>>(), shown);
         let filter = Filter {
             scopes: vec![Scope::Employee],
             owner_id: None,
@@ -89,7 +89,7 @@ impl Teams {
             .page(*tenant, rows::objectives::list(&filter, Viewer::Person(manager), by_time, &page))
             .await
             .unwrap();
-        assert_eq!(goals.items.into_iter().map(|it| it.owner_id).collect::<BTreeSet<_>>(), shown);
+        assert_eq!(goals.items.into_iter().map(|item| item.owner_id).collect::<BTreeSet<_>>(), shown);
         shown
     }
 

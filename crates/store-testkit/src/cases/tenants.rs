@@ -245,7 +245,7 @@ async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(wo
         place.save(vec![Write::put(&Row::new(live.clone()))]).await;
         made.push(live);
     }
-    made.sort_by_key(|it| it.id.to_bytes());
+    made.sort_by_key(|row| row.id.to_bytes());
     let page = async |after, limit| world.store.organizations(after, limit).await.unwrap();
     assert_eq!(page(None, 100).await, made);
     assert_eq!(page(None, 2).await, made[..2]);

@@ -44,13 +44,13 @@ async fn thirty_twins_make_one_effect(world: World) {
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
-        let winners: Vec<_> = (0..30).filter(|it| results[*it].is_ok()).collect();
+        let winners: Vec<_> = (0..30).filter(|number| results[*number].is_ok()).collect();
         assert_eq!(winners.len(), 1, "{results:?}");
-        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+        assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
         let ids: Vec<_> = twins.iter().map(|(person, _)| person.id).collect();
         let there = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
         let (person, replay) = &twins[winners[0]];
-        assert_eq!(there.into_iter().map(|it| it.value).collect::<Vec<_>>(), std::slice::from_ref(person));
+        assert_eq!(there.into_iter().map(|row| row.value).collect::<Vec<_>>(), std::slice::from_ref(person));
         let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
         assert_eq!(kept, Some(stored(replay)));
     }
@@ -96,8 +96,8 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
-        assert_eq!(results.iter().filter(|it| it.is_ok()).count(), 1, "{results:?}");
-        assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+        assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
     }
 }
 
@@ -130,9 +130,9 @@ async fn an_expired_answer_is_replaced(world: World) {
         async move { world.commit(change).await }
     });
     let results = at_once(tasks).await;
-    let winners: Vec<_> = (0..10).filter(|it| results[*it].is_ok()).collect();
+    let winners: Vec<_> = (0..10).filter(|number| results[*number].is_ok()).collect();
     assert_eq!(winners.len(), 1, "an expired key is used anew once: {results:?}");
-    assert!(results.iter().all(|it| matches!(it, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
+    assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
     let kept = store.replay(*tenant, &first.key, end).await.unwrap();
     assert_eq!(kept, Some(stored(&twins[winners[0]])));
 }
@@ -145,7 +145,7 @@ async fn an_answer_without_an_effect_is_kept_like_any_other(world: World) {
         async move { world.store.keep(world.tenant, replay).await.unwrap() }
     });
     let kept = at_once(tasks).await;
-    let winners: Vec<_> = (0..10).filter(|it| kept[*it]).collect();
+    let winners: Vec<_> = (0..10).filter(|number| kept[*number]).collect();
     assert_eq!(winners.len(), 1, "{kept:?}");
     let first = &twins[winners[0]];
     assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored(first)));

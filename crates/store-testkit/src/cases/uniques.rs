@@ -29,8 +29,8 @@ async fn one_of(world: &World, writes: Vec<Write>, unique: Unique) {
         async move { world.try_save(write).await }
     });
     let results = at_once(tasks).await;
-    assert_eq!(results.iter().filter(|it| it.is_ok()).count(), 1, "{results:?}");
-    let told = |it: &Result<(), CommitError>| match it {
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+    let told = |result: &Result<(), CommitError>| match result {
         Err(CommitError::Taken(taken)) => *taken == unique,
         other => other.is_ok(),
     };
@@ -99,7 +99,7 @@ async fn a_change_cannot_take_what_somebody_has(world: World) {
         ])
         .await;
     let seen = Version::FIRST;
-    let person = |it: Employee| Write::employee(&Row::seen(it, seen), None);
+    let person = |employee: Employee| Write::employee(&Row::seen(employee, seen), None);
     let table = [
         (person(Employee { email: holder.email.to_uppercase(), ..other.clone() }), Unique::EmployeeEmail),
         (person(Employee { external_id: holder.external_id.clone(), ..other }), Unique::EmployeeExternalId),

@@ -60,9 +60,9 @@ async fn the_sweep_removes_what_is_old_in_portions(world: World) {
     for tenant in &tenants {
         let left = tenant.events().await;
         assert_eq!(left.len(), 10);
-        assert!(left.iter().all(|it| it.created_at >= middle));
+        assert!(left.iter().all(|event| event.created_at >= middle));
         for number in 0..10 {
-            let [old, new] = ["old", "new"].map(|it| tenant.make.replay(&format!("{it}-{number}")).key);
+            let [old, new] = ["old", "new"].map(|name| tenant.make.replay(&format!("{name}-{number}")).key);
             assert_eq!(tenant.store.replay(tenant.tenant, &old, end).await.unwrap(), None, "gone, not only hidden");
             assert!(tenant.store.replay(tenant.tenant, &new, now).await.unwrap().is_some());
         }
@@ -110,9 +110,13 @@ async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: W
             let read_at = read.map(at);
             (Notification { created_at: at(from), read_at, ..world.make.notification(person) }, goes)
         });
-        let all = notices.iter().map(|(it, _)| it.clone()).collect();
+        let all = notices.iter().map(|(notice, _)| notice.clone()).collect();
         world.commit(ChangeSet { notices: all, ..world.make.change(vec![]) }).await.unwrap();
-        left.push((world, notices.into_iter().filter(|(_, goes)| !goes).map(|(it, _)| it).collect::<Vec<_>>(), at));
+        left.push((
+            world,
+            notices.into_iter().filter(|(_, goes)| !goes).map(|(notice, _)| notice).collect::<Vec<_>>(),
+            at,
+        ));
     }
     let at = left[0].2;
     let expiry = Expiry { read_notifications: at(200), notifications: at(100), ..Expiry::NOTHING };

@@ -111,14 +111,14 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let mut others = 0;
     for claim in claims {
         let met = worker.claims(END, claim).await.jobs;
-        let (left, kept): (Vec<_>, Vec<_>) = met.into_iter().partition(|it| it.webhook_id == to.id);
+        let (left, kept): (Vec<_>, Vec<_>) = met.into_iter().partition(|job| job.webhook_id == to.id);
         others += kept.len();
-        worker.keeps(left.into_iter().map(|it| (it, AttemptResult::Gone)).collect()).await;
+        worker.keeps(left.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     }
     assert_eq!(others, 4, "of the other one");
     world.spoil("DELETE FROM webhooks").await;
     let left = [worker.all(END.plus_seconds(1_000)).await, worker.all_parked(END).await].concat();
-    assert_eq!(left.iter().filter(|it| it.webhook_id == other.id).count(), left.len(), "{left:?}");
+    assert_eq!(left.iter().filter(|job| job.webhook_id == other.id).count(), left.len(), "{left:?}");
     assert_eq!(entries(&world, &to).await.len(), 1, "what was logged is kept for its time");
 }
 
@@ -136,7 +136,7 @@ async fn a_subscription_is_nobody_elses(world: World) {
         }
         let theirs = Subscription { url: "https://theirs.example.com/".to_owned(), ..mine.clone() };
         others.subscribed(theirs.clone()).await;
-        assert_eq!(stored(&others, &mine).await.map(|it| it.value), Some(theirs));
+        assert_eq!(stored(&others, &mine).await.map(|row| row.value), Some(theirs));
     }
     assert_eq!(stored(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
 }
@@ -151,15 +151,15 @@ async fn subscriptions_are_listed(world: World) {
     }
     for number in 0..24 {
         let (a, b) = (at(&world), at(&world));
-        let bound = |it: Timestamp| world.random.chance(50).then_some(it);
+        let bound = |time: Timestamp| world.random.chance(50).then_some(time);
         let updated_at = Bounds { gte: bound(a.min(b)), lte: bound(a.max(b)) };
         let list = lists::webhooks(&world, webhook::Filter { updated_at });
         let sorts: Vec<_> = Subscription::sorts().collect();
         let (_, sort) = sorts[number % sorts.len()];
         let limit = *world.random.pick(&[1, 7, 100]);
-        let shows = |it: &Subscription| {
-            updated_at.gte.is_none_or(|gte| it.updated_at >= gte)
-                && updated_at.lte.is_none_or(|lte| it.updated_at <= lte)
+        let shows = |subscription: &Subscription| {
+            updated_at.gte.is_none_or(|gte| subscription.updated_at >= gte)
+                && updated_at.lte.is_none_or(|lte| subscription.updated_at <= lte)
         };
         list.must_show(sort, limit, &all, shows, &format!("{updated_at:?}")).await;
     }
@@ -177,7 +177,7 @@ async fn every_subscription_of_every_tenant_is_walked(world: World) {
         world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), delta)]).await.unwrap();
         wanted.push((it.tenant, stored(it, &value).await.unwrap()));
     }
-    wanted.sort_by_key(|(tenant, it)| (tenant.to_bytes(), it.value.id));
+    wanted.sort_by_key(|(tenant, row)| (tenant.to_bytes(), row.value.id));
     for most in [1, 4, 30, 100] {
         let (mut found, mut after) = (vec![], None);
         loop {

@@ -38,12 +38,12 @@ fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'stat
 /// Returns the orders in which no index answers a list, with the unanswered filters.
 fn slow<T: Listed + Stored>(list: impl Fn(Sort) -> TypedListing<T>) -> Vec<(&'static str, Vec<String>)> {
     let lists = in_every_order::<T>(|sort| list(sort).parts().to_vec());
-    let slow = lists.into_iter().filter(|(_, it)| !it.iter().all(|it| AccessPath::of(it).is_answered()));
-    slow.map(|(word, it)| (word, unanswered_parameters(&it))).collect()
+    let slow = lists.into_iter().filter(|(_, list)| !list.iter().all(|listing| AccessPath::of(listing).is_answered()));
+    slow.map(|(word, value)| (word, unanswered_parameters(&value))).collect()
 }
 
 fn is_answered<T: Stored>(list: &TypedListing<T>) -> bool {
-    list.parts().iter().all(|it| AccessPath::of(it).is_answered())
+    list.parts().iter().all(|part| AccessPath::of(part).is_answered())
 }
 
 fn objectives(query: &[(&str, &str)], viewer: Viewer, sort: Sort) -> Vec<Listing> {
@@ -60,31 +60,40 @@ fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::F
 fn every_list_without_a_filter_is_answered_in_every_order() {
     let none: [(&str, Vec<String>); 0] = [];
     assert_eq!(
-        slow::<Observation>(|it| rows::observations::list(
+        slow::<Observation>(|sort| rows::observations::list(
             &observation::Filter::default(),
             Viewer::Everything,
-            it,
+            sort,
             &PAGE
         )),
         none
     );
-    assert_eq!(slow::<Employee>(|it| rows::employees::list(&people::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Department>(|it| rows::departments::list(&department::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Attribute>(|it| rows::attributes::list(&attribute::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Notification>(|it| rows::notifications::list(&notification::Filter::default(), it, &PAGE)), none);
+    assert_eq!(slow::<Employee>(|sort| rows::employees::list(&people::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(slow::<Department>(|sort| rows::departments::list(&department::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(slow::<Attribute>(|sort| rows::attributes::list(&attribute::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(
+        slow::<Notification>(|sort| rows::notifications::list(&notification::Filter::default(), sort, &PAGE)),
+        none
+    );
     let all = assignment::Filter::default();
-    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, Viewer::Everything, it, &PAGE)), none);
-    assert_eq!(slow::<Assignment>(|it| rows::assignments::list(&all, Viewer::Person(someone()), it, &PAGE)), none);
+    assert_eq!(slow::<Assignment>(|sort| rows::assignments::list(&all, Viewer::Everything, sort, &PAGE)), none);
+    assert_eq!(slow::<Assignment>(|sort| rows::assignments::list(&all, Viewer::Person(someone()), sort, &PAGE)), none);
     let all = conversation::Filter::default();
-    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Viewer::Everything, it, &PAGE)), none);
-    assert_eq!(slow::<Conversation>(|it| rows::conversations::list(&all, Viewer::Person(someone()), it, &PAGE)), none);
+    assert_eq!(slow::<Conversation>(|sort| rows::conversations::list(&all, Viewer::Everything, sort, &PAGE)), none);
+    assert_eq!(
+        slow::<Conversation>(|sort| rows::conversations::list(&all, Viewer::Person(someone()), sort, &PAGE)),
+        none
+    );
     let (here, all) = (Id::from_bytes([7; 16]), message::Filter::default());
-    assert_eq!(slow::<Message>(|it| rows::conversations::messages(here, &all, it, &PAGE)), none);
-    assert_eq!(slow::<AuditEntry>(|it| rows::audit::list(&audit::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Subscription>(|it| rows::webhooks::list(&webhook::Filter::default(), it, &PAGE)), none);
-    assert_eq!(slow::<Delivery>(|it| rows::deliveries::list(webhook(), &DeliveryFilter::default(), it, &PAGE)), none);
-    for (word, lists) in in_every_order::<Objective>(|it| objectives(&[], Viewer::Everything, it)) {
-        assert!(lists.iter().all(|it| AccessPath::of(it).is_answered()), "{word}");
+    assert_eq!(slow::<Message>(|sort| rows::conversations::messages(here, &all, sort, &PAGE)), none);
+    assert_eq!(slow::<AuditEntry>(|sort| rows::audit::list(&audit::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(slow::<Subscription>(|sort| rows::webhooks::list(&webhook::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(
+        slow::<Delivery>(|sort| rows::deliveries::list(webhook(), &DeliveryFilter::default(), sort, &PAGE)),
+        none
+    );
+    for (word, lists) in in_every_order::<Objective>(|sort| objectives(&[], Viewer::Everything, sort)) {
+        assert!(lists.iter().all(|list| AccessPath::of(list).is_answered()), "{word}");
     }
     assert!(is_answered(&rows::employees::org_admins(100)));
     assert!(is_answered(&rows::employees::members_of(Id::from_bytes([4; 16]), 1)));
@@ -97,19 +106,20 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
     let filter = observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
     let by = |name: &str| vec![name.to_owned()];
     assert_eq!(
-        slow::<Observation>(|it| rows::observations::list(&filter, Viewer::Everything, it, &PAGE)),
-        ["-created_at", "created_at", "-updated_at", "updated_at"].map(|it| (it, by("filter[employee_id]")))
+        slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE)),
+        ["-created_at", "created_at", "-updated_at", "updated_at"].map(|name| (name, by("filter[employee_id]")))
     );
     let filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     assert_eq!(
-        slow::<Observation>(|it| rows::observations::list(&filter, Viewer::Everything, it, &PAGE)),
-        ["-observation_date", "observation_date", "-created_at", "created_at"].map(|it| (it, by("filter[updated_at]")))
+        slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE)),
+        ["-observation_date", "observation_date", "-created_at", "created_at"]
+            .map(|sort| (sort, by("filter[updated_at]")))
     );
     let filter = people::Filter { department_id: Some(Id::from_bytes([4; 16])), ..Default::default() };
     assert_eq!(
-        slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)),
+        slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)),
         ["first_name", "created_at", "-created_at", "updated_at", "-updated_at"]
-            .map(|it| (it, by("filter[department_id]")))
+            .map(|sort| (sort, by("filter[department_id]")))
     );
 }
 
@@ -130,38 +140,38 @@ fn the_default_list_of_assignments_is_one_run_and_any_other_one_a_run_per_status
 #[test]
 fn assignments_are_answered_by_each_person_and_by_the_day_they_are_due() {
     let by = |filter: assignment::Filter| {
-        slow::<Assignment>(|it| rows::assignments::list(&filter, Viewer::Everything, it, &PAGE))
+        slow::<Assignment>(|sort| rows::assignments::list(&filter, Viewer::Everything, sort, &PAGE))
     };
     let reviewer = assignment::Filter { reviewer_id: Some(someone()), ..Default::default() };
     assert_eq!(by(reviewer), []);
     let about = assignment::Filter { employee_id: Some(someone()), ..Default::default() };
     let others = ["due_date", "-due_date", "-updated_at", "updated_at"];
-    assert_eq!(by(about), others.map(|it| (it, vec!["filter[employee_id]".to_owned()])));
+    assert_eq!(by(about), others.map(|sort| (sort, vec!["filter[employee_id]".to_owned()])));
     let day = Timestamp::from_millis(0).date();
     let due = assignment::Filter { due_date: Bounds { gte: Some(day), lte: None }, ..Default::default() };
     let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
-    assert_eq!(by(due), others.map(|it| (it, vec!["filter[due_date]".to_owned()])));
+    assert_eq!(by(due), others.map(|sort| (sort, vec!["filter[due_date]".to_owned()])));
 }
 
 #[test]
 fn messages_are_answered_by_author_and_time_and_conversations_by_what_they_are_about() {
     let of_one = message::Filter { author_id: Some(someone()), created_at: CHANGED };
     let here = Id::from_bytes([7; 16]);
-    assert_eq!(slow::<Message>(|it| rows::conversations::messages(here, &of_one, it, &PAGE)), []);
+    assert_eq!(slow::<Message>(|sort| rows::conversations::messages(here, &of_one, sort, &PAGE)), []);
     let about = conversation::Filter { about: Some(About::Employee(someone())), ..Default::default() };
-    let slow = slow::<Conversation>(|it| rows::conversations::list(&about, Viewer::Everything, it, &PAGE));
+    let slow = slow::<Conversation>(|sort| rows::conversations::list(&about, Viewer::Everything, sort, &PAGE));
     let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
-    assert_eq!(slow, others.map(|it| (it, vec!["filter[about_id]".to_owned()])));
+    assert_eq!(slow, others.map(|sort| (sort, vec!["filter[about_id]".to_owned()])));
 }
 
 #[test]
 fn what_no_index_has_is_never_answered_and_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
-    let named = slow::<Observation>(|it| rows::observations::list(&filter, Viewer::Everything, it, &PAGE));
+    let named = slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE));
     assert_eq!(named.len(), Observation::sorts().count());
-    assert!(named.iter().all(|(_, it)| *it == ["filter[type]"]), "{named:?}");
+    assert!(named.iter().all(|(_, names)| *names == ["filter[type]"]), "{named:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
-    assert_eq!(slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)).len(), Employee::sorts().count());
+    assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)).len(), Employee::sorts().count());
     let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
     let lists = objectives(&query, Viewer::Everything, Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);
@@ -175,18 +185,18 @@ fn one_row_by_a_unique_value_is_answered_whatever_else_is_asked() {
         updated_at: CHANGED,
         ..Default::default()
     };
-    assert_eq!(slow::<Employee>(|it| rows::employees::list(&filter, it, &PAGE)), []);
+    assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
     let filter = department::Filter { name: Some("x".to_owned()), archived: Archived::All, ..Default::default() };
-    assert_eq!(slow::<Department>(|it| rows::departments::list(&filter, it, &PAGE)), []);
+    assert_eq!(slow::<Department>(|sort| rows::departments::list(&filter, sort, &PAGE)), []);
 }
 
 #[test]
 fn the_audit_log_is_answered_by_target_actor_or_action() {
-    let words = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let some = |it: &str| Some(it.to_owned());
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let some = |text: &str| Some(text.to_owned());
     let named = |filter: audit::Filter| {
-        let slow = slow::<AuditEntry>(|it| rows::audit::list(&filter, it, &PAGE));
-        slow.into_iter().map(|(_, it)| it).next().unwrap_or_default()
+        let slow = slow::<AuditEntry>(|sort| rows::audit::list(&filter, sort, &PAGE));
+        slow.into_iter().map(|(_, names)| names).next().unwrap_or_default()
     };
     let none = audit::Filter::default();
     assert_eq!(named(audit::Filter { target_id: some("a"), occurred_at: CHANGED, ..none.clone() }), [""; 0]);
@@ -194,7 +204,7 @@ fn the_audit_log_is_answered_by_target_actor_or_action() {
     assert_eq!(named(audit::Filter { actions: words(&["a", "b", "a"]), ..none.clone() }), [""; 0]);
     let both = audit::Filter { actor_id: some("a"), actions: words(&["a", "b"]), ..none.clone() };
     assert_eq!(named(both), ["filter[action]"]);
-    let many: Vec<_> = (0..9).map(|it| it.to_string()).collect();
+    let many: Vec<_> = (0..9).map(|number| number.to_string()).collect();
     assert_eq!(named(audit::Filter { actions: many, ..none }), ["filter[action]"]);
 }
 
@@ -214,7 +224,7 @@ fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
     ];
     for filter in filters {
         for viewer in [Viewer::Everything, Viewer::Person(someone())] {
-            let slow = slow::<Summary>(|it| rows::summaries::list(&filter, viewer, it, &PAGE));
+            let slow = slow::<Summary>(|sort| rows::summaries::list(&filter, viewer, sort, &PAGE));
             // A viewer who is neither the author nor the subject sees few summaries, and each is checked.
             let is_looked_at =
                 viewer != Viewer::Everything && (filter.employee_id.is_some() || filter.author_id.is_some());
@@ -223,14 +233,14 @@ fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
     }
     let both = summary::Filter { employee_id: person, author_id: person, ..all };
     assert_eq!(
-        slow::<Summary>(|it| rows::summaries::list(&both, Viewer::Everything, it, &PAGE)).len(),
+        slow::<Summary>(|sort| rows::summaries::list(&both, Viewer::Everything, sort, &PAGE)).len(),
         Summary::sorts().count()
     );
 }
 
 #[test]
 fn what_a_person_sees_of_summaries_is_three_lists_without_those_that_nothing_is_in() {
-    let [me, other] = [1, 2].map(|it| EmployeeId::from_bytes([it; 16]));
+    let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
     let all = summary::Filter::default();
     let parts = |filter: summary::Filter| {
         rows::summaries::list(&filter, Viewer::Person(me), Sort::down(SortBy::CreatedAt), &PAGE).parts().len()
@@ -277,7 +287,7 @@ fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
     let (kind, event) = (candor_domain::event::EventType::TestPing, EventId::from_bytes([5; 16]));
     let slow = |event_type, event_id| {
         let filter = DeliveryFilter { event_type, event_id, status: None };
-        slow::<Delivery>(|it| rows::deliveries::list(webhook(), &filter, it, &PAGE)).len()
+        slow::<Delivery>(|sort| rows::deliveries::list(webhook(), &filter, sort, &PAGE)).len()
     };
     assert_eq!((slow(Some(kind), None), slow(None, Some(event)), slow(Some(kind), Some(event))), (0, 0, 2));
 }

@@ -16,7 +16,7 @@ impl Checksum {
     /// Adds a row to the checksum.
     pub fn add(&mut self, row: &[Cell]) {
         let mut digest = Context::new(&SHA256);
-        row.iter().for_each(|it| put(it, &mut digest));
+        row.iter().for_each(|row| put(row, &mut digest));
         let digest = digest.finish();
         for (sum, part) in self.sum.iter_mut().zip(digest.as_ref().as_chunks::<8>().0) {
             *sum = sum.wrapping_add(u64::from_be_bytes(*part));
@@ -27,7 +27,7 @@ impl Checksum {
     /// Returns the sum in hexadecimal.
     #[must_use]
     pub fn text(&self) -> String {
-        self.sum.iter().map(|it| format!("{it:016x}")).collect()
+        self.sum.iter().map(|word| format!("{word:016x}")).collect()
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
 
     fn of(rows: &[Vec<Cell>]) -> Checksum {
         let mut sum = Checksum::default();
-        rows.iter().for_each(|it| sum.add(it));
+        rows.iter().for_each(|row| sum.add(row));
         sum
     }
 

@@ -16,7 +16,7 @@ impl DistinctPositions {
 
     /// Returns the position of the next event. Events must come in the order of position, tenant and id.
     pub fn next(&mut self, position: i64) -> i64 {
-        let free = self.0.map_or(i64::MIN, |it| it.saturating_add(1));
+        let free = self.0.map_or(i64::MIN, |rank| rank.saturating_add(1));
         *self.0.insert(position.max(free))
     }
 }
@@ -27,7 +27,7 @@ mod tests {
 
     fn distinct(positions: &[i64]) -> Vec<i64> {
         let mut all = DistinctPositions::default();
-        positions.iter().map(|it| all.next(*it)).collect()
+        positions.iter().map(|position| all.next(*position)).collect()
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl CopyTable {
     /// Returns the index of the position column, if this is the table of events.
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        self.columns.iter().position(|it| self.name == Event::TABLE.name && it.name == "position")
+        self.columns.iter().position(|column| self.name == Event::TABLE.name && column.name == "position")
     }
 }
 

@@ -31,7 +31,8 @@ impl<'a> Reader<'a> {
     /// The error that names the column read last.
     #[must_use]
     pub fn corrupt(&self, reason: impl Into<String>) -> Corrupt {
-        let mut names = self.table.read().map(|it| it.name).chain(self.table.related.iter().map(|it| it.name));
+        let mut names =
+            self.table.read().map(|table| table.name).chain(self.table.related.iter().map(|column| column.name));
         let column = names.nth(self.at.wrapping_sub(1)).unwrap_or("version");
         Corrupt { table: self.table.name, column, reason: reason.into() }
     }

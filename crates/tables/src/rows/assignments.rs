@@ -88,11 +88,11 @@ struct Submitted {
 }
 
 fn submitted(all: &[Submission]) -> Vec<Submitted> {
-    let one = |it: &Submission| {
+    let one = |submission: &Submission| {
         Some(Submitted {
-            reviewer: it.reviewer_id.to_string(),
-            observations: it.observation_ids.iter().map(ToString::to_string).collect(),
-            at: it.submitted_at?.millis(),
+            reviewer: submission.reviewer_id.to_string(),
+            observations: submission.observation_ids.iter().map(ToString::to_string).collect(),
+            at: submission.submitted_at?.millis(),
         })
     };
     all.iter().filter_map(one).collect()
@@ -109,12 +109,13 @@ fn joined(stored: Vec<Submitted>, reviewers: &[EmployeeId]) -> Result<Vec<Submis
 }
 
 fn submissions(stored: Vec<Submitted>, reviewers: &[EmployeeId]) -> Option<Vec<Submission>> {
-    let mut all: Vec<_> = reviewers.iter().map(|it| Submission::pending(*it)).collect();
+    let mut all: Vec<_> = reviewers.iter().map(|reviewer| Submission::pending(*reviewer)).collect();
     for it in stored {
         let reviewer: EmployeeId = it.reviewer.parse().ok()?;
-        let place = all.iter_mut().find(|it| it.reviewer_id == reviewer)?;
+        let place = all.iter_mut().find(|submission| submission.reviewer_id == reviewer)?;
         place.status = SubmissionStatus::Submitted;
-        place.observation_ids = it.observations.iter().map(|it| it.parse().ok()).collect::<Option<_>>()?;
+        place.observation_ids =
+            it.observations.iter().map(|observation| observation.parse().ok()).collect::<Option<_>>()?;
         place.submitted_at = Some(Timestamp::from_millis(it.at));
     }
     Some(all)
@@ -128,11 +129,11 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let is_of_somebody = filter.employee_id.or(filter.requester_id).is_some();
     if !filter.statuses.is_empty() || is_of_somebody || sort.by != SortBy::CreatedAt {
         let statuses = if filter.statuses.is_empty() { Status::ALL } else { &filter.statuses };
-        it.runs(STATUS, statuses.iter().map(|it| it.word()));
+        it.runs(STATUS, statuses.iter().map(|status| status.word()));
     }
     it.is(column("employee_id", Type::Id), filter.employee_id);
     it.is(column("requester_id", Type::Id), filter.requester_id);
-    it.tagged(PEOPLE, filter.reviewer_id.map(|it| it.to_bytes()));
+    it.tagged(PEOPLE, filter.reviewer_id.map(|reviewer_id| reviewer_id.to_bytes()));
     it.tagged(PEOPLE, viewer.person().into_iter().flat_map(|person| [person.to_bytes(), as_requester(person)]));
     it.within(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), Cell::Date);
     it.within(UPDATED_AT, filter.updated_at, Cell::Time);

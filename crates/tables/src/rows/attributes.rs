@@ -49,7 +49,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Att
     it.archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());
     it.is(column("category", Type::Text), filter.category.clone());
-    it.words(column("tone", Type::Text), filter.tones.iter().map(|it| it.word()));
+    it.words(column("tone", Type::Text), filter.tones.iter().map(|tone| tone.word()));
     it.within(UPDATED_AT, filter.updated_at, Cell::Time);
     it.alone()
 }

@@ -69,7 +69,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Aud
     let action = column("action", Type::Text);
     let is_led = filter.target_id.is_some() || filter.actor_id.is_some();
     // No stored text contains NUL, and stores differ in comparing it.
-    let is_plain = !filter.actions.iter().any(|it| it.contains('\0'));
+    let is_plain = !filter.actions.iter().any(|action| action.contains('\0'));
     if is_led || !is_plain || actions.is_empty() || actions.len() > MOST_RUNS {
         it.one_of(action, actions);
     } else {

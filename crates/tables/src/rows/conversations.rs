@@ -79,8 +79,8 @@ stored! {
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
     it.archived(filter.archived);
-    it.is(column("about_id", Type::Id), filter.about.map(|it| Cell::Id(it.to_bytes())));
-    it.is(column("about_type", Type::Text), filter.about.map(|it| it.kind().word().to_owned()));
+    it.is(column("about_id", Type::Id), filter.about.map(|reference| Cell::Id(reference.to_bytes())));
+    it.is(column("about_type", Type::Text), filter.about.map(|reference| reference.kind().word().to_owned()));
     let viewer = viewer.person();
     let other = filter.participant_id.filter(|participant| Some(*participant) != viewer);
     for person in viewer.into_iter().chain(other) {

@@ -54,9 +54,9 @@ fn time_of(id: DeliveryId) -> Timestamp {
 pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
     it.is(column("webhook_id", Type::Id), Some(webhook));
-    let statuses = Status::ALL.iter().filter(|it| filter.status.is_none_or(|wanted| wanted == **it));
-    it.runs(STATUS, statuses.map(|it| it.word()));
-    it.is(column("event_type", Type::Text), filter.event_type.map(|it| it.word().to_owned()));
+    let statuses = Status::ALL.iter().filter(|status| filter.status.is_none_or(|wanted| wanted == **status));
+    it.runs(STATUS, statuses.map(|status| status.word()));
+    it.is(column("event_type", Type::Text), filter.event_type.map(|event_type| event_type.word().to_owned()));
     it.is(column("event_id", Type::Id), filter.event_id);
     it.alone()
 }

@@ -80,20 +80,20 @@ pub const BY_EXTERNAL_ID: By<Employee> = By::column("external_id", Type::Text);
 
 /// Returns the status words of people who have not left.
 pub fn present() -> impl Iterator<Item = &'static str> {
-    Status::ALL.iter().filter(|it| **it != Status::Deactivated).map(|it| it.word())
+    Status::ALL.iter().filter(|status| **status != Status::Deactivated).map(|status| status.word())
 }
 
 /// List of `GET /employees` (§4.3).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Employee> {
     let mut it = Listing::new::<Employee>(sort, page);
-    it.runs(STATUS, filter.status.statuses().iter().map(|it| it.word()));
+    it.runs(STATUS, filter.status.statuses().iter().map(|status| status.word()));
     it.is(column("email_key", Type::Text), filter.email.clone());
     it.is(column("external_id", Type::Text), filter.external_id.clone());
     it.is(column("job_title", Type::Text), filter.job_title.clone());
     it.is(column("manager_id", Type::Id), filter.manager_id);
     it.is(DEPARTMENT_ID, filter.department_id);
-    it.words(ROLE, filter.roles.iter().map(|it| it.word()));
+    it.words(ROLE, filter.roles.iter().map(|role| role.word()));
     for digest in &filter.custom {
         it.tagged(TAGS, [*digest]);
     }
@@ -124,6 +124,6 @@ pub fn org_admins(most: u16) -> TypedListing<Employee> {
 pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
     let mut it = Listing::ordered::<Employee>(ID, false, limit);
     it.is(column("connector_id", Type::Id), Some(connector));
-    it.after = after.map(|it| (it.into(), it.to_bytes()));
+    it.after = after.map(|position| (position.into(), position.to_bytes()));
     it.alone()
 }

@@ -35,7 +35,7 @@ stored! {
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Notification> {
     let mut it = Listing::new::<Notification>(sort, page);
-    let values = filter.unread.map_or(vec![true, false], |it| vec![it]);
+    let values = filter.unread.map_or(vec![true, false], |value| vec![value]);
     it.runs = Some((column("unread", Type::Flag), values.into_iter().map(Cell::Flag).collect()));
     it.is(column("recipient_id", Type::Id), filter.recipient_id);
     it.alone()

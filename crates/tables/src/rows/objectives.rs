@@ -117,7 +117,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let Viewer::Person(person) = viewer else {
         return TypedListing::of(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
     };
-    let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|it| **it == Scope::Org);
+    let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|scope| **scope == Scope::Org);
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
@@ -125,7 +125,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
             theirs.runs = Some(shelves);
             if !everyones.is_empty() {
-                theirs.words(column("scope", Type::Text), personal.iter().map(|it| it.word()));
+                theirs.words(column("scope", Type::Text), personal.iter().map(|status| status.word()));
             }
         }
         theirs.conditions.push(Condition::Reach(owner, person));
@@ -149,10 +149,11 @@ fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<
 
 /// The runs of a whole family; none if some of it is not wanted.
 fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
-    let open = Status::ALL.iter().filter(|it| **it != Status::Archived).all(|it| filter.statuses.contains(it));
-    let family = Family::ALL.into_iter().find(|it| open && it.scopes() == scopes)?;
+    let open =
+        Status::ALL.iter().filter(|status| **status != Status::Archived).all(|status| filter.statuses.contains(status));
+    let family = Family::ALL.into_iter().find(|family| open && family.scopes() == scopes)?;
     let archived = filter.statuses.contains(&Status::Archived);
-    let shelves = [false, true].into_iter().filter(|it| !*it || archived);
-    let cells = shelves.map(|it| Cell::Text(shelf(family.default_scope(), it))).collect();
+    let shelves = [false, true].into_iter().filter(|is_archived| !*is_archived || archived);
+    let cells = shelves.map(|shelve| Cell::Text(shelf(family.default_scope(), shelve))).collect();
     Some((column("shelf", Type::Text), cells))
 }

@@ -21,7 +21,7 @@ const NEWEST: Sort = Sort::down(SortBy::CreatedAt);
 
 /// Returns the condition for people below a manager, if there is one.
 fn below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
-    manager.map(|it| Condition::Within(column, it))
+    manager.map(|manager| Condition::Within(column, manager))
 }
 
 /// Returns a page that fits all these rows.
@@ -31,13 +31,13 @@ fn page(among: &[[u8; 16]]) -> PageRequest {
 
 /// Narrows a list to these rows. They are looked up by id, so runs become conditions.
 fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
-    let narrowed = |mut it: Listing| {
-        if let Some((column, values)) = it.runs.take() {
-            it.one_of(column, values);
+    let narrowed = |mut listing: Listing| {
+        if let Some((column, values)) = listing.runs.take() {
+            listing.one_of(column, values);
         }
-        it.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
-        it.conditions.push(Condition::Among(ids.to_vec()));
-        it
+        listing.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
+        listing.conditions.push(Condition::Among(ids.to_vec()));
+        listing
     };
     TypedListing::of(list.into_parts().into_iter().map(narrowed).collect())
 }
@@ -56,7 +56,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     if filter.kind.is_some() {
         return TypedListing::of(vec![]);
     }
-    let open = objective::Status::ALL.iter().copied().filter(|it| *it != objective::Status::Archived);
+    let open = objective::Status::ALL.iter().copied().filter(|status| *status != objective::Status::Archived);
     let of = objective::Filter {
         scopes: Scope::ALL.to_vec(),
         owner_id: filter.employee_id,

@@ -135,7 +135,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
         vec![Part::OfReports(person), Part::SharedWith(person), Part::WrittenBy(person)]
     });
-    TypedListing::of(parts.into_iter().filter_map(|it| part(filter, it, sort, page)).collect())
+    TypedListing::of(parts.into_iter().filter_map(|status| part(filter, status, sort, page)).collect())
 }
 
 /// One of these lists; none if nothing can be in it.
@@ -162,17 +162,23 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
     }
     it.is(about, employee);
     it.is(by, author);
-    it.conditions.extend(filter.manager_id.map(|it| Condition::Within(about, it)));
-    it.tagged(INCLUDES, filter.included_objective_id.iter().map(|it| it.to_bytes()));
-    it.tagged(INCLUDES, filter.included_observation_id.iter().map(|it| it.to_bytes()));
+    it.conditions.extend(filter.manager_id.map(|manager_id| Condition::Within(about, manager_id)));
+    it.tagged(
+        INCLUDES,
+        filter.included_objective_id.iter().map(|included_objective_id| included_objective_id.to_bytes()),
+    );
+    it.tagged(
+        INCLUDES,
+        filter.included_observation_id.iter().map(|included_observation_id| included_observation_id.to_bytes()),
+    );
     it.within(UPDATED_AT, filter.updated_at, Cell::Time);
     Some(it)
 }
 
 /// The stages that a part of a list holds.
 fn stages(filter: &Filter, part: Part) -> Vec<String> {
-    let is_wanted = |it: &Status| {
-        if filter.statuses.is_empty() { *it != Status::Archived } else { filter.statuses.contains(it) }
+    let is_wanted = |status: &Status| {
+        if filter.statuses.is_empty() { *status != Status::Archived } else { filter.statuses.contains(status) }
     };
     let mut stages = vec![];
     for status in Status::ALL.iter().copied().filter(is_wanted) {

@@ -91,15 +91,20 @@ stored! {
 }
 
 fn seals(secrets: &[SealedSecret]) -> Vec<Sealed> {
-    let seal =
-        |it: &SealedSecret| Sealed { sealed: STANDARD.encode(&it.sealed), ends_at: it.ends_at.map(|it| it.millis()) };
+    let seal = |sealed_secret: &SealedSecret| Sealed {
+        sealed: STANDARD.encode(&sealed_secret.sealed),
+        ends_at: sealed_secret.ends_at.map(|ends_at| ends_at.millis()),
+    };
     secrets.iter().map(seal).collect()
 }
 
 fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
     let seals: Vec<Sealed> = serde_json::from_str(text).ok()?;
-    let secret = |it: Sealed| {
-        Some(SealedSecret { sealed: STANDARD.decode(it.sealed).ok()?, ends_at: it.ends_at.map(Timestamp::from_millis) })
+    let secret = |sealed: Sealed| {
+        Some(SealedSecret {
+            sealed: STANDARD.decode(sealed.sealed).ok()?,
+            ends_at: sealed.ends_at.map(Timestamp::from_millis),
+        })
     };
     seals.into_iter().map(secret).collect()
 }

@@ -67,15 +67,15 @@ fn killed_at(place: Place, point: Point) {
     let person = dies(&place, &key, &server, point);
     // Closes the connections of the killed process.
     server.replies(|_| Reply::HangUp);
-    assert!(server.until(|it| it.open == 0), "{point:?}: connections of the dead are over");
+    assert!(server.until(|server| server.open == 0), "{point:?}: connections of the dead are over");
     server.replies(|_| Reply::Usual);
     let service = Service::serve(&place);
     until(&mut service.client(&key), &person, "sent");
-    let ids: Vec<_> = server.taken().iter().map(|it| it.header("Message-ID").unwrap()).collect();
+    let ids: Vec<_> = server.taken().iter().map(|mail| mail.header("Message-ID").unwrap()).collect();
     // Only at this point does the next process not know that the mail was accepted, so it sends the mail again.
     let copies = if point == Point::AfterTheAnswer { 2 } else { 1 };
     assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
-    assert!(ids.iter().all(|it| *it == ids[0]), "{point:?}: {ids:?}");
+    assert!(ids.iter().all(|id| *id == ids[0]), "{point:?}: {ids:?}");
     service.stop();
 }
 
@@ -94,7 +94,7 @@ fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
     let mut client = service.client(key);
     let person = invite(&mut client, NAME);
     if held.is_some() {
-        assert!(server.until(|it| it.held > 0), "{point:?}");
+        assert!(server.until(|server| server.held > 0), "{point:?}");
     }
     match point {
         Point::BeforeTheClaim | Point::Asked(_) => {}
@@ -107,7 +107,7 @@ fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
                 }
                 Reply::Usual
             });
-            assert!(server.until(|it: &Seen| it.mails.iter().any(|it| it.taken)), "{point:?}");
+            assert!(server.until(|server: &Seen| server.mails.iter().any(|mail| mail.taken)), "{point:?}");
         }
     }
     service.kill();

@@ -54,7 +54,7 @@ fn until(client: &mut Client, person: &str, status: &str) -> Value {
 fn token(mail: &Received) -> String {
     let text = mail.text.replace("=\r\n", "").replace("=3D", "=");
     let (_, rest) = text.split_once("/v1/invitations/accept?token=").unwrap();
-    rest.chars().take_while(|it| it.is_ascii_alphanumeric() || "-_".contains(*it)).collect()
+    rest.chars().take_while(|character| character.is_ascii_alphanumeric() || "-_".contains(*character)).collect()
 }
 
 fn places() -> impl Iterator<Item = Place> {
@@ -80,7 +80,7 @@ fn whoever_is_invited_gets_a_mail_with_a_link_that_works() {
         let accepted =
             service.anonymous().unwrap().post("/v1/invitations/accept", &json!({"token": token(&mail)})).unwrap();
         assert_eq!((accepted.status, accepted.json()["status"].as_str()), (200, Some("active")));
-        assert!(server.until(|it| it.open == 0), "no connection stays open");
+        assert!(server.until(|server| server.open == 0), "no connection stays open");
         let (log, secret) = (service.log(), token(&mail));
         assert!(!log.contains("ada@example.org") && !log.contains(&secret), "{log}");
         service.stop();
@@ -149,7 +149,7 @@ fn a_server_that_hangs_or_is_away_delays_no_request() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let people: Vec<_> = (0..10).map(|number| invite(&mut client, &format!("p{number}"))).collect();
-    assert!(server.until(|it| it.held > 0), "it is asked");
+    assert!(server.until(|server| server.held > 0), "it is asked");
     let came = wait_until(PATIENCE, || invitation(&mut client, &people[0])["mail"]["failure"] == "connect");
     assert!(came.is_some(), "{}", service.log());
     server.replies(|_| Reply::Usual);
@@ -193,7 +193,7 @@ fn an_end_in_order_sends_what_is_under_way_and_repeats_nothing() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let people: Vec<_> = (0..20).map(|number| invite(&mut client, &format!("p{number}"))).collect();
-    assert!(server.until(|it| it.held == 8), "eight are under way");
+    assert!(server.until(|server| server.held == 8), "eight are under way");
     std::thread::scope(|scope| {
         let stopping = scope.spawn(move || service.stop());
         server.replies(|_| Reply::Usual);

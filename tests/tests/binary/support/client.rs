@@ -29,7 +29,7 @@ impl Response {
     }
 
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|it| panic!("{it}: {} {}", self.status, self.text()))
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.text()))
     }
 }
 
@@ -91,7 +91,7 @@ impl Client {
     /// Reads one answer from the connection.
     pub(crate) fn receive(&mut self) -> io::Result<Response> {
         let status = wire::line(&mut self.reader)?;
-        let code = status.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let code = status.split(' ').nth(1).and_then(|code| code.parse().ok());
         let status = code.ok_or_else(|| io::Error::other(format!("no status in {status:?}")))?;
         let headers = wire::headers(&mut self.reader)?;
         // These statuses never have a body.

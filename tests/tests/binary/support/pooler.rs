@@ -41,7 +41,7 @@ impl Pooler {
     /// Starts a pooler. Prints a notice and returns `None` if PgBouncer is not installed.
     pub(crate) fn start(mode: Mode, server: &Cluster) -> Option<Self> {
         let program = env::var_os(VARIABLE).map_or_else(|| PathBuf::from(USUAL), PathBuf::from);
-        let Some(keeps_statements) = version(&program).map(|it| it >= PREPARING) else {
+        let Some(keeps_statements) = version(&program).map(|version| version >= PREPARING) else {
             println!("skipped: there is no PgBouncer; install it, or name one in {VARIABLE}");
             return None;
         };
@@ -92,13 +92,13 @@ fn ini(mode: Mode, server: &Cluster, port: u16, keeps_statements: bool) -> Strin
 fn version(program: &PathBuf) -> Option<(u32, u32)> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
-    let mut numbers = text.lines().next()?.rsplit(' ').next()?.split('.').map_while(|it| it.parse().ok());
+    let mut numbers = text.lines().next()?.rsplit(' ').next()?.split('.').map_while(|part| part.parse().ok());
     Some((numbers.next()?, numbers.next()?))
 }
 
 /// Returns the name of the account with this user id.
 fn name(user: u32) -> String {
     let accounts = fs::read_to_string("/etc/passwd").unwrap();
-    let of = |line: &&str| line.split(':').nth(2).is_some_and(|it| it == user.to_string());
-    accounts.lines().find(of).and_then(|it| it.split(':').next()).unwrap().to_owned()
+    let of = |line: &&str| line.split(':').nth(2).is_some_and(|field| field == user.to_string());
+    accounts.lines().find(of).and_then(|field| field.split(':').next()).unwrap().to_owned()
 }

@@ -99,7 +99,7 @@ impl Watched {
     /// Reads the log up to the first line that contains the words.
     pub(crate) fn lines_until(&mut self, words: &str) -> Vec<String> {
         let mut lines: Vec<String> = vec![];
-        while !lines.last().is_some_and(|it| it.contains(words)) {
+        while !lines.last().is_some_and(|line| line.contains(words)) {
             let mut line = String::new();
             assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "it ended without {words}: {lines:?}");
             lines.push(line);
@@ -135,7 +135,7 @@ pub(crate) fn freeze(process: u32) {
     let stands = |task: io::Result<DirEntry>| {
         // The state follows the name in brackets. A thread that has ended counts as stopped.
         let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
-        stat.rsplit(')').next().is_none_or(|it| it.is_empty() || it.starts_with(" T"))
+        stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.starts_with(" T"))
     };
     let tasks = || fs::read_dir(format!("/proc/{process}/task")).unwrap();
     assert!(wait_until(START, || tasks().all(stands)).is_some(), "it cannot be stopped");
@@ -171,7 +171,9 @@ impl Service {
         let url = said["url"].as_str().or(said["base_url"].as_str()).unwrap_or("http://127.0.0.1:1");
         let address = url.trim_start_matches("http://").trim_end_matches("/v1").parse().unwrap();
         let service = Self { process, said, address, log };
-        let ready = || service.anonymous().and_then(|mut it| it.get("/readyz")).is_ok_and(|it| it.status == 200);
+        let ready = || {
+            service.anonymous().and_then(|mut client| client.get("/readyz")).is_ok_and(|answer| answer.status == 200)
+        };
         assert!(address.port() == 1 || wait_until(START, ready).is_some(), "not ready: {}", service.log());
         service
     }

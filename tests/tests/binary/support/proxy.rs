@@ -143,7 +143,7 @@ fn copy(from: &mut impl Read, to: &mut impl Write, state: &State) -> io::Result<
             return Ok(());
         }
         let silent = state.silent.lock().unwrap();
-        drop(state.heard.wait_while(silent, |it| *it).unwrap());
+        drop(state.heard.wait_while(silent, |is_silent| *is_silent).unwrap());
         to.write_all(&buffer[..length])?;
     }
 }

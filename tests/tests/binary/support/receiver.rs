@@ -52,7 +52,7 @@ impl Arrival {
     }
 
     pub(crate) fn is_acknowledged(&self) -> bool {
-        self.answered.is_some_and(|it| (200..300).contains(&it))
+        self.answered.is_some_and(|status| (200..300).contains(&status))
     }
 }
 
@@ -137,12 +137,12 @@ impl Receiver {
 
     /// Returns the requests received at this path so far.
     pub(crate) fn at(&self, path: &str) -> Vec<Arrival> {
-        self.arrivals().into_iter().filter(|it| it.path == path).collect()
+        self.arrivals().into_iter().filter(|arrival| arrival.path == path).collect()
     }
 
     /// Waits until the received requests, with their responses, fulfil the condition.
     pub(crate) fn until(&self, what: &str, holds: impl Fn(&[Arrival]) -> bool) {
-        self.until_state(what, |it| holds(&it.arrivals));
+        self.until_state(what, |state| holds(&state.arrivals));
     }
 
     /// Starts the next generation. To be called after every sender has ended.
@@ -152,16 +152,16 @@ impl Receiver {
         // Connections are accepted in order, so accepting this one means that all earlier ones are accepted.
         let last = TcpStream::connect(self.address).unwrap();
         let last_address = last.local_addr().unwrap();
-        self.until_state("everything was taken", |it| it.accepted.contains(&last_address));
+        self.until_state("everything was taken", |state| state.accepted.contains(&last_address));
         drop(last);
-        self.until_state("every connection has ended", |it| it.open == 0);
+        self.until_state("every connection has ended", |state| state.open == 0);
         let mut state = self.shared.lock();
         state.generation += 1;
         state.abandoned = false;
     }
 
     fn until_state(&self, what: &str, holds: impl Fn(&State) -> bool) {
-        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |it| !holds(it));
+        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(state));
         let (state, ended) = waited.unwrap();
         assert!(!ended.timed_out(), "not after {PATIENCE:?}: {what}; {} arrived", state.arrivals.len());
     }
@@ -232,7 +232,7 @@ impl Shared {
                 Answer::Reset => return None,
                 Answer::Hold => {}
             }
-            state = self.changed.wait_while(self.lock(), |it| it.decided == decided && !it.abandoned).unwrap();
+            state = self.changed.wait_while(self.lock(), |state| state.decided == decided && !state.abandoned).unwrap();
         }
         None
     }

@@ -47,7 +47,7 @@ impl Pair {
 
     /// Returns a URL with both hosts that connects to the one that accepts writes.
     pub(crate) fn url(&self) -> String {
-        let host = |it: &Cluster| it.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
+        let host = |cluster: &Cluster| cluster.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
         let hosts = [host(&self.primary), host(&self.standby)].join(",");
         format!("postgres://candor@{hosts}/postgres?target_session_attrs=read-write")
     }

@@ -25,7 +25,7 @@ pub(crate) fn headers(reader: &mut BufReader<TcpStream>) -> io::Result<Headers> 
 }
 
 pub(crate) fn header<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
-    headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+    headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
 }
 
 pub(crate) fn exactly(reader: &mut BufReader<TcpStream>, length: usize) -> io::Result<Vec<u8>> {
@@ -39,8 +39,8 @@ pub(crate) fn body(reader: &mut BufReader<TcpStream>, headers: &Headers) -> io::
     if header(headers, "transfer-encoding") == Some("chunked") {
         return chunks(reader);
     }
-    let length = header(headers, "content-length").and_then(|it| it.parse().ok());
-    length.map_or(Ok(Vec::new()), |it| exactly(reader, it))
+    let length = header(headers, "content-length").and_then(|value| value.parse().ok());
+    length.map_or(Ok(Vec::new()), |length| exactly(reader, length))
 }
 
 fn chunks(reader: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {

@@ -22,7 +22,9 @@ impl Stage {
         let place = impatient(place, 5, 50);
         let key = place.key("*", &["--admin"]).secret;
         let (service, receiver) = (Service::serve(&place), Receiver::start());
-        receiver.answers(|it| if it.path.starts_with(FAILING) { Answer::Status(500) } else { Answer::Status(200) });
+        receiver.answers(
+            |receiver| if receiver.path.starts_with(FAILING) { Answer::Status(500) } else { Answer::Status(200) },
+        );
         let mut client = service.client(&key);
         let employee = employee(&mut client);
         Self { _place: place, service, client, employee, receiver }
@@ -48,7 +50,7 @@ impl Stage {
 
     /// Waits until this many requests have arrived at a path.
     fn until(&self, path: &str, count: usize) -> Vec<Arrival> {
-        self.receiver.until(path, |all| all.iter().filter(|it| it.path == path).count() >= count);
+        self.receiver.until(path, |all| all.iter().filter(|arrival| arrival.path == path).count() >= count);
         self.receiver.at(path)
     }
 
@@ -92,22 +94,23 @@ fn a_pause_stops_and_resumes(place: Place) {
     assert_eq!(observed(&last), before);
     // Events during the pause were not queued. A replay sends them, but repeats acknowledged events only on
     // request.
-    let told = |stage: &Stage, id: &str| stage.receiver.at("/failing/paused").iter().any(|it| observed(it) == id);
+    let told =
+        |stage: &Stage, id: &str| stage.receiver.at("/failing/paused").iter().any(|arrival| observed(arrival) == id);
     assert!(!told(&stage, &meanwhile));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
     let since = text(&stage.client.get("/v1/organization").unwrap().json()["created_at"]);
     let order = |only: &str| json!({"since": since, "only": only});
-    assert!(wait_until(PATIENCE, || stage.log(&paused).iter().any(|it| it["status"] == "success")).is_some());
+    assert!(wait_until(PATIENCE, || stage.log(&paused).iter().any(|item| item["status"] == "success")).is_some());
     let replayed = stage.client.post(&path, &order("failed")).unwrap();
     assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(0)), "{}", replayed.text());
     let replayed = stage.client.post(&path, &order("all")).unwrap();
     assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(2)), "{}", replayed.text());
     let arrivals = stage.until("/failing/paused", count + 3);
-    let replays: Vec<&Arrival> = arrivals.iter().filter(|it| it.has("x-service-replay")).collect();
-    let mut ids: Vec<String> = replays.iter().map(|it| observed(it)).collect();
+    let replays: Vec<&Arrival> = arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
+    let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
     ids.sort();
     assert_eq!(ids, [before, meanwhile]);
-    assert!(replays.iter().all(|it| it.header("x-service-replay") == "true"));
+    assert!(replays.iter().all(|replay| replay.header("x-service-replay") == "true"));
     stage.service.stop();
 }
 
@@ -146,7 +149,10 @@ fn a_deleted_subscription_gets_nothing_more(place: Place) {
     stage.until_all_due_is_attempted("/failing/witness");
     // One attempt may have been in flight when the subscription was deleted.
     let arrivals = stage.receiver.at("/failing/deleted");
-    assert!(arrivals.len() <= 2 && arrivals.iter().all(|it| it.event() == arrivals[0].event()), "{arrivals:?}");
+    assert!(
+        arrivals.len() <= 2 && arrivals.iter().all(|arrival| arrival.event() == arrivals[0].event()),
+        "{arrivals:?}"
+    );
     for path in [path.clone(), format!("{path}/deliveries")] {
         assert_eq!(stage.client.get(&path).unwrap().status, 404, "{path}");
     }
@@ -171,7 +177,7 @@ fn a_delivery_is_sent_once_more_under_the_promised_id() {
     assert_eq!(again.header("x-service-replay"), "true");
     assert!(wait_until(PATIENCE, || stage.log(&subscription).len() == 2).is_some());
     let mut logged: Vec<(String, Value)> =
-        stage.log(&subscription).iter().map(|it| (text(&it["id"]), it["attempt"].clone())).collect();
+        stage.log(&subscription).iter().map(|item| (text(&item["id"]), item["attempt"].clone())).collect();
     logged.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!(logged, [(original.delivery().to_owned(), json!(1)), (again.delivery().to_owned(), json!(1))]);
     stage.service.stop();

@@ -80,12 +80,13 @@ fn kills(place: Place) {
     let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
     ledger.check(&victim.subscription.secret, KILLS);
     // Verifies the kill points: the log must have no entry for a request that was killed at its point.
-    for arrival in victim.receiver.arrivals().into_iter().filter(|it| it.generation < KILLS) {
+    for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < KILLS) {
         let frozen = Point::of(arrival.generation) == Point::AfterTheAnswer && arrival.is_acknowledged();
         assert!(!frozen || !ledger.is_recorded(&arrival), "recorded by a process that had been stopped: {arrival:?}");
     }
-    for round in (0..KILLS).filter(|it| matches!(Point::of(*it), Point::AfterTheClaim | Point::AfterTheAnswer)) {
-        let cut_off = |it: &Arrival| it.generation == round && !ledger.is_recorded(it);
+    for round in (0..KILLS).filter(|number| matches!(Point::of(*number), Point::AfterTheClaim | Point::AfterTheAnswer))
+    {
+        let cut_off = |arrival: &Arrival| arrival.generation == round && !ledger.is_recorded(arrival);
         assert!(victim.receiver.arrivals().iter().any(cut_off), "nothing was cut off in round {round}");
     }
     println!("{KILLS} kills, {} events, {} deliveries", ledger.len(), victim.receiver.arrivals().len());
@@ -124,7 +125,7 @@ impl Victim {
         self.receiver.answers(|_| Answer::Hold);
         let service = Service::serve(&self.place);
         self.observe(&service);
-        self.receiver.until("a delivery", |all| all.iter().any(|it| it.generation == round));
+        self.receiver.until("a delivery", |all| all.iter().any(|arrival| arrival.generation == round));
         self.kill(service);
     }
 
@@ -143,8 +144,9 @@ impl Victim {
             // The writer may lose its connection before it gets a response.
             let (mut client, employee) = (service.client(&self.key), &self.employee);
             let writer = scope.spawn(move || observe(&mut client, employee));
-            self.receiver
-                .until("an answer", |all| all.iter().any(|it| it.generation == round && it.answered.is_some()));
+            self.receiver.until("an answer", |all| {
+                all.iter().any(|arrival| arrival.generation == round && arrival.answered.is_some())
+            });
             self.kill(service);
             writer.join().unwrap().ok()
         });
@@ -157,7 +159,7 @@ impl Victim {
         let written = AtomicUsize::new(0);
         let known = thread::scope(|scope| {
             let load = Load::start(scope, service.address, &self.key, &self.employee, &written);
-            let delivered = || self.receiver.arrivals().iter().filter(|it| it.generation == round).count();
+            let delivered = || self.receiver.arrivals().iter().filter(|arrival| arrival.generation == round).count();
             let enough = wait_until(PATIENCE, || written.load(Ordering::SeqCst) + delivered() >= count);
             self.kill(service);
             assert!(enough.is_some(), "hardly any load");

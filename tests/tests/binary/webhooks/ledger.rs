@@ -39,10 +39,10 @@ impl Ledger {
     /// Returns `true` if the feed has these observations and every received event, and the log acknowledges
     /// each event.
     pub(super) fn is_complete(&self, observations: &BTreeSet<String>) -> bool {
-        let told: BTreeSet<String> = self.events.values().map(|it| text(&it["data"]["id"])).collect();
-        let acknowledged = |event: &String| self.log_of(event).iter().any(|it| it["status"] == "success");
+        let told: BTreeSet<String> = self.events.values().map(|event| text(&event["data"]["id"])).collect();
+        let acknowledged = |event: &String| self.log_of(event).iter().any(|item| item["status"] == "success");
         observations.is_subset(&told)
-            && self.arrivals.keys().all(|it| self.events.contains_key(it))
+            && self.arrivals.keys().all(|arrival| self.events.contains_key(arrival))
             && self.events.keys().all(acknowledged)
     }
 
@@ -57,7 +57,7 @@ impl Ledger {
 
     /// Returns `true` if the log has an entry for this request.
     pub(super) fn is_recorded(&self, arrival: &Arrival) -> bool {
-        self.log_of(arrival.event()).iter().any(|it| it["id"] == arrival.delivery())
+        self.log_of(arrival.event()).iter().any(|item| item["id"] == arrival.delivery())
     }
 
     /// Asserts the rules of §6.3 and §6.4. Only the processes of generations below `killed` were killed.
@@ -95,18 +95,21 @@ fn arrived_well(arrival: &Arrival, event: &Value, secret: &str) {
 /// Asserts that the attempts are 1, 2, 3, … once each, and that only the last one was acknowledged.
 fn numbered_well(event: &str, log: &[Value]) {
     let mut attempts: Vec<(u64, &str)> =
-        log.iter().map(|it| (it["attempt"].as_u64().unwrap(), it["status"].as_str().unwrap())).collect();
+        log.iter().map(|log| (log["attempt"].as_u64().unwrap(), log["status"].as_str().unwrap())).collect();
     attempts.sort_unstable();
     let last = attempts.len();
-    let wanted: Vec<(u64, &str)> =
-        (1..).take(last).map(|it: u64| (it, if it == last as u64 { "success" } else { "failed" })).collect();
+    let wanted: Vec<(u64, &str)> = (1..)
+        .take(last)
+        .map(|candidate: u64| (candidate, if candidate == last as u64 { "success" } else { "failed" }))
+        .collect();
     assert_eq!(attempts, wanted, "{event}");
 }
 
 /// Asserts that a log entry agrees with the receiver's response.
 fn logged_as_it_was(entry: &Value, arrivals: &[Arrival]) {
     let id = text(&entry["id"]);
-    let arrival = arrivals.iter().find(|it| it.delivery() == id).unwrap_or_else(|| panic!("never arrived: {entry}"));
+    let arrival =
+        arrivals.iter().find(|arrival| arrival.delivery() == id).unwrap_or_else(|| panic!("never arrived: {entry}"));
     let status = entry["response_status"].as_u64().unwrap();
     // The service logs status 0 for a response after the timeout.
     assert!(status == 0 || Some(status) == arrival.answered.map(u64::from), "{entry} {:?}", arrival.answered);
@@ -115,13 +118,14 @@ fn logged_as_it_was(entry: &Value, arrivals: &[Arrival]) {
 /// Asserts that every request missing from the log was cut off by a kill, and that no request follows a logged
 /// acknowledgement.
 fn repeated_for_a_reason(log: &[Value], arrivals: &[Arrival], killed: usize) {
-    let status =
-        |it: &Arrival| log.iter().find(|entry| entry["id"] == it.delivery()).map(|entry| text(&entry["status"]));
-    for (arrival, later) in arrivals.iter().zip((1..).map(|it| &arrivals[it..])) {
+    let status = |arrival: &Arrival| {
+        log.iter().find(|entry| entry["id"] == arrival.delivery()).map(|entry| text(&entry["status"]))
+    };
+    for (arrival, later) in arrivals.iter().zip((1..).map(|number| &arrivals[number..])) {
         match status(arrival).as_deref() {
             None => {
                 assert!(arrival.generation < killed, "not recorded, though nobody was killed: {arrival:?}");
-                let once_more = later.first().map(|it| it.generation > arrival.generation);
+                let once_more = later.first().map(|candidate| candidate.generation > arrival.generation);
                 assert_eq!(
                     once_more,
                     Some(true),

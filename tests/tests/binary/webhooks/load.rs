@@ -37,6 +37,6 @@ impl<'scope> Load<'scope> {
 
     /// Waits for the writers to end. Returns the acknowledged observations.
     pub(super) fn ended(self) -> BTreeSet<String> {
-        self.writers.into_iter().flat_map(|it| it.join().unwrap()).collect()
+        self.writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     }
 }

@@ -40,9 +40,9 @@ fn a_stop_under_load(place: Place) {
         let enough = || written.load(Ordering::SeqCst).min(receiver.arrivals().len()) >= ENOUGH;
         assert!(wait_until(PATIENCE, enough).is_some(), "hardly any load");
         receiver.answers(|_| Answer::Hold);
-        receiver.until("deliveries under way", |all| all.iter().any(|it| it.answered.is_none()));
+        receiver.until("deliveries under way", |all| all.iter().any(|arrival| arrival.answered.is_none()));
         signal(service.process_id(), "TERM");
-        let refuses = || service.anonymous().and_then(|mut it| it.get("/livez")).is_err();
+        let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
         receiver.answers(|_| Answer::Status(200));
         assert!(service.ended().success(), "{}", service.log());

@@ -53,15 +53,15 @@ fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
     let Some(mut stage) = Stage::set() else { return };
     let workers = [stage.worker(), stage.worker()];
     // Some attempts stay in flight while both workers claim more; others fail and are retried.
-    stage.receiver.answers(|it| match it.number % 40 {
+    stage.receiver.answers(|receiver| match receiver.number % 40 {
         5 => Answer::Hold,
-        it if it % 8 == 2 => Answer::Status(500),
+        receiver if receiver % 8 == 2 => Answer::Status(500),
         _ => Answer::Status(200),
     });
     let mut observations = stage.observe(150);
-    stage.receiver.until("most deliveries", |all| all.iter().filter(|it| it.is_acknowledged()).count() > 75);
+    stage.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
     observations.extend(stage.observe(150));
-    stage.receiver.until("most deliveries", |all| all.iter().filter(|it| it.is_acknowledged()).count() > 150);
+    stage.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
     stage.receiver.answers(|_| Answer::Status(200));
     stage.settled(&observations).check(&stage.subscription.secret, 0);
     workers.into_iter().for_each(Service::stop);
@@ -82,9 +82,13 @@ fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
     stage.receiver.answers(|_| Answer::Status(200));
     let heir = stage.worker();
     let first = stage.receiver.arrivals()[0].clone();
-    stage.receiver.until("every delivery", |all| all.iter().filter(|it| it.is_acknowledged()).count() == 5);
+    stage.receiver.until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
     assert!(killed.elapsed() < TAKEN_OVER, "it took {:?}", killed.elapsed());
-    let again = stage.receiver.arrivals().into_iter().find(|it| it.generation == 1 && it.event() == first.event());
+    let again = stage
+        .receiver
+        .arrivals()
+        .into_iter()
+        .find(|arrival| arrival.generation == 1 && arrival.event() == first.event());
     assert!(again.unwrap().at - leased >= LEASE, "taken over while another had it");
     stage.settled(&observations).check(&stage.subscription.secret, 1);
     heir.stop();
@@ -101,7 +105,7 @@ fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
     freeze(sleeper.process_id());
     // The receiver acknowledges the frozen worker's attempt. Another worker retries the delivery, because the
     // result was not recorded.
-    stage.receiver.answers(|it| if it.number == 0 { Answer::Status(200) } else { Answer::Hold });
+    stage.receiver.answers(|receiver| if receiver.number == 0 { Answer::Status(200) } else { Answer::Hold });
     let heir = stage.worker();
     stage.receiver.until("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");
@@ -112,7 +116,7 @@ fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
     let arrivals = stage.receiver.arrivals();
     assert!(arrivals[0].is_acknowledged(), "{arrivals:?}");
     assert!(!ledger.is_recorded(&arrivals[0]), "{ledger:?}");
-    assert!(arrivals[1..].iter().all(|it| ledger.is_recorded(it)));
+    assert!(arrivals[1..].iter().all(|arrival| ledger.is_recorded(arrival)));
     heir.stop();
     stage.api.stop();
 }

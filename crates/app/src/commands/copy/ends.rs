@@ -61,8 +61,8 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
         }
         DatabaseUrl::Postgres(url) => {
             let opened = PostgresCopy::source(&options(url.reveal())).await;
-            let source = opened.map_err(|it| refused(database, &it))?;
-            let pending = source.pending().await.map_err(|it| refused(database, &it))?;
+            let source = opened.map_err(|error| refused(database, &error))?;
+            let pending = source.pending().await.map_err(|error| refused(database, &error))?;
             (Box::new(source), pending)
         }
     };
@@ -89,7 +89,7 @@ pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
         }
         DatabaseUrl::Postgres(url) => {
             let opened = PostgresCopy::target(&options(url.reveal())).await;
-            Ok(Box::new(opened.map_err(|it| refused(database, &it))?))
+            Ok(Box::new(opened.map_err(|error| refused(database, &error))?))
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn run(
     let progress = Progress::new(output);
     let copied = copy(&*source, &*target, &ends::identity(&from), &progress).await;
     progress.end();
-    let copied = copied.map_err(|it| failure(it, &from, &to))?;
+    let copied = copied.map_err(|error| failure(error, &from, &to))?;
     output.say(&object(&copied, &from, &to), &text(&copied, &from, &to))
 }
 
@@ -49,8 +49,8 @@ fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
         CopyError::NotEmpty(table) => CopyFailure::NotEmpty { database: to, table },
         CopyError::Other(other) => CopyFailure::Other { database: to, other },
         CopyError::Differs(tables) => {
-            let one = |it: &candor_service::usecases::copy::Difference| {
-                format!("{} ({} rows and {})", it.table, it.source.rows, it.target.rows)
+            let one = |difference: &candor_service::usecases::copy::Difference| {
+                format!("{} ({} rows and {})", difference.table, difference.source.rows, difference.target.rows)
             };
             let tables = tables.iter().map(one).collect::<Vec<_>>().join(", ");
             CopyFailure::Differs { from, to, tables }
@@ -62,9 +62,9 @@ fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
 }
 
 fn object(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
-    let tables = copied.tables.iter().map(|it| {
-        let (rows, checksum) = (it.checksum.rows, it.checksum.text());
-        json!({"name": it.name, "rows": rows, "checksum": checksum})
+    let tables = copied.tables.iter().map(|table| {
+        let (rows, checksum) = (table.checksum.rows, table.checksum.text());
+        json!({"name": table.name, "rows": rows, "checksum": checksum})
     });
     json!({
         "from": from.masked(),
@@ -77,9 +77,9 @@ fn object(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
 
 fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
     let mut lines = vec![["TABLE", "ROWS", "CHECK SUM"].map(str::to_owned).to_vec()];
-    lines.extend(copied.tables.iter().map(|it| {
-        let digits = it.checksum.text().chars().take(DIGITS).collect();
-        vec![it.name.to_owned(), it.checksum.rows.to_string(), digits]
+    lines.extend(copied.tables.iter().map(|table| {
+        let digits = table.checksum.text().chars().take(DIGITS).collect();
+        vec![table.name.to_owned(), table.checksum.rows.to_string(), digits]
     }));
     let (from, key) = (
         from.masked(),
@@ -106,7 +106,7 @@ fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
 }
 
 fn rows(copied: &Copied) -> u64 {
-    copied.tables.iter().map(|it| it.checksum.rows).sum()
+    copied.tables.iter().map(|table| table.checksum.rows).sum()
 }
 
 #[cfg(test)]

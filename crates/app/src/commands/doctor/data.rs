@@ -47,7 +47,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         Err(error) => {
             findings.push(Finding::failed("database", &error));
             let others = ["schema", "master key", "clock"];
-            findings.extend(others.map(|it| Finding::skipped(it, "the database does not respond")));
+            findings.extend(others.map(|name| Finding::skipped(name, "the database does not respond")));
             return;
         }
     };
@@ -125,7 +125,7 @@ async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
         Err(error) => return (Err(error.to_string()), Finding::skipped("clock", "the database cannot be opened")),
     };
     let now = candor_port_clock::Clock::now(&clock);
-    let written = store.probe_write(now).await.map_err(|it| it.to_string());
+    let written = store.probe_write(now).await.map_err(|error| error.to_string());
     let clock = match clock_difference(&*store, &clock).await {
         Ok(None) => Finding::good("clock", "the embedded database uses the clock of this machine"),
         Ok(Some(millis)) => judged(millis),
@@ -152,7 +152,7 @@ fn judged(millis: i64) -> Finding {
 /// Checks that the folders are writable, and closed to other users.
 fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     let beside = nearest(database);
-    if let Some(folder) = database.parent().filter(|it| it.exists() && !it.is_dir()) {
+    if let Some(folder) = database.parent().filter(|folder| folder.exists() && !folder.is_dir()) {
         let says = format!("{} is not a folder", folder.display());
         return vec![Finding::broken("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
     }
@@ -192,7 +192,7 @@ fn room(database: &Path) -> Finding {
 
 /// Returns the folder of a file, or its nearest existing ancestor.
 fn nearest(file: &Path) -> PathBuf {
-    file.ancestors().skip(1).find(|it| it.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_owned)
+    file.ancestors().skip(1).find(|ancestor| ancestor.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ impl Finding {
     /// Returns the table rows of the finding: the result, then the remedy.
     pub(super) fn lines(&self) -> Vec<Vec<String>> {
         let first = vec![self.state.word().to_owned(), self.check.to_owned(), self.says.clone()];
-        let remedy = self.remedy.iter().map(|it| vec![String::new(), String::new(), format!("→ {it}")]);
+        let remedy = self.remedy.iter().map(|remedy| vec![String::new(), String::new(), format!("→ {remedy}")]);
         std::iter::once(first).chain(remedy).collect()
     }
 }

@@ -41,7 +41,7 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
 /// Asks the process at the address. Returns `None` unless it is a Candor service, and the reason if that is not
 /// ready.
 fn neighbour(address: SocketAddr) -> Option<Option<String>> {
-    healthcheck::ask(address, "/livez").filter(|it| it["status"] == "alive")?;
+    healthcheck::ask(address, "/livez").filter(|item| item["status"] == "alive")?;
     let readiness = healthcheck::ask(address, "/readyz").unwrap_or_default();
     Some((readiness["status"] != "ready").then(|| healthcheck::reason(&readiness)))
 }

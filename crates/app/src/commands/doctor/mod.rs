@@ -44,13 +44,13 @@ fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
 /// # Errors
 /// Those of [`run`].
 pub(crate) fn without_settings(problems: &[Error], output: Output) -> Result<(), Error> {
-    let mut findings: Vec<Finding> = problems.iter().map(|it| Finding::failed("settings", it)).collect();
+    let mut findings: Vec<Finding> = problems.iter().map(|problem| Finding::failed("settings", problem)).collect();
     findings.push(Finding::skipped("everything else", "the settings must be correct first"));
     report(&findings, output)
 }
 
 fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
-    let count = |state| findings.iter().filter(|it| it.state == state).count();
+    let count = |state| findings.iter().filter(|finding| finding.state == state).count();
     let (broken, warnings) = (count(State::Broken), count(State::Warning));
     let rows: Vec<Vec<String>> = findings.iter().flat_map(Finding::lines).collect();
     let sum = match (broken, warnings) {
@@ -62,7 +62,8 @@ fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
         "checks": findings.iter().map(Finding::object).collect::<Vec<_>>(),
     });
     output.say(&object, &format!("{}\n\n{sum}", table(&rows)))?;
-    let mut names: Vec<&str> = findings.iter().filter(|it| it.state == State::Broken).map(|it| it.check).collect();
+    let mut names: Vec<&str> =
+        findings.iter().filter(|finding| finding.state == State::Broken).map(|finding| finding.check).collect();
     names.dedup();
     if names.is_empty() { Ok(()) } else { Err(Error::Unwell(names.join(", "))) }
 }

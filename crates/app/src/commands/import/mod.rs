@@ -54,8 +54,8 @@ async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<(), Err
     loop {
         tokio::select! {
             done = &mut work => {
-                let defect = |it: tokio::task::JoinError| Error::Defect { what: "import the file", reason: it.to_string() };
-                return done.unwrap_or_else(|it| Err(defect(it)));
+                let defect = |error: tokio::task::JoinError| Error::Defect { what: "import the file", reason: error.to_string() };
+                return done.unwrap_or_else(|error| Err(defect(error)));
             }
             _ = interrupt.recv() => return Err(stopped("SIGINT", 130)),
             _ = terminate.recv() => return Err(stopped("SIGTERM", 143)),
@@ -65,10 +65,12 @@ async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<(), Err
 }
 
 fn carry_out(import: &Import, progress: &Progress) -> Result<(), Error> {
-    let key = std::env::var(KEY_VARIABLE).ok().filter(|it| !it.is_empty()).ok_or(Error::NoApiKey(KEY_VARIABLE))?;
+    let key =
+        std::env::var(KEY_VARIABLE).ok().filter(|value| !value.is_empty()).ok_or(Error::NoApiKey(KEY_VARIABLE))?;
     let target = Target::new(import, key)?;
     let bytes = read(&import.file)?;
-    let Split { parts, duplicates } = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|it| unreadable(&import.file, it))?;
+    let Split { parts, duplicates } =
+        split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&import.file, error))?;
     drop(bytes);
     let connection = Connection::new(target)?;
     progress.begin(&parts, duplicates);
@@ -99,7 +101,7 @@ fn unreadable(file: &Path, reason: UnreadableFile) -> Error {
     let reason = match reason {
         UnreadableFile::Malformed(message) => message,
         UnreadableFile::Invalid(problems) => {
-            let each = problems.as_slice().iter().map(|it| format!("{} {}", it.field, it.message));
+            let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
             each.collect::<Vec<_>>().join(", ")
         }
     };

@@ -16,9 +16,9 @@ pub(super) fn changes(plan: &[Value]) -> String {
     let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
     rows.extend(of_interest.iter().take(SHOWN).map(|row| {
         // The address of a new person is already in the row's own column.
-        let is_news = |(column, it): &(&String, &Value)| *column != "email" || !it["from"].is_null();
+        let is_news = |(column, cell): &(&String, &Value)| *column != "email" || !cell["from"].is_null();
         let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
-        let changes: Vec<String> = columns.map(|(column, it)| change(column, &it["from"], &it["to"])).collect();
+        let changes: Vec<String> = columns.map(|(column, cell)| change(column, &cell["from"], &cell["to"])).collect();
         vec![cell(&row["row_number"]), cell(&row["email"]), cell(&row["action"]), changes.join("; ")]
     }));
     let mut text = format!("\n{}\n", table(&rows));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_long_plan_is_cut_and_says_by_how_much() {
-        let plan: Vec<Value> = (0..SHOWN + 3).map(|it| row(it, "create", &json!({}))).collect();
+        let plan: Vec<Value> = (0..SHOWN + 3).map(|number| row(number, "create", &json!({}))).collect();
         let text = changes(&plan);
         assert_eq!(text.lines().count(), SHOWN + 3, "{text}");
         assert!(text.ends_with("and 3 more; --json shows them all\n"), "{text}");

@@ -45,9 +45,9 @@ impl Progress {
     /// Starts with these parts, and shows a bar on a terminal.
     pub(super) fn begin(&self, parts: &[Part], duplicates: usize) {
         let mut state = self.state();
-        state.tally = Tally::of(parts.iter().map(|it| it.numbers.len()), duplicates);
+        state.tally = Tally::of(parts.iter().map(|part| part.numbers.len()), duplicates);
         if self.is_drawn {
-            state.bar = ProgressBar::new(parts.iter().map(|it| it.numbers.len() as u64).sum());
+            state.bar = ProgressBar::new(parts.iter().map(|part| part.numbers.len() as u64).sum());
             if let Ok(style) = ProgressStyle::with_template(BAR) {
                 state.bar.set_style(style);
             }
@@ -91,7 +91,7 @@ impl Progress {
     /// Prints a note if the service has been silent for too long.
     pub(super) fn watch(&self) {
         let mut state = self.state();
-        if state.asked.is_some_and(|it| it.elapsed() >= SILENCE) {
+        if state.asked.is_some_and(|instant| instant.elapsed() >= SILENCE) {
             state.note("the service has not responded yet; waiting");
         }
     }
@@ -119,7 +119,7 @@ impl Progress {
     pub(super) fn say_what_was_done(&self, output: Output, error: Option<&Error>) -> Result<(), Error> {
         let state = self.state();
         state.bar.finish_and_clear();
-        let early = error.filter(|it| !matches!(it, Error::RowsFailed { .. })).map(ToString::to_string);
+        let early = error.filter(|error| !matches!(error, Error::RowsFailed { .. })).map(ToString::to_string);
         if !output.json && !state.tally.has_begun() {
             return Ok(());
         }

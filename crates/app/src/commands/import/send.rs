@@ -92,7 +92,7 @@ impl Connection {
     pub(super) fn new(target: Target) -> Result<Self, Error> {
         let mut random = [0; 12];
         let filled = SystemRandom::new().fill(&mut random);
-        filled.map_err(|it| Error::Defect { what: "make an idempotency key", reason: it.to_string() })?;
+        filled.map_err(|error| Error::Defect { what: "make an idempotency key", reason: error.to_string() })?;
         let config = Agent::config_builder().http_status_as_error(false);
         let config = config.timeout_connect(Some(CONNECT)).timeout_global(Some(PATIENCE));
         let config = config.tls_config(outgoing_tls::trusting_the_system());

@@ -81,7 +81,7 @@ impl Tally {
             updated: count("updated"),
             deactivated: count("deactivated"),
             skipped: count("skipped"),
-            failed: data["errors"].as_array().map_or(0, |it| it.len() as u64),
+            failed: data["errors"].as_array().map_or(0, |errors| errors.len() as u64),
         };
         if let Some(it) = self.parts.get_mut(number) {
             (it.sent, it.counts) = (Sent::Answered, counts);
@@ -89,15 +89,15 @@ impl Tally {
         let numbered = |rows: &mut Value| {
             let mut rows: Vec<Value> = rows.as_array_mut().map(std::mem::take).unwrap_or_default();
             for row in &mut rows {
-                let here = row["row_number"].as_u64().and_then(|it| u32::try_from(it).ok()).unwrap_or_default();
+                let here = row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
                 row["row_number"] = json!(part.number(here));
             }
             rows
         };
         self.errors.append(&mut numbered(&mut answer["data"]["errors"]));
         self.plan.append(&mut numbered(&mut answer["plan"]));
-        self.errors.sort_by_key(|it| it["row_number"].as_u64());
-        self.plan.sort_by_key(|it| it["row_number"].as_u64());
+        self.errors.sort_by_key(|error| error["row_number"].as_u64());
+        self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
         if self.warnings.is_empty() {
             self.warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
         }
@@ -110,36 +110,36 @@ impl Tally {
 
     /// Returns `true` if a part was sent but not answered.
     pub(super) fn is_open(&self) -> bool {
-        self.parts.iter().any(|it| it.sent == Sent::Unanswered)
+        self.parts.iter().any(|part| part.sent == Sent::Unanswered)
     }
 
     /// Returns the number of imported rows.
     pub(super) fn rows_in(&self) -> u64 {
-        let answered = self.parts.iter().filter(|it| it.sent == Sent::Answered);
-        answered.map(|it| (it.rows as u64).saturating_sub(it.counts.failed)).sum()
+        let answered = self.parts.iter().filter(|part| part.sent == Sent::Answered);
+        answered.map(|part| (part.rows as u64).saturating_sub(part.counts.failed)).sum()
     }
 
     fn rows(&self) -> usize {
-        self.parts.iter().map(|it| it.rows).sum()
+        self.parts.iter().map(|part| part.rows).sum()
     }
 
     fn rows_sent(&self) -> usize {
-        self.parts.iter().filter(|it| it.sent != Sent::No).map(|it| it.rows).sum()
+        self.parts.iter().filter(|part| part.sent != Sent::No).map(|part| part.rows).sum()
     }
 
     fn counts(&self) -> Counts {
         let begin = Counts { skipped: self.duplicates as u64, ..Counts::default() };
-        self.parts.iter().map(|it| it.counts).fold(begin, |sum, it| Counts {
-            created: sum.created + it.created,
-            updated: sum.updated + it.updated,
-            deactivated: sum.deactivated + it.deactivated,
-            skipped: sum.skipped + it.skipped,
-            failed: sum.failed + it.failed,
+        self.parts.iter().map(|part| part.counts).fold(begin, |sum, counts| Counts {
+            created: sum.created + counts.created,
+            updated: sum.updated + counts.updated,
+            deactivated: sum.deactivated + counts.deactivated,
+            skipped: sum.skipped + counts.skipped,
+            failed: sum.failed + counts.failed,
         })
     }
 
     fn is_complete(&self) -> bool {
-        self.begun && self.parts.iter().all(|it| it.sent == Sent::Answered)
+        self.begun && self.parts.iter().all(|part| part.sent == Sent::Answered)
     }
 
     /// Returns the JSON output: the service's answer, and the state of the parts.
@@ -153,10 +153,10 @@ impl Tally {
             "import": {
                 "complete": self.is_complete(), "error": error,
                 "rows": self.rows(), "rows_sent": self.rows_sent(), "rows_applied": if dry_run { 0 } else { self.rows_in() },
-                "parts": self.parts.iter().enumerate().map(|(at, it)| json!({
-                    "part": at + 1, "rows": it.rows, "state": it.sent.word(),
-                    "created": it.counts.created, "updated": it.counts.updated,
-                    "deactivated": it.counts.deactivated, "skipped": it.counts.skipped, "failed": it.counts.failed,
+                "parts": self.parts.iter().enumerate().map(|(at, part)| json!({
+                    "part": at + 1, "rows": part.rows, "state": part.sent.word(),
+                    "created": part.counts.created, "updated": part.counts.updated,
+                    "deactivated": part.counts.deactivated, "skipped": part.counts.skipped, "failed": part.counts.failed,
                 })).collect::<Vec<_>>(),
             },
         });
@@ -197,18 +197,23 @@ impl Tally {
         }
         let heading = ["PART", "ROWS", "CREATED", "UPDATED", "DEACTIVATED", "SKIPPED", "FAILED", "STATE"];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
-        rows.extend(self.parts.iter().enumerate().map(|(at, it)| {
-            let numbers =
-                [it.counts.created, it.counts.updated, it.counts.deactivated, it.counts.skipped, it.counts.failed];
-            let state = match (it.sent, dry_run) {
+        rows.extend(self.parts.iter().enumerate().map(|(at, part)| {
+            let numbers = [
+                part.counts.created,
+                part.counts.updated,
+                part.counts.deactivated,
+                part.counts.skipped,
+                part.counts.failed,
+            ];
+            let state = match (part.sent, dry_run) {
                 (Sent::Answered, false) => "applied",
                 (Sent::Answered, true) => "tried",
                 (Sent::Unanswered, _) => "sent, no response",
                 (Sent::No, _) => "not sent",
             };
             let numbers =
-                numbers.map(|number| if it.sent == Sent::Answered { number.to_string() } else { "-".to_owned() });
-            [vec![(at + 1).to_string(), it.rows.to_string()], numbers.to_vec(), vec![state.to_owned()]].concat()
+                numbers.map(|number| if part.sent == Sent::Answered { number.to_string() } else { "-".to_owned() });
+            [vec![(at + 1).to_string(), part.rows.to_string()], numbers.to_vec(), vec![state.to_owned()]].concat()
         }));
         let (sent, all, applied) = (self.rows_sent(), self.rows(), self.rows_in());
         let sum = if dry_run { String::new() } else { format!(", {applied} applied") };
@@ -265,13 +270,13 @@ mod tests {
     fn counters_add_up_and_rows_have_the_numbers_of_the_whole_file() {
         let tally = tally();
         let object = tally.object(false, None);
-        let counters = ["created", "updated", "deactivated", "skipped"].map(|it| object["data"][it].as_u64());
+        let counters = ["created", "updated", "deactivated", "skipped"].map(|name| object["data"][name].as_u64());
         assert_eq!(counters, [4, 2, 0, 7].map(Some));
-        let rows: Vec<_> = tally.errors.iter().map(|it| it["row_number"].as_u64()).collect();
+        let rows: Vec<_> = tally.errors.iter().map(|error| error["row_number"].as_u64()).collect();
         assert_eq!(rows, [Some(4), Some(12)]);
         let text = tally.text(false);
         assert!(text.contains("4 created, 2 updated, 0 deactivated, 7 skipped, 2 failed"), "{text}");
-        assert!(text.lines().last().is_some_and(|it| it.starts_with("12")), "{text}");
+        assert!(text.lines().last().is_some_and(|text| text.starts_with("12")), "{text}");
     }
 
     #[test]
@@ -294,7 +299,7 @@ mod tests {
         let mut tally = tally();
         let far = |tally: &Tally| {
             let object = tally.object(false, Some("why"))["import"].clone();
-            ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|it| object[it].clone())
+            ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|name| object[name].clone())
         };
         assert_eq!(far(&tally), [json!(false), json!("why"), json!(19), json!(14), json!(12)]);
         assert!(tally.text(false).contains("14 of 19 rows sent, 12 applied"), "{}", tally.text(false));

@@ -16,7 +16,7 @@ async fn routes_without_visibility_refuse_bound_keys() {
     let world = World::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let (joe, admin) = (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
-    let closed: Vec<_> = ROUTES.iter().filter(|it| it.access.needs_full_sight()).collect();
+    let closed: Vec<_> = ROUTES.iter().filter(|route| route.access.needs_full_sight()).collect();
     for route in ROUTES {
         let shows = ["/events", "/webhooks", "/audit-log"].iter().any(|path| route.path.starts_with(path));
         assert_eq!(route.access.needs_full_sight(), shows, "{}", route.operation);
@@ -39,7 +39,7 @@ async fn routes_without_visibility_refuse_bound_keys() {
 
 fn recipients(answered: &Answered) -> Vec<String> {
     let data = answered.json()["data"].clone();
-    data.as_array().unwrap().iter().map(|it| it["recipient_id"].as_str().unwrap().to_owned()).collect()
+    data.as_array().unwrap().iter().map(|item| item["recipient_id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]

@@ -172,11 +172,11 @@ impl Cast {
     }
 
     pub(super) fn key(&self, relation: Relation) -> &str {
-        &self.keys[RELATIONS.iter().position(|it| *it == relation).unwrap()]
+        &self.keys[RELATIONS.iter().position(|known| *known == relation).unwrap()]
     }
 
     pub(super) fn person(&self, relation: Relation) -> &str {
-        &self.people[RELATIONS.iter().position(|it| *it == relation).unwrap()]
+        &self.people[RELATIONS.iter().position(|known| *known == relation).unwrap()]
     }
 }
 
@@ -185,7 +185,7 @@ pub(super) struct Fixture(Vec<(Kind, String)>);
 
 impl Fixture {
     pub(super) fn id(&self, kind: Kind) -> &str {
-        &self.0.iter().find(|(it, _)| *it == kind).unwrap().1
+        &self.0.iter().find(|(known, _)| *known == kind).unwrap().1
     }
 
     /// Returns the resources whose ids occur in a text.
@@ -194,7 +194,7 @@ impl Fixture {
     }
 
     pub(super) async fn make(world: &World, cast: &Cast) -> Self {
-        let [author, subject] = [Relation::Author, Relation::Subject].map(|it| cast.person(it));
+        let [author, subject] = [Relation::Author, Relation::Subject].map(|relation| cast.person(relation));
         let mut all = vec![];
         for (kind, author, visibility) in [
             (Kind::Observation, json!(author), "person"),

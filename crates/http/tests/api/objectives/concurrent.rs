@@ -12,7 +12,7 @@ use crate::support::World;
 
 /// Replays a history through the contract's table and returns the final state.
 fn followed(history: &[Value]) -> &'static str {
-    let actions: Vec<_> = history.iter().rev().map(|it| it["action"].as_str().unwrap()).collect();
+    let actions: Vec<_> = history.iter().rev().map(|history| history["action"].as_str().unwrap()).collect();
     assert_eq!(actions[0], "objective.create");
     actions[1..].iter().fold("proposed", |state, action| {
         let trigger = action.trim_start_matches("objective.");
@@ -38,7 +38,7 @@ async fn twenty_at_once(world: &World, kind: (&str, &str), triggers: &[&str], na
     let now = world.get(&path).await.json();
     assert_eq!((now["status"].as_str(), history.len()), (Some(end), done + 1), "{name} {kind:?}: {statuses:?}");
     let events = feed.read().await;
-    let count = |name: &str| events.iter().filter(|it| it["event"] == name).count();
+    let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
     let archived = usize::from(end == "archived");
     let counts = (count("objective.status_changed"), count("objective.archived"), events.len());
     assert_eq!(counts, (done, archived, done + archived), "{name} {kind:?}");
@@ -61,7 +61,7 @@ async fn of_twenty_approvals_one_wins() {
         let owner = person(&it.world, "owner", "employee", None).await;
         let path = objective(&it.world, KINDS[0], &owner).await;
         let answers = join_all((0..20).map(|_| ask(&it.world, &it.world.admin, &path, "approve"))).await;
-        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
         let told = it.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
         assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", it.name);
     }
@@ -78,7 +78,7 @@ async fn a_version_that_was_read_before_another_change_is_refused() {
             it.world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
         });
         let answers = join_all(patches).await;
-        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
-        assert_eq!(answers.iter().filter(|it| it.status == 412).count(), 8, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", it.name);
     }
 }

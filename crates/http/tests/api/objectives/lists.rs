@@ -29,37 +29,43 @@ async fn each_list_shows_what_its_filters_let_through() {
     let world = World::new().await;
     let (all, owners) = populated(&world).await;
     let owner = format!("filter[owner_id]={}", owners[0]);
-    let open: &dyn Fn(&Value) -> bool = &|it| it["status"] != "archived";
+    let open: &dyn Fn(&Value) -> bool = &|item| item["status"] != "archived";
     type Wanted<'a> = &'a dyn Fn(&Value) -> bool;
     let cases: [(&str, Wanted<'_>); 13] = [
         ("", open),
-        (&owner, &|it| open(it) && it["owner_id"] == json!(owners[0])),
-        ("filter[status]=archived", &|it| it["status"] == "archived"),
-        ("filter[status]=archived&filter[status]=approved", &|it| {
-            it["status"] == "archived" || it["status"] == "approved"
+        (&owner, &|item| open(item) && item["owner_id"] == json!(owners[0])),
+        ("filter[status]=archived", &|item| item["status"] == "archived"),
+        ("filter[status]=archived&filter[status]=approved", &|item| {
+            item["status"] == "archived" || item["status"] == "approved"
         }),
-        ("filter[status]=proposed&filter[status]=proposed", &|it| it["status"] == "proposed"),
+        ("filter[status]=proposed&filter[status]=proposed", &|item| item["status"] == "proposed"),
         ("filter[status]=missed", &|_| false),
-        ("filter[period_end][gte]=2026-04-20", &|it| open(it) && it["period_end"].as_str() >= Some("2026-04-20")),
-        ("filter[period_start][lte]=2026-04-01", &|it| open(it) && it["period_start"].as_str() <= Some("2026-04-01")),
-        ("filter[period_start][gte]=2026-04-01&filter[period_end][lte]=2026-04-20", &|it| {
-            it["period_start"] == "2026-04-01"
+        ("filter[period_end][gte]=2026-04-20", &|item| open(item) && item["period_end"].as_str() >= Some("2026-04-20")),
+        ("filter[period_start][lte]=2026-04-01", &|item| {
+            open(item) && item["period_start"].as_str() <= Some("2026-04-01")
         }),
-        ("filter[scope]=org", &|it| open(it) && it["scope"] == "org"),
-        ("filter[scope]=manager", &|it| open(it) && it["scope"] == "manager"),
-        ("filter[scope]=employee", &|it| open(it) && it["scope"] == "employee"),
+        ("filter[period_start][gte]=2026-04-01&filter[period_end][lte]=2026-04-20", &|item| {
+            item["period_start"] == "2026-04-01"
+        }),
+        ("filter[scope]=org", &|item| open(item) && item["scope"] == "org"),
+        ("filter[scope]=manager", &|item| open(item) && item["scope"] == "manager"),
+        ("filter[scope]=employee", &|item| open(item) && item["scope"] == "employee"),
         ("filter[owner_id]=emp_00000000000000000000000001", &|_| false),
     ];
     for resource in ["employee-objectives", "manager-objectives"] {
         let employees = resource == "employee-objectives";
         for (query, wanted) in &cases {
             // The list of employees' objectives accepts any scope, but always shows those of employees.
-            let wanted = |it: &&Value| if employees && query.contains("scope") { open(it) } else { wanted(it) };
+            let wanted = |item: &&Value| if employees && query.contains("scope") { open(item) } else { wanted(item) };
             for sort in ["period_end", "-period_end", "created_at", "-created_at", "updated_at", "-updated_at"] {
-                let mut expected: Vec<_> =
-                    all.iter().filter(|it| (it["scope"] == "employee") == employees).filter(wanted).cloned().collect();
+                let mut expected: Vec<_> = all
+                    .iter()
+                    .filter(|item| (item["scope"] == "employee") == employees)
+                    .filter(wanted)
+                    .cloned()
+                    .collect();
                 let field = sort.trim_start_matches('-');
-                expected.sort_by_key(|it| (it[field].to_string(), it["id"].to_string()));
+                expected.sort_by_key(|item| (item[field].to_string(), item["id"].to_string()));
                 if sort.starts_with('-') {
                     expected.reverse();
                 }
@@ -155,7 +161,8 @@ async fn the_history_is_paged_from_the_newest_with_what_was_said() {
     done("PATCH", path.clone(), json!({"status": "in_progress"})).await;
     done("POST", format!("{path}/complete"), json!({"outcome": "All but three."})).await;
     let entries = walk(&world, &world.admin, &format!("{path}/history?limit=3")).await;
-    let said: Vec<_> = entries.iter().rev().map(|it| (it["action"].as_str().unwrap(), &it["comment"])).collect();
+    let said: Vec<_> =
+        entries.iter().rev().map(|entry| (entry["action"].as_str().unwrap(), &entry["comment"])).collect();
     let none = &Value::Null;
     let wanted = [
         ("objective.create", none),

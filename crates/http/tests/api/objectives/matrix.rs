@@ -79,9 +79,9 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 }
                 assert_eq!(world.get(&path).await.json(), expected, "{case}");
                 let fired = feed.read().await;
-                let names: Vec<_> = fired.iter().map(|it| it["event"].as_str().unwrap()).collect();
+                let names: Vec<_> = fired.iter().map(|item| item["event"].as_str().unwrap()).collect();
                 assert_eq!(names, events, "{case}");
-                assert!(fired.iter().all(|it| it["data"] == expected && it["data"]["scope"] == kind.1), "{case}");
+                assert!(fired.iter().all(|item| item["data"] == expected && item["data"]["scope"] == kind.1), "{case}");
             }
         }
     }
@@ -122,7 +122,7 @@ async fn every_state_can_be_edited_until_it_is_finished() {
             ] {
                 world.clock.advance_millis(7);
                 let answered = world.patch(&path, body.clone()).await;
-                let names: Vec<_> = feed.read().await.iter().map(|it| it["event"].clone()).collect();
+                let names: Vec<_> = feed.read().await.iter().map(|event| event["event"].clone()).collect();
                 if is_finished(state) {
                     assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{state} {body}");
                     assert_eq!((world.get(&path).await.json(), names), (before.clone(), vec![]), "{state} {body}");

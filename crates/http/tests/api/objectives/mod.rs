@@ -114,8 +114,9 @@ impl<'w> Feed<'w> {
             let page = self.world.get(&format!("/v1/events?limit=100{cursor}")).await.json();
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             events.extend(page["data"].as_array().unwrap().iter().cloned());
-            if events.iter().any(|it| it["id"] == json!(last)) {
-                events.retain(|it| it["id"] != json!(last) && it["event"].as_str().unwrap().starts_with(prefix));
+            if events.iter().any(|event| event["id"] == json!(last)) {
+                events
+                    .retain(|event| event["id"] != json!(last) && event["event"].as_str().unwrap().starts_with(prefix));
                 return events;
             }
         }
@@ -161,5 +162,5 @@ pub(crate) async fn walk(world: &World, key: &str, path: &str) -> Vec<Value> {
 }
 
 fn ids(entries: &[Value]) -> Vec<String> {
-    entries.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    entries.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
 }

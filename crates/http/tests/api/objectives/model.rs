@@ -150,9 +150,9 @@ async fn agree(kind: usize, steps: Vec<Step>) {
         assert_eq!(carry_out(&world, &path, step).await, status, "{case}");
         assert_eq!(world.get(&path).await.json(), model.json, "{case}");
         let fired = feed.read().await;
-        let names: Vec<_> = fired.iter().map(|it| it["event"].as_str().unwrap()).collect();
+        let names: Vec<_> = fired.iter().map(|item| item["event"].as_str().unwrap()).collect();
         assert_eq!(names, wanted, "{case}");
-        assert!(fired.iter().all(|it| it["data"] == model.json), "{case}");
+        assert!(fired.iter().all(|item| item["data"] == model.json), "{case}");
         entries += usize::from(!wanted.is_empty());
     }
     let history = world.get(&format!("{path}/history?limit=100")).await.json();

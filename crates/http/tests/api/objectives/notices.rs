@@ -7,9 +7,9 @@ use crate::support::World;
 
 /// Returns recipient, type and body of all notifications, oldest first.
 async fn told(world: &World) -> Vec<(String, String, String)> {
-    let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
+    let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
     let all = walk(world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
-    all.iter().map(|it| (text(it, "recipient_id"), text(it, "type"), text(it, "body"))).collect()
+    all.iter().map(|notice| (text(notice, "recipient_id"), text(notice, "type"), text(notice, "body"))).collect()
 }
 
 fn notice(to: &str, kind: &str, body: &str) -> (String, String, String) {
@@ -98,7 +98,7 @@ async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
     let all = world.post("/v1/notifications/read_all", json!({"recipient_id": owner})).await;
     assert_eq!((all.status, &all.json()["recipient_id"]), (200, &json!(owner)));
     let left = list("&filter[unread]=true").await;
-    assert_eq!(left.iter().map(|it| it["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(), [&other]);
+    assert_eq!(left.iter().map(|item| item["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(), [&other]);
     assert!(list("").await.contains(&read), "what was read before stays as it was");
 }
 

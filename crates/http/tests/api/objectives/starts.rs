@@ -59,13 +59,15 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
         assert_eq!(started["approved_at"], before["approved_at"], "set once");
         assert_eq!(started["updated_at"], json!(world.services.clock.now().to_string()));
         let events = feed.read().await;
-        let mut fired: Vec<_> =
-            events.iter().map(|it| (it["event"].as_str().unwrap(), it["data"]["scope"].as_str().unwrap())).collect();
+        let mut fired: Vec<_> = events
+            .iter()
+            .map(|event| (event["event"].as_str().unwrap(), event["data"]["scope"].as_str().unwrap()))
+            .collect();
         // Both started in one commit, so the order of their events is undefined.
         fired.sort_unstable();
         let changed = "objective.status_changed";
         assert_eq!(fired, [(changed, "manager"), (changed, "org")]);
-        assert!(events.iter().any(|it| it["data"] == started));
+        assert!(events.iter().any(|event| event["data"] == started));
         let newest = world.get(&format!("{}/history?limit=1", paths[1])).await.json()["data"][0].clone();
         assert_eq!((&newest["action"], &newest["actor"]["type"]), (&json!("objective.start"), &json!("system")));
         assert_eq!(newest["changes"], json!({"status": {"from": "approved", "to": "in_progress"}}));
@@ -117,14 +119,15 @@ async fn two_instances_start_no_objective_twice() {
             objective_autostart::due_objectives(&instances[2], || true),
         );
         assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", it.name);
-        let mut started: Vec<_> = feed.read().await.iter().map(|it| it["data"]["id"].to_string()).collect();
+        let mut started: Vec<_> = feed.read().await.iter().map(|event| event["data"]["id"].to_string()).collect();
         assert_eq!(started.len(), 60, "{}: one event each", it.name);
         started.sort();
         started.dedup();
         assert_eq!(started.len(), 60, "{}: of as many objectives", it.name);
         for path in paths {
             let history = world.get(&format!("{path}/history")).await.json();
-            let actions: Vec<_> = history["data"].as_array().unwrap().iter().map(|it| it["action"].clone()).collect();
+            let actions: Vec<_> =
+                history["data"].as_array().unwrap().iter().map(|item| item["action"].clone()).collect();
             assert_eq!(actions, [json!("objective.start"), json!("objective.create")], "{}", it.name);
         }
     }

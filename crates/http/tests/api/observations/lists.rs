@@ -64,41 +64,46 @@ async fn each_list_shows_what_its_filters_let_through() {
     let world = World::new().await;
     let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
     type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
-    let active = |it: &Value| it["archived_at"].is_null();
-    let about = |people: &[&String], it: &Value| people.iter().any(|id| it["employee_id"] == json!(id));
-    let tagged = |id: &String, it: &Value| it["attribute_ids"].as_array().unwrap().contains(&json!(id));
+    let active = |item: &Value| item["archived_at"].is_null();
+    let about = |people: &[&String], item: &Value| people.iter().any(|id| item["employee_id"] == json!(id));
+    let tagged = |id: &String, item: &Value| item["attribute_ids"].as_array().unwrap().contains(&json!(id));
     let moment = all[3]["created_at"].as_str().unwrap().to_owned();
     let late = "2026-03-02T14:30:00.004%2B05:30";
     let cases: Vec<(String, Wanted<'_>)> = vec![
         (String::new(), Box::new(active)),
         ("filter[archived]=false".to_owned(), Box::new(active)),
-        ("filter[archived]=true".to_owned(), Box::new(|it| !active(it))),
+        ("filter[archived]=true".to_owned(), Box::new(|item| !active(item))),
         ("filter[archived]=all".to_owned(), Box::new(|_| true)),
-        (format!("filter[employee_id]={low}"), Box::new(|it| active(it) && about(&[&low], it))),
-        (format!("filter[manager_id]={top}"), Box::new(|it| active(it) && about(&[&middle, &low], it))),
-        (format!("filter[manager_id]={middle}"), Box::new(|it| active(it) && about(&[&low], it))),
+        (format!("filter[employee_id]={low}"), Box::new(|item| active(item) && about(&[&low], item))),
+        (format!("filter[manager_id]={top}"), Box::new(|item| active(item) && about(&[&middle, &low], item))),
+        (format!("filter[manager_id]={middle}"), Box::new(|item| active(item) && about(&[&low], item))),
         (format!("filter[manager_id]={low}"), Box::new(|_| false)),
-        ("filter[type]=opportunity".to_owned(), Box::new(|it| active(it) && it["type"] == "opportunity")),
-        (format!("filter[attribute_id]={}", attributes[0]), Box::new(|it| active(it) && tagged(&attributes[0], it))),
+        ("filter[type]=opportunity".to_owned(), Box::new(|item| active(item) && item["type"] == "opportunity")),
+        (
+            format!("filter[attribute_id]={}", attributes[0]),
+            Box::new(|item| active(item) && tagged(&attributes[0], item)),
+        ),
         (
             format!("filter[attribute_id]={}&filter[attribute_id]={}", attributes[0], attributes[4]),
-            Box::new(|it| active(it) && (tagged(&attributes[0], it) || tagged(&attributes[4], it))),
+            Box::new(|item| active(item) && (tagged(&attributes[0], item) || tagged(&attributes[4], item))),
         ),
         (
             "filter[observation_date][gte]=2026-02-17&filter[observation_date][lte]=2026-02-18".to_owned(),
-            Box::new(|it| active(it) && ["2026-02-17", "2026-02-18"].iter().any(|day| it["observation_date"] == *day)),
+            Box::new(|item| {
+                active(item) && ["2026-02-17", "2026-02-18"].iter().any(|day| item["observation_date"] == *day)
+            }),
         ),
         (
             format!("filter[created_at][gte]={moment}"),
-            Box::new(|it| active(it) && it["created_at"].as_str() >= Some(&moment)),
+            Box::new(|item| active(item) && item["created_at"].as_str() >= Some(&moment)),
         ),
         (
             format!("filter[created_at][lte]={moment}"),
-            Box::new(|it| active(it) && it["created_at"].as_str() <= Some(&moment)),
+            Box::new(|item| active(item) && item["created_at"].as_str() <= Some(&moment)),
         ),
         (
             format!("filter[updated_at][gte]={late}&filter[archived]=all"),
-            Box::new(|it| it["updated_at"].as_str() >= Some("2026-03-02T09:00:00.004Z")),
+            Box::new(|item| item["updated_at"].as_str() >= Some("2026-03-02T09:00:00.004Z")),
         ),
         (format!("filter[employee_id]={NOBODY}"), Box::new(|_| false)),
         ("filter[attribute_id]=nonsense".to_owned(), Box::new(|_| false)),
@@ -107,10 +112,10 @@ async fn each_list_shows_what_its_filters_let_through() {
         for sort in
             ["", "created_at", "-created_at", "observation_date", "-observation_date", "updated_at", "-updated_at"]
         {
-            let mut expected: Vec<_> = all.iter().filter(|it| wanted(it)).cloned().collect();
+            let mut expected: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
             let (order, given) = if sort.is_empty() { ("-observation_date", "") } else { (sort, "&sort=") };
             let field = order.trim_start_matches('-');
-            expected.sort_by_key(|it| (it[field].to_string(), it["id"].to_string()));
+            expected.sort_by_key(|item| (item[field].to_string(), item["id"].to_string()));
             if order.starts_with('-') {
                 expected.reverse();
             }

@@ -30,7 +30,7 @@ fn with(mut body: Value, changes: &Value) -> Value {
 /// Returns the ids of an organization's initial attributes.
 async fn attributes(world: &World) -> Vec<String> {
     let all = world.get("/v1/attributes?limit=100").await.json();
-    all["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    all["data"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Creates an invited person who has not accepted.
@@ -42,8 +42,8 @@ async fn invited(world: &World) -> String {
 /// Returns the types of all events about observations.
 async fn events(world: &World) -> Vec<String> {
     let all = world.get("/v1/events?limit=100").await.json();
-    let words = all["data"].as_array().unwrap().iter().map(|it| it["event"].as_str().unwrap().to_owned());
-    words.filter(|it| it.starts_with("observation.")).collect()
+    let words = all["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap().to_owned());
+    words.filter(|word| word.starts_with("observation.")).collect()
 }
 
 #[tokio::test]
@@ -149,10 +149,10 @@ async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
     assert_eq!(answered.status, 422);
     let body = answered.json();
     let details: Vec<_> =
-        body["error"]["details"].as_array().unwrap().iter().map(|it| (&it["field"], &it["value"])).collect();
+        body["error"]["details"].as_array().unwrap().iter().map(|item| (&item["field"], &item["value"])).collect();
     let wanted = [("employee_id", NOBODY), ("author_id", ""), ("attribute_ids", &gone)]
-        .map(|(field, it)| (json!(field), json!(it)));
-    assert_eq!(details, wanted.iter().map(|(field, it)| (field, it)).collect::<Vec<_>>());
+        .map(|(field, value)| (json!(field), json!(value)));
+    assert_eq!(details, wanted.iter().map(|(field, value)| (field, value)).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn an_inlined_attribute_says_what_it_is() {
     let seen = world.get(&format!("{path}?expand=attributes,employee")).await.json();
     for (at, id) in [&library[2], &library[0]].into_iter().enumerate() {
         let attribute = world.get(&format!("/v1/attributes/{id}")).await.json();
-        assert!(["id", "name", "category", "tone"].iter().all(|it| attribute[it].is_string()), "{attribute}");
+        assert!(["id", "name", "category", "tone"].iter().all(|name| attribute[name].is_string()), "{attribute}");
         assert_eq!(seen["attributes"][at], attribute, "in the order of attribute_ids");
     }
     assert_eq!(seen["employee"], world.get(&format!("/v1/employees/{employee}")).await.json());

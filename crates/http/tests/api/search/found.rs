@@ -69,14 +69,14 @@ async fn whole_words_come_first_then_the_newest_and_pages_lose_and_double_nothin
         let all = search(world, &asked).await;
         assert_eq!(ids(&all), wanted, "{}", it.name);
         let scores: Vec<f64> =
-            all.json()["data"].as_array().unwrap().iter().map(|it| it["score"].as_f64().unwrap()).collect();
+            all.json()["data"].as_array().unwrap().iter().map(|item| item["score"].as_f64().unwrap()).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b) && scores.contains(&1.0) && scores.contains(&0.5), "{scores:?}");
         for limit in ["1", "2", "5", "14", "15", "100"] {
             let (mut seen, mut cursor) = (vec![], None::<String>);
             loop {
                 let mut asked = asked.to_vec();
                 asked.push(("limit", limit));
-                asked.extend(cursor.as_deref().map(|it| ("cursor", it)));
+                asked.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
                 let page = search(world, &asked).await;
                 seen.extend(ids(&page));
                 let page = page.json();

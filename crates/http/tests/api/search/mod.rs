@@ -17,7 +17,7 @@ fn path(query: &[(&str, &str)]) -> String {
 
 fn escaped(text: &str) -> String {
     text.bytes()
-        .map(|it| if it.is_ascii_alphanumeric() { char::from(it).to_string() } else { format!("%{it:02X}") })
+        .map(|text| if text.is_ascii_alphanumeric() { char::from(text).to_string() } else { format!("%{text:02X}") })
         .collect()
 }
 
@@ -33,7 +33,7 @@ async fn search_as(world: &World, key: &str, query: &[(&str, &str)]) -> Answered
 fn ids(answered: &Answered) -> Vec<String> {
     assert_eq!(answered.status, 200, "{}", answered.text());
     let data = answered.json()["data"].clone();
-    data.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    data.as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
 async fn observation(world: &World, about: &str, text: &str) -> String {
@@ -64,6 +64,6 @@ async fn report(world: &World, name: &str, manager: Option<&str>) -> String {
 }
 
 fn without_request_id(mut body: Value) -> Value {
-    body["error"].as_object_mut().map(|it| it.remove("request_id"));
+    body["error"].as_object_mut().map(|error| error.remove("request_id"));
     body
 }

@@ -16,7 +16,7 @@ async fn each_bad_field_is_named_in_a_creation_and_in_a_change() {
     let world = World::new().await;
     let (employee, boss) = someone(&world).await;
     let path = summary(&world, body(&employee)).await;
-    let many = |count: usize| json!((0..count).map(|it| it.to_string()).collect::<Vec<_>>());
+    let many = |count: usize| json!((0..count).map(|number| number.to_string()).collect::<Vec<_>>());
     let table = [
         ("title", json!(null), "required"),
         ("title", json!(7), "invalid_format"),

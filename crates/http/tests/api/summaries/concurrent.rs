@@ -24,8 +24,8 @@ async fn of_twenty_feedbacks_one_is_given() {
             world.ask("POST", &format!("{path}/feedback")).json(&body).send()
         };
         let answers = join_all((0..20).map(feedback)).await;
-        let given: Vec<_> = answers.iter().filter(|it| it.status == 200).collect();
-        assert_eq!((given.len(), answers.iter().filter(|it| it.status == 409).count()), (1, 19), "{}", it.name);
+        let given: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+        assert_eq!((given.len(), answers.iter().filter(|answer| answer.status == 409).count()), (1, 19), "{}", it.name);
         assert_eq!(world.get(&path).await.json(), given[0].json(), "{}", it.name);
         let events = feed.all("summary.").await;
         assert_eq!((events.len(), &events[0]["event"]), (1, &json!("summary.feedback_submitted")), "{}", it.name);
@@ -42,10 +42,10 @@ async fn actions_at_once_make_one_legal_history_with_one_event_each() {
         let path = summary(world, body(&employee)).await;
         let mut feed = Feed::from_now(world).await;
         let actions = ["submit", "approve", "return", "share", "archive"];
-        let answers = join_all((0..20).map(|it| ask(world, &world.admin, &path, actions[it % 5]))).await;
+        let answers = join_all((0..20).map(|number| ask(world, &world.admin, &path, actions[number % 5]))).await;
         let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-        answers.iter().for_each(|it| *statuses.entry(it.status).or_default() += 1);
-        assert!(statuses.keys().all(|it| matches!(it, 200 | 409)), "{}: {statuses:?}", it.name);
+        answers.iter().for_each(|answer| *statuses.entry(answer.status).or_default() += 1);
+        assert!(statuses.keys().all(|status| matches!(status, 200 | 409)), "{}: {statuses:?}", it.name);
         let events = feed.all("summary.").await;
         assert_eq!(events.len(), statuses[&200], "{}: {statuses:?}", it.name);
         assert_eq!(events.last().unwrap()["data"], world.get(&path).await.json(), "{}", it.name);
@@ -61,9 +61,9 @@ async fn summaries_that_include_one_objective_at_once_do_not_wait_for_each_other
         let mut written = body(&employee);
         written["included_objective_ids"] = json!([goal]);
         let answers = join_all((0..20).map(|_| world.post("/v1/summaries", written.clone()))).await;
-        assert!(answers.iter().all(|it| it.status == 201), "{}", it.name);
-        let mut wanted: Vec<_> = answers.iter().map(|it| it.json()["id"].clone()).collect();
-        wanted.sort_by_key(|it| it.as_str().unwrap().to_owned());
+        assert!(answers.iter().all(|answer| answer.status == 201), "{}", it.name);
+        let mut wanted: Vec<_> = answers.iter().map(|answer| answer.json()["id"].clone()).collect();
+        wanted.sort_by_key(|id| id.as_str().unwrap().to_owned());
         let path = format!("/v1/employee-objectives/{goal}");
         assert_eq!(member(world, &path, "linked_summary_ids").await, json!(wanted), "{}", it.name);
         let found =
@@ -103,7 +103,7 @@ async fn a_version_that_was_read_before_another_change_is_refused() {
             world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
         });
         let answers = join_all(patches).await;
-        assert_eq!(answers.iter().filter(|it| it.status == 200).count(), 1, "{}", it.name);
-        assert_eq!(answers.iter().filter(|it| it.status == 412).count(), 8, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", it.name);
     }
 }

@@ -116,7 +116,7 @@ async fn what_is_referred_to_is_inlined_with_its_scopes() {
     for (count, last) in members.iter().enumerate() {
         let mut wanted = plain.clone();
         members[..=count].iter().for_each(|(name, value)| wanted[*name] = value.clone());
-        let expand = members[..=count].iter().map(|it| it.0).collect::<Vec<_>>().join(",");
+        let expand = members[..=count].iter().map(|member| member.0).collect::<Vec<_>>().join(",");
         assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), wanted, "{}", last.0);
         assert_eq!(world.get(&format!("/v1/summaries?expand={expand}")).await.json()["data"], json!([wanted]));
     }

@@ -51,8 +51,8 @@ async fn each_change_fires_its_event_with_what_get_shows() {
     let mut fired = async |what: &str| {
         let events = feed.all("summary.").await;
         let now = world.get(&path).await.json();
-        assert!(events.iter().all(|it| it["data"] == now), "{what}: {events:?}");
-        events.iter().map(|it| it["event"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        assert!(events.iter().all(|event| event["data"] == now), "{what}: {events:?}");
+        events.iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(fired("create").await, ["summary.created"]);
     for (patch, events) in [
@@ -90,7 +90,7 @@ async fn the_manager_the_author_and_the_employee_are_told_and_nobody_in_place_of
     let told = async || {
         let all = walk(&world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
         all.iter()
-            .map(|it| format!("{} {}", it["type"].as_str().unwrap(), it["recipient_id"].as_str().unwrap()))
+            .map(|item| format!("{} {}", item["type"].as_str().unwrap(), item["recipient_id"].as_str().unwrap()))
             .collect::<Vec<_>>()
     };
     let mut written = body(&employee);

@@ -46,43 +46,46 @@ async fn written(world: &World) -> Written {
 async fn each_list_shows_what_its_filters_let_through() {
     let world = World::new().await;
     let Written { ada, boss, top, goal, noted, all } = written(&world).await;
-    let open = |it: &Value| it["status"] != "archived";
-    let has = |it: &Value, name: &str, id: &str| it[name].as_array().unwrap().contains(&json!(id));
+    let open = |item: &Value| item["status"] != "archived";
+    let has = |item: &Value, name: &str, id: &str| item[name].as_array().unwrap().contains(&json!(id));
     type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
     let cases: Vec<(String, Wanted<'_>)> = vec![
         (String::new(), Box::new(open)),
-        (format!("filter[employee_id]={ada}"), Box::new(|it| open(it) && it["employee_id"] == json!(ada))),
-        (format!("filter[author_id]={top}"), Box::new(|it| open(it) && it["author_id"] == json!(top))),
+        (format!("filter[employee_id]={ada}"), Box::new(|item| open(item) && item["employee_id"] == json!(ada))),
+        (format!("filter[author_id]={top}"), Box::new(|item| open(item) && item["author_id"] == json!(top))),
         (format!("filter[manager_id]={top}"), Box::new(open)),
-        (format!("filter[manager_id]={boss}"), Box::new(|it| open(it) && it["employee_id"] == json!(ada))),
+        (format!("filter[manager_id]={boss}"), Box::new(|item| open(item) && item["employee_id"] == json!(ada))),
         (format!("filter[manager_id]={ada}"), Box::new(|_| false)),
-        ("filter[status]=archived".to_owned(), Box::new(|it| !open(it))),
+        ("filter[status]=archived".to_owned(), Box::new(|item| !open(item))),
         (
             "filter[status]=draft&filter[status]=shared&filter[status]=draft".to_owned(),
-            Box::new(|it| it["status"] == "draft" || it["status"] == "shared"),
+            Box::new(|item| item["status"] == "draft" || item["status"] == "shared"),
         ),
         (
             format!("filter[included_objective_id]={goal}"),
-            Box::new(|it| open(it) && has(it, "included_objective_ids", &goal)),
+            Box::new(|item| open(item) && has(item, "included_objective_ids", &goal)),
         ),
         (
             format!("filter[included_observation_id]={noted}"),
-            Box::new(|it| open(it) && has(it, "included_observation_ids", &noted)),
+            Box::new(|item| open(item) && has(item, "included_observation_ids", &noted)),
         ),
         (
             format!(
                 "filter[included_objective_id]={goal}&filter[included_observation_id]={noted}&filter[status]=shared"
             ),
-            Box::new(|it| it["status"] == "shared" && it["employee_id"] == json!(ada)),
+            Box::new(|item| item["status"] == "shared" && item["employee_id"] == json!(ada)),
         ),
         (format!("filter[included_objective_id]={noted}"), Box::new(|_| false)),
         ("filter[employee_id]=emp_00000000000000000000000001".to_owned(), Box::new(|_| false)),
     ];
     for (query, wanted) in &cases {
         for sort in ["created_at", "-created_at", "updated_at", "-updated_at"] {
-            let mut expected: Vec<_> = all.iter().filter(|it| wanted(it)).cloned().collect();
-            let place = |it: &Value| {
-                (it[sort.trim_start_matches('-')].as_str().unwrap().to_owned(), it["id"].as_str().unwrap().to_owned())
+            let mut expected: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
+            let place = |item: &Value| {
+                (
+                    item[sort.trim_start_matches('-')].as_str().unwrap().to_owned(),
+                    item["id"].as_str().unwrap().to_owned(),
+                )
             };
             expected.sort_by_key(place);
             if sort.starts_with('-') {

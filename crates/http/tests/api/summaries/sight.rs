@@ -92,7 +92,11 @@ async fn everybody_meets_a_summary_in_every_status() {
                 ] {
                     let listed =
                         walk(world, key, &format!("/v1/summaries?limit=9&filter[status]={status}{filter}")).await;
-                    assert_eq!(listed.iter().any(|it| it["id"] == id), may != May::Nothing, "{case}: list {filter}");
+                    assert_eq!(
+                        listed.iter().any(|item| item["id"] == id),
+                        may != May::Nothing,
+                        "{case}: list {filter}"
+                    );
                 }
                 let patch = send("PATCH", &path, json!({"title": "Changed"})).await;
                 let feedback = send("POST", &format!("{path}/feedback"), json!({})).await;

@@ -52,7 +52,7 @@ async fn everything_happens(world: &World) -> BTreeSet<String> {
         done("POST", &format!("{it}/{action}"), json!({})).await;
     }
     let events = world.get("/v1/events?limit=100").await.json();
-    events["data"].as_array().unwrap().iter().map(|it| text(it, "event")).collect()
+    events["data"].as_array().unwrap().iter().map(|item| text(item, "event")).collect()
 }
 
 #[tokio::test]
@@ -63,8 +63,8 @@ async fn the_catalogue_says_which_events_are_fired() {
     let test = world.post(&format!("{}/test", path(&webhook)), json!({})).await;
     fired.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
     assert_eq!(test.status, 200);
-    let live = EventType::ALL.iter().filter(|it| it.is_live());
-    assert_eq!(fired, live.map(|it| it.word().to_owned()).collect::<BTreeSet<_>>());
+    let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());
+    assert_eq!(fired, live.map(|event_type| event_type.word().to_owned()).collect::<BTreeSet<_>>());
 }
 
 #[tokio::test]
@@ -76,8 +76,8 @@ async fn what_is_not_fired_yet_can_be_subscribed_to_and_the_document_says_so() {
     let document = world.bare("GET", "/v1/openapi.json").send().await.json();
     let shown = document["components"]["schemas"]["EventType"].clone();
     let words = |live| {
-        let some = EventType::ALL.iter().filter(|it| it.is_live() == live);
-        some.map(|it| it.word()).collect::<Vec<_>>()
+        let some = EventType::ALL.iter().filter(|event_type| event_type.is_live() == live);
+        some.map(|event_type| event_type.word()).collect::<Vec<_>>()
     };
     assert_eq!(shown["x-live"], json!(words(true)));
     for word in words(false) {

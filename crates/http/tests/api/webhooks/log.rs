@@ -56,10 +56,10 @@ async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
     world.clock.advance_seconds(30);
     world.attempt_all(204).await;
     let [good, bad] = &entries(&world, &webhook, "").await[..] else { panic!("two attempts") };
-    let why = |it: &Value| (it["attempted_at"].clone(), it["failure"].clone());
+    let why = |item: &Value| (item["attempted_at"].clone(), item["failure"].clone());
     assert_eq!(why(bad), (json!("2026-03-02T09:00:00.002Z"), json!("status")));
     assert_eq!(why(good), (json!("2026-03-02T09:00:30.002Z"), Value::Null));
-    let shown = |it: &Value| (it["status"].clone(), it["response_status"].clone(), it["delivered_at"].clone());
+    let shown = |item: &Value| (item["status"].clone(), item["response_status"].clone(), item["delivered_at"].clone());
     assert_eq!(shown(bad), (json!("failed"), json!(0), Value::Null));
     assert_eq!(shown(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
     assert_ne!((&good["id"], &good["next_attempt_at"]), (&bad["id"], &bad["next_attempt_at"]));
@@ -83,7 +83,7 @@ async fn the_log_is_filtered_and_walked_in_both_orders() {
     let all = entries(&world, &webhook, "").await;
     let found = async |query: &str| {
         let found = entries(&world, &webhook, query).await;
-        found.iter().map(|it| all.iter().position(|other| other == it).unwrap()).collect::<Vec<_>>()
+        found.iter().map(|id| all.iter().position(|other| other == id).unwrap()).collect::<Vec<_>>()
     };
     let created = text(&all[3], "event_id");
     for (query, wanted) in [

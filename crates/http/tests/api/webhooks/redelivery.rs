@@ -185,7 +185,10 @@ async fn many_who_ask_at_once_are_promised_the_same_attempt() {
         assert_eq!((answered.status, &answered.body), (202, &answers[0].body));
     }
     let made = world.attempt_all(200).await;
-    assert_eq!(made.iter().map(|it| json!(it.id)).collect::<Vec<_>>(), [answers[0].json()["delivery_id"].clone()]);
+    assert_eq!(
+        made.iter().map(|delivery| json!(delivery.id)).collect::<Vec<_>>(),
+        [answers[0].json()["delivery_id"].clone()]
+    );
 }
 
 #[tokio::test]

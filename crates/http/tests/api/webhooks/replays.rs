@@ -65,7 +65,7 @@ async fn what_failed_is_sent_again_unless_all_is_asked_for() {
         assert_eq!(enqueued(&world, &webhook, body.clone()).await, wanted, "{body}");
         let attempts = world.attempt_all(204).await;
         assert_eq!(attempts.len() as u64, wanted, "{body}");
-        assert!(attempts.iter().all(|it| it.attempt == 1), "it starts anew");
+        assert!(attempts.iter().all(|attempt| attempt.attempt == 1), "it starts anew");
     }
 }
 
@@ -97,7 +97,7 @@ async fn what_failed_and_waits_is_brought_forward_and_counted() {
     assert_eq!(enqueued(&world, &webhook, failed.clone()).await, 3);
     assert_eq!(enqueued(&world, &webhook, failed).await, 0, "they are due now");
     let attempts = |made: Vec<candor_domain::webhook::Delivery>| {
-        let mut attempts: Vec<_> = made.iter().map(|it| it.attempt).collect();
+        let mut attempts: Vec<_> = made.iter().map(|delivery| delivery.attempt).collect();
         attempts.sort_unstable();
         attempts
     };
@@ -182,7 +182,7 @@ async fn more_than_one_commit_takes_is_queued_whole_and_each_event_once() {
     assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, PEOPLE as u64);
     let mut events = std::collections::BTreeSet::new();
     for _ in 0..2 {
-        events.extend(world.attempt_all(200).await.iter().map(|it| it.event_id.to_bytes()));
+        events.extend(world.attempt_all(200).await.iter().map(|delivery| delivery.event_id.to_bytes()));
     }
     assert_eq!(events.len(), PEOPLE);
     assert_eq!(world.attempt_all(200).await, []);

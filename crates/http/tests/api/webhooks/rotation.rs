@@ -25,9 +25,9 @@ async fn a_secret_is_32_bytes_of_its_own_and_is_stored_sealed() {
     for (at, secret) in secrets.iter().enumerate() {
         let bytes = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         assert_eq!(bytes.len(), 32);
-        assert!(secrets[..at].iter().all(|it| it != secret));
+        assert!(secrets[..at].iter().all(|sealed| sealed != secret));
         for sealed in &stored(&world, &one).await.secrets {
-            let within = |needle: &[u8]| sealed.sealed.windows(needle.len()).any(|it| it == needle);
+            let within = |needle: &[u8]| sealed.sealed.windows(needle.len()).any(|sealed| sealed == needle);
             assert!(!within(secret.as_bytes()) && !within(&bytes));
         }
     }
@@ -39,7 +39,7 @@ async fn the_secret_before_signs_for_another_24_hours_and_each_until_its_own_end
     let webhook = subscribed(&world, &["*"]).await;
     let ends = async || {
         let secrets = stored(&world, &webhook).await.secrets;
-        secrets.iter().map(|it| it.ends_at).collect::<Vec<_>>()
+        secrets.iter().map(|secret| secret.ends_at).collect::<Vec<_>>()
     };
     let at = |text: &str| Some(text.parse::<Timestamp>().unwrap());
     assert_eq!(ends().await, [None]);

@@ -10,7 +10,7 @@ use crate::support::World;
 
 async fn log(world: &World, webhook: &Value) -> Vec<(String, String, i64)> {
     let entries = world.get(&format!("{}/deliveries", path(webhook))).await.json();
-    let shown = |it: &Value| (text(it, "event_type"), text(it, "status"), it["attempt"].as_i64().unwrap());
+    let shown = |item: &Value| (text(item, "event_type"), text(item, "status"), item["attempt"].as_i64().unwrap());
     entries["data"].as_array().unwrap().iter().map(shown).collect()
 }
 
@@ -87,7 +87,7 @@ async fn of_those_who_make_the_hundredth_subscription_at_once_one_wins() {
         world.patch(&path(&webhook), json!({"active": false})).await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"]});
         let made = join_all((0..4).map(|_| world.post("/v1/webhooks", body.clone()))).await;
-        let (made, refused): (Vec<_>, Vec<_>) = made.iter().partition(|it| it.status == 201);
+        let (made, refused): (Vec<_>, Vec<_>) = made.iter().partition(|answer| answer.status == 201);
         assert_eq!((made.len(), refused.len()), (1, 3), "{store}");
         for it in refused {
             assert_eq!(it.refusal(), (422, "unprocessable".to_owned()), "{store}");

@@ -139,7 +139,7 @@ async fn a_change_is_written_down_without_what_may_be_secret() {
     world.ask("DELETE", &path(&webhook)).send().await;
     let log = world.get(&format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"))).await;
     let entries = log.json()["data"].as_array().unwrap().clone();
-    let actions: Vec<_> = entries.iter().map(|it| text(it, "action")).collect();
+    let actions: Vec<_> = entries.iter().map(|entry| text(entry, "action")).collect();
     assert_eq!(actions, ["webhook.delete", "webhook.update", "webhook.rotate", "webhook.create"]);
     let wanted = json!({
         "url": {"from": "https://receiver.example/…", "to": "https://other.example/…"},
@@ -164,8 +164,8 @@ async fn lists_are_newest_first_and_can_be_walked_by_change() {
     world.patch(&path(&ids[1]), json!({"description": "changed"})).await;
     let list = async |query: &str| {
         let answered = world.get(&format!("/v1/webhooks{query}")).await.json();
-        let data: Vec<_> = answered["data"].as_array().unwrap().iter().map(|it| text(it, "id")).collect();
-        let at = |id: &String| ids.iter().position(|it| text(it, "id") == *id).unwrap();
+        let data: Vec<_> = answered["data"].as_array().unwrap().iter().map(|item| text(item, "id")).collect();
+        let at = |id: &String| ids.iter().position(|item| text(item, "id") == *id).unwrap();
         (data.iter().map(at).collect::<Vec<_>>(), answered["next_cursor"].as_str().map(str::to_owned))
     };
     assert_eq!(list("").await, (vec![4, 3, 2, 1, 0], None));
@@ -269,7 +269,7 @@ async fn activating_again_forgets_the_failures() {
     assert_eq!(set(true).await["active"], true);
     assert_eq!(stored(&world, &webhook).await.streak, Streak::default());
     world.clock.advance_seconds(30);
-    let attempted: Vec<_> = world.attempt_all(200).await.iter().map(|it| it.attempt).collect();
+    let attempted: Vec<_> = world.attempt_all(200).await.iter().map(|delivery| delivery.attempt).collect();
     assert_eq!(attempted, [2], "what happened in the meantime was not queued, and the retry is");
 }
 
@@ -284,7 +284,7 @@ async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret()
         assert_eq!(answered.header("etag"), answers[0].header("etag"));
         assert_eq!(answered.header("location"), answers[0].header("location"));
     }
-    assert_eq!(answers.iter().filter(|it| it.header("idempotent-replayed").is_some()).count(), 9);
+    assert_eq!(answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count(), 9);
     assert_eq!(world.get("/v1/webhooks").await.json()["data"].as_array().unwrap().len(), 1);
 }
 
@@ -300,6 +300,6 @@ async fn the_test_data_set_has_subscriptions_of_its_own() {
     assert_eq!(world.get(&path(&created.json())).await.status, 404);
     world.employee("ada@example.com").await;
     let attempts = world.attempt_all(200).await;
-    let wanted: Vec<_> = attempts.iter().map(|it| it.subscription_id.to_string()).collect();
+    let wanted: Vec<_> = attempts.iter().map(|attempt| attempt.subscription_id.to_string()).collect();
     assert_eq!(wanted, [text(&live, "id")], "live events are for live subscriptions");
 }

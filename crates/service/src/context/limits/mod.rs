@@ -48,7 +48,7 @@ impl Limits {
     /// Counts a request of a key in its class, or refuses it.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         let limit = caller.quotas.of(class);
-        let here = || self.windows.with(Bucket::Key(caller.key, class), at, |it| it.admit(at, limit));
+        let here = || self.windows.with(Bucket::Key(caller.key, class), at, |window| window.admit(at, limit));
         match &self.shared {
             None => here(),
             Some(shared) => shared.admit(caller.key, class, limit, here).await,
@@ -57,16 +57,16 @@ impl Limits {
 
     /// Counts a failure of an address, or says that there were too many.
     pub fn admit_failure(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Address(address), at, |it| it.admit(at, FAILURES_PER_MINUTE))
+        self.windows.with(Bucket::Address(address), at, |window| window.admit(at, FAILURES_PER_MINUTE))
     }
 
     /// Counts an attempt to accept an invitation, or says that there were too many.
     pub fn admit_accept(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Accepting(address), at, |it| it.admit(at, ACCEPTS_PER_MINUTE))
+        self.windows.with(Bucket::Accepting(address), at, |window| window.admit(at, ACCEPTS_PER_MINUTE))
     }
 
     /// The rate limit status of an address, without counting anything.
     pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Address(address), at, |it| it.look(at, FAILURES_PER_MINUTE))
+        self.windows.with(Bucket::Address(address), at, |window| window.look(at, FAILURES_PER_MINUTE))
     }
 }

@@ -59,7 +59,7 @@ impl SharedLimits {
         let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.alone(here) };
         // Counted here first, so that what is refused here is not counted there.
         let counted = self.was_alone().then(&here);
-        let is_refused = counted.is_some_and(|it| !it.admitted);
+        let is_refused = counted.is_some_and(|answer| !answer.admitted);
         if let Some(status) = counted.filter(|_| is_refused && attempt == Attempt::Usual) {
             return status;
         }

@@ -30,7 +30,7 @@ impl Engine {
             Ok(ready) => ready,
             Err(result) => return Ending::Finished(Box::new(self.not_sent(job, result)), None),
         };
-        if !self.with_dispatcher(|it, now| it.may_send(begun.ends, now)) {
+        if !self.with_dispatcher(|dispatcher, now| dispatcher.may_send(begun.ends, now)) {
             return Ending::Late;
         }
         let id = job.delivery_id.unwrap_or_else(|| self.services.id(self.services.clock.now()));
@@ -67,7 +67,7 @@ impl Engine {
         let secrets = receiver.signing(now.wall);
         if secrets.is_empty() {
             self.metrics.secret.increment(1);
-            return Err(self.with_dispatcher(|it, now| it.without_secret(queue, now)));
+            return Err(self.with_dispatcher(|dispatcher, now| dispatcher.without_secret(queue, now)));
         }
         Ok(Ready { receiver, message, secrets })
     }
@@ -118,7 +118,7 @@ impl Engine {
         tokio::select! {
             biased;
             attempt = self.services.webhook_transport.send(request).instrument(span) => Some(attempt),
-            _ = phase.wait_for(|it| *it == Phase::Cut) => None,
+            _ = phase.wait_for(|phase| *phase == Phase::Cut) => None,
         }
     }
 

@@ -17,7 +17,8 @@ use super::message::Message;
 impl Engine {
     /// Claims once, if something is to be claimed; says whether it did.
     pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
-        let (order, forgotten) = self.with_dispatcher(|it, now| (it.next_claim(now), it.take_forgotten()));
+        let (order, forgotten) =
+            self.with_dispatcher(|dispatcher, now| (dispatcher.next_claim(now), dispatcher.take_forgotten()));
         self.metrics.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
         let Some(order) = order else { return Ok(false) };
         let claimed = self.claim_by(order).await;
@@ -30,7 +31,7 @@ impl Engine {
         let claimed = match self.services.store.claim(order.lease, order.at.wall, &order.claim).await {
             Ok(claimed) => claimed,
             Err(error) => {
-                self.with_dispatcher(|it, now| it.claim_failed(now));
+                self.with_dispatcher(|dispatcher, now| dispatcher.claim_failed(now));
                 return Err(error);
             }
         };
@@ -38,7 +39,7 @@ impl Engine {
             0 => tracing::trace!("no delivery is due"),
             deliveries => tracing::debug!(deliveries, "took deliveries from the queue"),
         }
-        let kept = self.with_dispatcher(|it, now| it.claimed(&order, claimed, now));
+        let kept = self.with_dispatcher(|dispatcher, now| dispatcher.claimed(&order, claimed, now));
         let messages = self.messages(&kept).await;
         let resumed = matches!(order.claim, Claim::Parked(_));
         let waiting = |job: Job| {
@@ -46,7 +47,7 @@ impl Engine {
             Waiting { job, message, resumed }
         };
         let deliveries = kept.into_iter().map(waiting).collect();
-        self.with_dispatcher(|it, now| it.take_in(deliveries, order.ends, 0, now));
+        self.with_dispatcher(|dispatcher, now| dispatcher.take_in(deliveries, order.ends, 0, now));
         self.start_ready_attempts();
         Ok(())
     }

@@ -93,7 +93,7 @@ impl Engine {
     /// How many deliveries the engine has in memory.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.with_dispatcher(|it, _| it.held())
+        self.with_dispatcher(|dispatcher, _| dispatcher.held())
     }
 
     /// Delivers until `stop`. Then it begins nothing more, gives back what waits, lets what is under way end for as long
@@ -114,7 +114,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
     pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
-        self.with_dispatcher(|it, _| it.look_at_all());
+        self.with_dispatcher(|dispatcher, _| dispatcher.look_at_all());
         let mut done = 0;
         loop {
             let claimed = self.claim().await?;
@@ -164,7 +164,7 @@ impl Engine {
     }
 
     fn next_attempt(&self) -> Option<Begun<Waiting>> {
-        self.with_dispatcher(|it, now| it.next_attempt(now))
+        self.with_dispatcher(|dispatcher, now| dispatcher.next_attempt(now))
     }
 
     pub(super) fn start_ready_attempts(self: &Arc<Self>) {
@@ -207,9 +207,9 @@ impl Engine {
             }
             // Attempts begin where others end; this is for what none of them has begun.
             self.start_ready_attempts();
-            let look_at = self.begun + self.with_dispatcher(|it, now| it.look_again_at(now));
+            let look_at = self.begun + self.with_dispatcher(|dispatcher, now| dispatcher.look_again_at(now));
             tokio::select! {
-                _ = phase.wait_for(|it| *it > Phase::Open) => return,
+                _ = phase.wait_for(|phase| *phase > Phase::Open) => return,
                 () = self.wake.notified() => {}
                 () = sleep_until(look_at.into()) => {}
             }
@@ -218,7 +218,7 @@ impl Engine {
 
     async fn record_until_stopped(&self) {
         loop {
-            match self.with_dispatcher(|it, now| it.recording(now)) {
+            match self.with_dispatcher(|dispatcher, now| dispatcher.recording(now)) {
                 Recording::Now => {
                     if let Err(error) = self.record().await {
                         tracing::warn!(%error, "could not record what became of deliveries; tried again soon");
@@ -239,14 +239,14 @@ impl Engine {
                 Ok(state) => self.metrics.queue(state, now),
                 Err(error) => tracing::debug!(%error, "could not measure the queue of deliveries"),
             }
-            if timeout(MEASURE, phase.wait_for(|it| *it > Phase::Open)).await.is_ok() {
+            if timeout(MEASURE, phase.wait_for(|phase| *phase > Phase::Open)).await.is_ok() {
                 return;
             }
         }
     }
 
     async fn stop(&self, grace: Duration) {
-        let under_way = self.with_dispatcher(|it, now| it.stop(now));
+        let under_way = self.with_dispatcher(|dispatcher, now| dispatcher.stop(now));
         self.phase.send_replace(Phase::Closing);
         if under_way > 0 && timeout(grace, self.quiet.notified()).await.is_err() {
             tracing::warn!("some deliveries did not end in time; they are attempted again");

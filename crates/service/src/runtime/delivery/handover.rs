@@ -45,7 +45,7 @@ struct Leased {
 
 impl Drop for Leased {
     fn drop(&mut self) {
-        self.engine.with_dispatcher(|it, _| it.release(self.room));
+        self.engine.with_dispatcher(|engine, _| engine.release(self.room));
     }
 }
 
@@ -73,7 +73,7 @@ impl LocalEngine for Engine {
             return None;
         }
         let leased = (1..=MOST).contains(&count).then(|| Leased::take(&self, count, &change.events)).flatten();
-        change.lease = leased.as_ref().map(|it| Lease { worker: self.worker, until: it.ends.stored() });
+        change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.stored() });
         Some(Box::new(Prepared { engine: self, tenant, changed, queued, due, sooner, leased }))
     }
 }
@@ -84,12 +84,12 @@ impl HandOver for Prepared {
             self.engine.subscription_cache.forget((self.tenant, *webhook));
         }
         if self.sooner {
-            self.engine.with_dispatcher(|it, _| it.look_at_due());
+            self.engine.with_dispatcher(|engine, _| engine.look_at_due());
         }
         match self.leased.take() {
             Some(leased) => self.hand_over(leased, committed),
-            None if !self.changed.is_empty() => self.engine.with_dispatcher(|it, _| it.look_at_all()),
-            None if self.due => self.engine.with_dispatcher(|it, _| it.look_at_due()),
+            None if !self.changed.is_empty() => self.engine.with_dispatcher(|engine, _| engine.look_at_all()),
+            None if self.due => self.engine.with_dispatcher(|engine, _| engine.look_at_due()),
             None => {}
         }
     }
@@ -97,9 +97,9 @@ impl HandOver for Prepared {
 
 impl Prepared {
     fn hand_over(&self, mut leased: Leased, committed: Option<&Committed>) {
-        let pairs = committed.map(|it| it.leased.as_slice()).unwrap_or_default();
+        let pairs = committed.map(|committed| committed.leased.as_slice()).unwrap_or_default();
         if !self.changed.is_empty() {
-            self.engine.with_dispatcher(|it, _| it.look_at_all());
+            self.engine.with_dispatcher(|engine, _| engine.look_at_all());
         }
         if pairs.is_empty() {
             return;
@@ -107,10 +107,10 @@ impl Prepared {
         let events = std::mem::take(&mut leased.events).into_iter();
         let wanted = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
         let messages: HashMap<EventId, Arc<Message>> =
-            events.filter(wanted).map(|it| (it.id, Arc::new(Message::of(self.tenant, it)))).collect();
+            events.filter(wanted).map(|event| (event.id, Arc::new(Message::of(self.tenant, event)))).collect();
         let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);
-        self.engine.with_dispatcher(|it, now| it.take_in(waiting, leased.ends, room, now));
+        self.engine.with_dispatcher(|engine, now| engine.take_in(waiting, leased.ends, room, now));
         self.engine.start_ready_attempts();
     }
 
@@ -120,7 +120,7 @@ impl Prepared {
         event: EventId,
         messages: &HashMap<EventId, Arc<Message>>,
     ) -> Option<Waiting> {
-        if let Some(job) = self.queued.iter().find(|it| (it.webhook_id, it.event_id) == (webhook, event)) {
+        if let Some(job) = self.queued.iter().find(|queued| (queued.webhook_id, queued.event_id) == (webhook, event)) {
             return Some(Waiting { job: *job, message: None, resumed: false });
         }
         let message = messages.get(&event)?;
@@ -132,7 +132,7 @@ impl Prepared {
 
 impl Leased {
     fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
-        let ends = engine.with_dispatcher(|it, now| it.reserve(room, now))?;
+        let ends = engine.with_dispatcher(|engine, now| engine.reserve(room, now))?;
         Some(Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
     }
 }

@@ -32,7 +32,7 @@ impl Metrics {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_webhook_attempts_total", "outcome" => outcome);
         let unsent = |reason: &'static str| counter!("candor_webhook_unsent_total", "reason" => reason);
-        let sent = FailureReason::ALL.iter().filter(|it| **it != FailureReason::TooLate);
+        let sent = FailureReason::ALL.iter().filter(|failure_reason| **failure_reason != FailureReason::TooLate);
         Self {
             acknowledged: attempts("success"),
             failed: sent.map(|reason| (*reason, attempts(reason.word()))).collect(),
@@ -56,7 +56,7 @@ impl Metrics {
         match outcome {
             AttemptOutcome::Acknowledged => self.acknowledged.increment(1),
             AttemptOutcome::Failed(reason) => {
-                if let Some((_, counter)) = self.failed.iter().find(|(it, _)| *it == reason) {
+                if let Some((_, counter)) = self.failed.iter().find(|(known, _)| *known == reason) {
                     counter.increment(1);
                 }
             }
@@ -73,7 +73,7 @@ impl Metrics {
     }
 
     pub(super) fn queue(&self, state: QueueState, now: candor_domain::time::Timestamp) {
-        let oldest = state.oldest_due_at.map_or(0, |it| now.millis() - it.millis());
+        let oldest = state.oldest_due_at.map_or(0, |time| now.millis() - time.millis());
         self.queue_due.set(u32::try_from(state.due).map_or(f64::MAX, f64::from));
         self.queue_oldest.set(Duration::from_millis(u64::try_from(oldest).unwrap_or_default()).as_secs_f64());
     }

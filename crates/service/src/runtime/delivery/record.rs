@@ -13,11 +13,11 @@ impl Engine {
     /// # Errors
     /// Those of the store while it does not answer; the batch is recorded the next time.
     pub(super) async fn record(&self) -> Read<bool> {
-        let Some(batch) = self.with_dispatcher(|it, _| it.next_batch()) else { return Ok(false) };
+        let Some(batch) = self.with_dispatcher(|dispatcher, _| dispatcher.next_batch()) else { return Ok(false) };
         let (results, health) = batch.call();
         let error = match self.services.store.record(self.worker, results, health).await {
             Ok(recorded) => {
-                let completed = self.with_dispatcher(|it, now| it.recorded(batch, recorded, now));
+                let completed = self.with_dispatcher(|dispatcher, now| dispatcher.recorded(batch, recorded, now));
                 self.metrics.lost.increment(completed.lost);
                 for queue in completed.failing {
                     disable(&self.services, queue).await;
@@ -30,7 +30,7 @@ impl Engine {
             StorageError::Unavailable(_) | StorageError::TooSlow(_) => RecordRefusal::Unanswered,
             StorageError::Corrupt { .. } | StorageError::Failed(_) => RecordRefusal::Unrecordable,
         };
-        let given_up = self.with_dispatcher(|it, now| it.not_recorded(batch, why, now));
+        let given_up = self.with_dispatcher(|dispatcher, now| dispatcher.not_recorded(batch, why, now));
         if let Some(job) = given_up {
             let (webhook, event) = (job.webhook_id, job.event_id);
             tracing::error!(%error, %webhook, %event, "what became of a delivery cannot be recorded");

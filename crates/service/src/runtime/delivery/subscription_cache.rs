@@ -32,8 +32,12 @@ pub(super) struct Receiver {
 
 impl Receiver {
     fn of(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
-        let open = |it: &candor_domain::webhook::SealedSecret| match webhook_secrets::open(vault, queue, &it.sealed) {
-            Ok(secret) => Some((secret, it.ends_at)),
+        let open = |sealed_secret: &candor_domain::webhook::SealedSecret| match webhook_secrets::open(
+            vault,
+            queue,
+            &sealed_secret.sealed,
+        ) {
+            Ok(secret) => Some((secret, sealed_secret.ends_at)),
             Err(error) => {
                 let (tenant, webhook) = queue;
                 tracing::error!(organization = %tenant.organization, %webhook, %error, "a webhook's secret cannot be read");
@@ -46,7 +50,11 @@ impl Receiver {
 
     /// The secrets that sign at this time (§6.3).
     pub(super) fn signing(&self, at: Timestamp) -> Vec<Secret> {
-        self.secrets.iter().filter(|(_, end)| end.is_none_or(|end| at < end)).map(|(it, _)| it.clone()).collect()
+        self.secrets
+            .iter()
+            .filter(|(_, end)| end.is_none_or(|end| at < end))
+            .map(|(secret, _)| secret.clone())
+            .collect()
     }
 }
 
@@ -79,7 +87,7 @@ impl SubscriptionCache {
         let look = || async {
             let (tenant, webhook) = queue;
             let stored = services.store.row::<Subscription>(tenant, webhook).await?;
-            Ok(stored.map(|it| Arc::new(Receiver::of(queue, it.value, &services.vault))))
+            Ok(stored.map(|row| Arc::new(Receiver::of(queue, row.value, &services.vault))))
         };
         known.found.get_or_try_init(look).await.cloned()
     }
@@ -91,11 +99,11 @@ impl SubscriptionCache {
 
     fn known(&self, queue: QueueKey, now: Now) -> Arc<Known> {
         let mut all = self.lock();
-        if let Some(known) = all.get(&queue).filter(|it| it.is_fresh(now)) {
+        if let Some(known) = all.get(&queue).filter(|receiver| receiver.is_fresh(now)) {
             return Arc::clone(known);
         }
         if all.len() >= MOST {
-            all.retain(|_, it| it.is_fresh(now));
+            all.retain(|_, receiver| receiver.is_fresh(now));
         }
         if all.len() >= MOST {
             all.clear();

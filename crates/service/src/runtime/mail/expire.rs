@@ -29,7 +29,7 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
         let count = mails.len();
         let mut results = vec![];
         for mail in mails {
-            results.extend(ended(services, mail).await?.map(|it| (mail, it)));
+            results.extend(ended(services, mail).await?.map(|change| (mail, change)));
         }
         given_up += results.len();
         services.store.record_mails(worker, results).await?;
@@ -45,5 +45,5 @@ async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<Mail
     };
     // Whoever the person is by now, it is too late.
     let ended = value.token_to_send(Status::PendingInvite, services.clock.now()).err();
-    Ok(ended.map(|it| MailResult::Changed(Box::new(Versioned { value: *it, version }))))
+    Ok(ended.map(|invitation| MailResult::Changed(Box::new(Versioned { value: *invitation, version }))))
 }

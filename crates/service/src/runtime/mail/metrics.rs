@@ -28,7 +28,7 @@ impl Metrics {
         let attempted = MailFailure::ALL.iter().filter(|failure| !without_attempt.contains(failure));
         Self {
             sent: attempts("sent"),
-            failed: attempted.map(|it| (*it, attempts(it.word()))).collect(),
+            failed: attempted.map(|failure| (*failure, attempts(failure.word()))).collect(),
             attempt_seconds: histogram!("candor_mail_attempt_seconds"),
             in_flight: gauge!("candor_mail_attempts_in_flight"),
             queue_due: gauge!("candor_mail_queue_due"),
@@ -40,7 +40,7 @@ impl Metrics {
     /// An attempt ended.
     pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
-        let of = |failure| self.failed.iter().find(|(it, _)| *it == failure).map(|(_, counter)| counter);
+        let of = |failure| self.failed.iter().find(|(known, _)| *known == failure).map(|(_, counter)| counter);
         let counter = match outcome {
             Ok(()) => Some(&self.sent),
             Err(failure) => of(failure),
@@ -55,7 +55,7 @@ impl Metrics {
     }
 
     pub(super) fn queue(&self, state: QueueState, now: Timestamp) {
-        let oldest = state.oldest_due_at.map_or(0, |it| now.millis() - it.millis());
+        let oldest = state.oldest_due_at.map_or(0, |time| now.millis() - time.millis());
         self.queue_due.set(u32::try_from(state.due).map_or(f64::MAX, f64::from));
         self.queue_oldest.set(Duration::from_millis(u64::try_from(oldest).unwrap_or_default()).as_secs_f64());
     }

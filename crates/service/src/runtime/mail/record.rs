@@ -36,12 +36,12 @@ impl Parts {
             return Ok(());
         }
         let is_sent = |result: &MailResult| match result {
-            MailResult::Changed(it) => it.value.mail.as_ref().is_some_and(|it| it.status == MailStatus::Sent),
+            MailResult::Changed(it) => it.value.mail.as_ref().is_some_and(|mail| mail.status == MailStatus::Sent),
             MailResult::Released => false,
         };
         let mut anew = vec![];
         for (key, result) in batch.iter().filter(|(key, result)| lost.contains(key) && is_sent(result)) {
-            anew.extend(self.sent_all_the_same(*key, result).await?.map(|it| (*key, it)));
+            anew.extend(self.sent_all_the_same(*key, result).await?.map(|change| (*key, change)));
         }
         let still_lost = self.services.store.record_mails(self.worker, anew).await?;
         self.metrics.lost.increment(u64::try_from(still_lost.len()).unwrap_or_default());
@@ -51,7 +51,8 @@ impl Parts {
     /// What is recorded of a mail that was sent while its invitation was accepted or revoked.
     async fn sent_all_the_same(&self, (tenant, id): MailKey, result: &MailResult) -> Read<Option<MailResult>> {
         let MailResult::Changed(sent) = result else { return Ok(None) };
-        let at = sent.value.mail.as_ref().and_then(|it| it.attempted_at).unwrap_or_else(|| self.services.clock.now());
+        let at =
+            sent.value.mail.as_ref().and_then(|mail| mail.attempted_at).unwrap_or_else(|| self.services.clock.now());
         let stored = self.services.store.row::<Invitation>(tenant, id).await?;
         Ok(stored.map(|Versioned { value, version }| {
             MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(Ok(()), at), version }))

@@ -21,7 +21,7 @@ pub(super) struct TableProgress {
 impl TableProgress {
     /// What is written down about a table; nothing is where it was not begun.
     pub(super) fn of(progress: &CopyProgress, table: &CopyTable) -> Self {
-        let written = progress.get(&name(table)).and_then(|it| serde_json::from_str(it).ok());
+        let written = progress.get(&name(table)).and_then(|progress| serde_json::from_str(progress).ok());
         written.unwrap_or_default()
     }
 
@@ -45,7 +45,7 @@ impl TableProgress {
     pub(super) fn last_key(&self, table: &CopyTable) -> Result<Option<Vec<Cell>>, StorageError> {
         let Some(last) = &self.last else { return Ok(None) };
         let cells = table.key_columns().zip(last).map(|(column, text)| cell(column.kind, text));
-        let key = cells.collect::<Option<Vec<_>>>().filter(|it| it.len() == table.key.len());
+        let key = cells.collect::<Option<Vec<_>>>().filter(|cells| cells.len() == table.key.len());
         let reason = format!("{last:?} is no key of {}", table.name);
         key.map(Some).ok_or(StorageError::Corrupt { table: "copy_progress", column: "value", reason })
     }
@@ -68,10 +68,10 @@ fn text(cell: &Cell) -> String {
 
 fn cell(kind: Type, text: &str) -> Option<Cell> {
     match kind {
-        Type::Id => u128::from_str_radix(text, 16).ok().map(|it| Cell::Id(it.to_be_bytes())),
+        Type::Id => u128::from_str_radix(text, 16).ok().map(|id| Cell::Id(id.to_be_bytes())),
         Type::Text => Some(Cell::Text(text.to_owned())),
         Type::Int => text.parse().ok().map(Cell::Int),
-        Type::Time => text.parse().ok().map(|it| Cell::Time(Timestamp::from_millis(it))),
+        Type::Time => text.parse().ok().map(|number| Cell::Time(Timestamp::from_millis(number))),
         Type::Flag | Type::Date | Type::Ids | Type::Bytes => None,
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn every_table_goes_on_behind_the_key_that_was_written_down() {
         for table in tables() {
-            let row: CopyRow = table.columns.iter().map(|it| value(it.kind)).collect();
+            let row: CopyRow = table.columns.iter().map(|column| value(column.kind)).collect();
             let mut progress = TableProgress::default();
             assert_eq!(progress.last_key(&table).unwrap(), None);
             progress.add(&table, &[row.clone(), row.clone()]);

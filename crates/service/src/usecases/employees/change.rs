@@ -46,7 +46,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         } else {
             None
         };
-        let invitation = invitation.map(|it| Write::put(&Row::new(it)));
+        let invitation = invitation.map(|invitation| Write::put(&Row::new(invitation)));
         Ok(PendingChange::new(decision).with_lines(lines).requiring(requires).writing(invitation))
     };
     services.create(context, decide).await
@@ -69,7 +69,7 @@ pub async fn update(
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.update(&patch, &known.references, at)?;
-        let planned = decision.map(|it| planned(&stored.value, it, known.tree));
+        let planned = decision.map(|decision| planned(&stored.value, decision, known.tree));
         Ok((stored, planned))
     };
     services.update(context, decide).await
@@ -116,7 +116,8 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
             Status::PendingInvite => services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?,
             Status::Active | Status::Deactivated => None,
         };
-        let revoked = invitation.map(|it| Write::put(&Row::seen(it.value.revoke(at), it.version)));
+        let revoked =
+            invitation.map(|invitation| Write::put(&Row::seen(invitation.value.revoke(at), invitation.version)));
         Ok((stored, PendingChange::new(decision).writing(revoked)))
     };
     services.act(context, decide).await
@@ -140,7 +141,7 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
 fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> PendingChange<Employee> {
     let after = &decision.state;
     let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
-    let joined = after.department_id.filter(|it| before.department_id != Some(*it));
+    let joined = after.department_id.filter(|department_id| before.department_id != Some(*department_id));
     PendingChange::new(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
 }
 
@@ -174,10 +175,10 @@ impl Wanted<'_> {
     async fn load(&self, services: &Services, tenant: Tenant) -> Result<Known, Error> {
         let store = &services.store;
         let manager = async {
-            let Some(id) = self.manager.and_then(|it| it.id) else { return Ok((None, None)) };
+            let Some(id) = self.manager.and_then(|manager| manager.id) else { return Ok((None, None)) };
             let ids = [id];
             let status =
-                async { Ok::<_, Error>(store.rows::<Employee>(tenant, &ids).await?.pop().map(|it| it.value.status)) };
+                async { Ok::<_, Error>(store.rows::<Employee>(tenant, &ids).await?.pop().map(|row| row.value.status)) };
             let reporting = async {
                 match self.person {
                     Some(person) => Ok(Some(store.reporting(tenant, person.id, id).await?)),
@@ -185,12 +186,15 @@ impl Wanted<'_> {
                 }
             };
             let (status, reporting) = tokio::try_join!(status, reporting)?;
-            let is_below = reporting.is_some_and(|it| it.is_below);
-            Ok::<_, Error>((status.map(|status| ReportingLine { status, is_below }), reporting.map(|it| it.tree)))
+            let is_below = reporting.is_some_and(|reporting| reporting.is_below);
+            Ok::<_, Error>((
+                status.map(|status| ReportingLine { status, is_below }),
+                reporting.map(|reporting| reporting.tree),
+            ))
         };
         let department = async {
-            let Some(id) = self.department.and_then(|it| it.id) else { return Ok(None) };
-            Ok::<_, Error>(store.row::<Department>(tenant, id).await?.map(|it| it.value.archived_at.is_some()))
+            let Some(id) = self.department.and_then(|department| department.id) else { return Ok(None) };
+            Ok::<_, Error>(store.row::<Department>(tenant, id).await?.map(|row| row.value.archived_at.is_some()))
         };
         let email = async {
             let Some(email) = self.email else { return Ok(None) };
@@ -201,9 +205,9 @@ impl Wanted<'_> {
             Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, external_id.to_owned()).await?)
         };
         let managed = async {
-            let Some(id) = self.person.and_then(|it| it.connector_id) else { return Ok(vec![]) };
+            let Some(id) = self.person.and_then(|person| person.connector_id) else { return Ok(vec![]) };
             let connector = store.row::<Connector>(tenant, id).await?;
-            Ok::<_, Error>(connector.map(|it| it.value.mapped_custom_field_keys).unwrap_or_default())
+            Ok::<_, Error>(connector.map(|connector| connector.value.mapped_custom_field_keys).unwrap_or_default())
         };
         let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =
             tokio::try_join!(manager, department, email, external_id, managed)?;

@@ -198,12 +198,12 @@ impl<'a> Upload<'a> {
             let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
             Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
         });
-        let report = report.await?.map_err(|it| refused_later(&it))?;
+        let report = report.await?.map_err(|error| refused_later(&error))?;
         Ok(Reply::done(render(&report)?, None))
     }
 
     fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {
-        let outcomes = plan.outcomes.iter().enumerate().map(|(at, it)| ends.get(&at).unwrap_or(it));
+        let outcomes = plan.outcomes.iter().enumerate().map(|(at, outcome)| ends.get(&at).unwrap_or(outcome));
         Report::of(&self.asked.file, outcomes)
     }
 
@@ -248,7 +248,7 @@ impl<'a> Upload<'a> {
                     return Ok(None);
                 }
             }
-            ends.extend(piece.steps.iter().map(|it| (it.row, plan.outcomes[it.row].clone())));
+            ends.extend(piece.steps.iter().map(|step| (step.row, plan.outcomes[step.row].clone())));
             next = made?;
         }
         Ok(Some(reply))

@@ -46,8 +46,8 @@ impl Expandable for Employee {
         paths: &[Expand],
         items: &[Self],
     ) -> Result<Found, Error> {
-        let managers = items.iter().filter_map(|it| it.manager_id);
-        let departments = items.iter().filter_map(|it| it.department_id);
+        let managers = items.iter().filter_map(|item| item.manager_id);
+        let departments = items.iter().filter_map(|item| item.department_id);
         let reports = async {
             if paths.contains(&Expand::DirectReports) {
                 reports(services, context, items).await.map(Some)
@@ -79,7 +79,7 @@ async fn reports(
     context: &RequestContext,
     managers: &[Employee],
 ) -> Result<BTreeMap<EmployeeId, Vec<Employee>>, Error> {
-    let ids: Vec<_> = managers.iter().map(|it| it.id).collect();
+    let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();
     let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for it in services.store.direct_reports(context.caller.tenant, &ids, MAX_DIRECT_REPORTS).await? {
         if let Some(manager) = it.manager_id {

@@ -35,7 +35,7 @@ pub(super) struct Index<'a> {
 type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
 
 fn has_any(it: &Numbered<'_>) -> bool {
-    it.1.as_ref().is_some_and(|it| !it.is_empty())
+    it.1.as_ref().is_some_and(|blocks| !blocks.is_empty())
 }
 
 /// What the index names, and how far it is read.
@@ -68,7 +68,7 @@ struct Opened {
 impl Opened {
     /// Whether it may have documents that come before this one, or that nobody knows yet.
     fn may_precede(&self, key: Option<&DocumentKey>) -> bool {
-        self.read < self.numbers.len() && self.last.is_none_or(|last| key.is_none_or(|it| last > *it))
+        self.read < self.numbers.len() && self.last.is_none_or(|last| key.is_none_or(|key| last > *key))
     }
 }
 
@@ -81,7 +81,7 @@ impl<'a> Candidates<'a> {
         blocks: &'a mut Blocks,
     ) -> Self {
         let mut unopened: Vec<_> = segments.iter().collect();
-        unopened.sort_by_key(|it| std::cmp::Reverse(it.newest));
+        unopened.sort_by_key(|segment| std::cmp::Reverse(segment.newest));
         Self {
             index,
             query,
@@ -108,7 +108,7 @@ impl<'a> Candidates<'a> {
     pub(super) fn behind(mut self, place: Option<DocumentKey>) -> Self {
         self.behind = self.behind.min(place).or(self.behind).or(place);
         if let Some(place) = self.behind {
-            self.unopened.retain(|it| it.oldest <= place.created_at);
+            self.unopened.retain(|segment| segment.oldest <= place.created_at);
         }
         self
     }
@@ -116,9 +116,9 @@ impl<'a> Candidates<'a> {
     /// Only what was created between these times.
     pub(super) fn within(mut self, bounds: Bounds<Timestamp>) -> Self {
         self.not_before = bounds.gte;
-        self.unopened.retain(|it| bounds.gte.is_none_or(|from| it.newest >= from));
+        self.unopened.retain(|segment| bounds.gte.is_none_or(|from| segment.newest >= from));
         // What was created at the last moment has no greater id than this.
-        self.behind(bounds.lte.map(|it| DocumentKey { created_at: it, id: [u8::MAX; 16] }))
+        self.behind(bounds.lte.map(|time| DocumentKey { created_at: time, id: [u8::MAX; 16] }))
     }
 
     /// The next ones, so many unless there are fewer left.
@@ -144,14 +144,14 @@ impl<'a> Candidates<'a> {
     /// The newest one of which the key is known, if none that is not known can come before it.
     fn certain(&self) -> Option<DocumentKey> {
         let key = *self.known.peek()?;
-        let is_first = !self.opened.iter().any(|it| it.may_precede(Some(&key)));
-        (is_first && self.unopened.front().is_none_or(|it| it.newest < key.created_at)).then_some(key)
+        let is_first = !self.opened.iter().any(|segment| segment.may_precede(Some(&key)));
+        (is_first && self.unopened.front().is_none_or(|segment| segment.newest < key.created_at)).then_some(key)
     }
 
     /// Reads more; says whether there was anything left.
     async fn go_on(&mut self, count: usize) -> Read<bool> {
         let first = self.known.peek().copied();
-        if self.opened.iter().any(|it| it.may_precede(first.as_ref())) {
+        if self.opened.iter().any(|segment| segment.may_precede(first.as_ref())) {
             self.read_keys(count, first.as_ref()).await?;
             return Ok(true);
         }
@@ -175,7 +175,9 @@ impl<'a> Candidates<'a> {
             }
             if let Some(prefix) = self.query.prefix() {
                 // Few documents are looked at themselves sooner than all words that begin so.
-                let is_few = |it: &Numbered<'_>| !prefix.is_long && it.1.as_ref().is_some_and(|it| it.len() <= FEW);
+                let is_few = |numbered: &Numbered<'_>| {
+                    !prefix.is_long && numbered.1.as_ref().is_some_and(|numbered| numbered.len() <= FEW)
+                };
                 let (few, many) = segments.into_iter().partition(is_few);
                 segments = self.look_up_prefix(many, prefix).await?;
                 segments.extend(few);
@@ -183,8 +185,8 @@ impl<'a> Candidates<'a> {
             let before = found;
             for (segment, numbers) in segments {
                 let mut numbers = numbers.unwrap_or_default();
-                let from = self.behind.map_or(0, |it| segment.first_behind(&it));
-                numbers.drain(..numbers.partition_point(|it| *it < from));
+                let from = self.behind.map_or(0, |key| segment.first_behind(&key));
+                numbers.drain(..numbers.partition_point(|number| *number < from));
                 found += numbers.len();
                 self.opened.push(Opened { segment: segment.id, numbers, read: 0, last: None });
             }
@@ -221,9 +223,9 @@ impl<'a> Candidates<'a> {
     /// The documents of each of these segments that have all terms, of these numbers if they are given; without the segments
     /// that have none.
     async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
-        self.read_blocks(segments.iter().map(|(it, _)| it.id), terms).await?;
+        self.read_blocks(segments.iter().map(|(segment, _)| segment.id), terms).await?;
         let found = segments.into_iter().map(|(segment, among)| {
-            let blocks = terms.iter().map(|it| (it, self.blocks_of(segment, it)));
+            let blocks = terms.iter().map(|term| (term, self.blocks_of(segment, term)));
             (segment, Some(with_all(among, blocks)))
         });
         Ok(found.filter(has_any).collect())
@@ -235,16 +237,16 @@ impl<'a> Candidates<'a> {
         segments: Vec<Numbered<'s>>,
         prefix: &PrefixTerm,
     ) -> Read<Vec<Numbered<'s>>> {
-        self.read_blocks(segments.iter().map(|(it, _)| it.id), &prefix.terms).await?;
+        self.read_blocks(segments.iter().map(|(segment, _)| segment.id), &prefix.terms).await?;
         let found = segments.into_iter().map(|(segment, among)| {
-            let blocks = prefix.terms.each_ref().map(|it| self.blocks_of(segment, it));
+            let blocks = prefix.terms.each_ref().map(|term| self.blocks_of(segment, term));
             (segment, Some(prefix.among(among.as_deref(), blocks)))
         });
         Ok(found.filter(has_any).collect())
     }
 
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
-        let read = self.blocks.get(&segment.id).and_then(|it| it.iter().find(|(range, _)| *range == term.read));
+        let read = self.blocks.get(&segment.id).and_then(|block| block.iter().find(|(range, _)| *range == term.read));
         read.map_or(&[], |(_, blocks)| blocks)
     }
 
@@ -258,7 +260,7 @@ impl<'a> Candidates<'a> {
         for segment in segments {
             let read = self.blocks.get(&segment).map_or(&[][..], Vec::as_slice);
             let missing = terms.clone().into_iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
-            wanted.extend(missing.map(|it| WantedBlocks { segment, range: it.read.clone() }));
+            wanted.extend(missing.map(|range| WantedBlocks { segment, range: range.read.clone() }));
         }
         if !wanted.is_empty() {
             let Index { store, tenant, cache } = self.index;
@@ -272,15 +274,15 @@ impl<'a> Candidates<'a> {
 
     /// Reads the keys of the next documents of each segment that may have some that come before this one.
     async fn read_keys(&mut self, count: usize, before: Option<&DocumentKey>) -> Read<()> {
-        let next = |it: &Opened| it.numbers[it.read..].iter().take(count).copied().collect::<Vec<_>>();
-        let of: Vec<_> = (0..).zip(&self.opened).filter(|(_, it)| it.may_precede(before)).collect();
-        let of: Vec<(usize, Vec<u32>)> = of.into_iter().map(|(at, it)| (at, next(it))).collect();
+        let next = |opened: &Opened| opened.numbers[opened.read..].iter().take(count).copied().collect::<Vec<_>>();
+        let of: Vec<_> = (0..).zip(&self.opened).filter(|(_, segment)| segment.may_precede(before)).collect();
+        let of: Vec<(usize, Vec<u32>)> = of.into_iter().map(|(at, segment)| (at, next(segment))).collect();
         let mut wanted: Vec<([u8; 16], u32)> = vec![];
         for (at, numbers) in &of {
-            let chunks = numbers.iter().map(|it| (self.opened[*at].segment, it / CHUNK));
-            chunks.for_each(|it| {
-                if wanted.last() != Some(&it) {
-                    wanted.push(it)
+            let chunks = numbers.iter().map(|number| (self.opened[*at].segment, number / CHUNK));
+            chunks.for_each(|chunk| {
+                if wanted.last() != Some(&chunk) {
+                    wanted.push(chunk)
                 }
             });
         }
@@ -291,12 +293,12 @@ impl<'a> Candidates<'a> {
             let opened = &mut self.opened[at];
             for number in &numbers {
                 let of = (opened.segment, number / CHUNK);
-                while chunks.next_if(|(it, _)| **it != of).is_some() {}
+                while chunks.next_if(|(chunk, _)| **chunk != of).is_some() {}
                 let key = chunks.peek().and_then(|(_, keys)| keys.get((number % CHUNK) as usize));
                 opened.last = key.copied().or(opened.last);
-                self.known.extend(key.filter(|it| {
-                    self.behind.is_none_or(|behind| **it < behind)
-                        && self.not_before.is_none_or(|from| it.created_at >= from)
+                self.known.extend(key.filter(|key| {
+                    self.behind.is_none_or(|behind| **key < behind)
+                        && self.not_before.is_none_or(|from| key.created_at >= from)
                 }));
             }
             opened.read += numbers.len();

@@ -135,13 +135,13 @@ impl Search<'_> {
             parts.push(self.part(*kind).await?);
         }
         let mut hits = vec![];
-        for tier in Score::ALL.into_iter().filter_map(|it| self.tier(it)) {
+        for tier in Score::ALL.into_iter().filter_map(|score| self.tier(score)) {
             let mut found = vec![];
             for it in &mut parts {
                 let visible = visible.as_ref().filter(|_| it.kind.is_narrowed());
                 found.extend(self.found(it, &tier, visible).await?);
             }
-            found.sort_by_key(|it| std::cmp::Reverse(place(it)));
+            found.sort_by_key(|hit| std::cmp::Reverse(place(hit)));
             hits.extend(found);
             if hits.len() > self.request.list.page.limit.into() {
                 break;
@@ -183,7 +183,7 @@ impl Search<'_> {
         if state.pending.len() >= MOST_WAITING.into() {
             return Err(Error::NotIndexed);
         }
-        let ids: Vec<_> = state.pending.iter().map(|it| it.id).collect();
+        let ids: Vec<_> = state.pending.iter().map(|document| document.id).collect();
         let mut hits = vec![];
         hits.extend(self.matching(kind, &ids).await?);
         Ok(Part { kind, segments: state.segments, waiting: ids.into_iter().collect(), hits, blocks: Blocks::new() })
@@ -198,7 +198,9 @@ impl Search<'_> {
     ) -> Result<Vec<SearchHit>, Error> {
         let filter = &self.request.list.filter;
         let limit = usize::from(self.request.list.page.limit) + 1;
-        let is_wanted = |it: &SearchHit| it.score == tier.score && tier.behind.is_none_or(|behind| place(it) < behind);
+        let is_wanted = |search_hit: &SearchHit| {
+            search_hit.score == tier.score && tier.behind.is_none_or(|behind| place(search_hit) < behind)
+        };
         let query = IndexQuery::of(&tier.words, filter.employee_id);
         let (store, tenant) = (&*self.services.store, self.context.caller.tenant);
         let index = Index { store, tenant, cache: &self.services.search_index.cache };
@@ -210,11 +212,11 @@ impl Search<'_> {
             if some.is_empty() {
                 break;
             }
-            let ids: Vec<_> = some.iter().map(|it| it.id).filter(|it| !part.waiting.contains(it)).collect();
+            let ids: Vec<_> = some.iter().map(|document| document.id).filter(|id| !part.waiting.contains(id)).collect();
             hits.extend(self.matching(part.kind, &ids).await?.into_iter().filter(is_wanted));
             count = (count * 2).min(MOST_AT_ONCE);
         }
-        hits.extend(part.hits.iter().filter(|it| is_wanted(it)).cloned());
+        hits.extend(part.hits.iter().filter(|hit| is_wanted(hit)).cloned());
         Ok(hits)
     }
 

@@ -95,7 +95,7 @@ pub async fn update(
         let (secret, sealed) = if patch.rotate_secret { Some(new_secret(services, owner)?) } else { None }.unzip();
         let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else { return Ok((stored, None)) };
         let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
-        let answer = secret.map(|it| render(&decision.state.with_secret(&it))).transpose()?;
+        let answer = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
         let planned = PendingChange::new(decision).writing(reset);
         Ok((stored, Some(answer.into_iter().fold(planned, PendingChange::answering))))
     };

@@ -215,7 +215,9 @@ impl Rerun<'_> {
             }
             let late = self.services.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
             if late || full && enqueued + PIECE > MAX_REPLAYED {
-                break Some(self.next(place, 1).await?.first().map_or(self.end_of(place), |it| time_of(it.event_id)));
+                break Some(
+                    self.next(place, 1).await?.first().map_or(self.end_of(place), |event| time_of(event.event_id)),
+                );
             }
             if full {
                 let change = self.change_set(&piece, self.services.clock.now());
@@ -223,7 +225,10 @@ impl Rerun<'_> {
                 piece.clear();
             }
         };
-        let body = render(&Replayed { enqueued, continue_since: continue_since.filter(|it| *it < self.which.until) })?;
+        let body = render(&Replayed {
+            enqueued,
+            continue_since: continue_since.filter(|continue_since| *continue_since < self.which.until),
+        })?;
         let plan = async |at: Timestamp| {
             Ok(ChangePlan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
         };
@@ -247,9 +252,10 @@ impl Rerun<'_> {
     /// What is queued is brought forward, and the rest is queued.
     fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.context.caller.tenant, self.subscription.id);
-        let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|it| it.is_queued);
-        let job = |it: Resend| Job::new(tenant, id, (it.event_id, it.event_type), at, DeliveryOrigin::Replay);
-        let sooner = |it: Resend| Sooner { webhook_id: id, event_id: it.event_id, promised: None };
+        let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|event| event.is_queued);
+        let job =
+            |resend: Resend| Job::new(tenant, id, (resend.event_id, resend.event_type), at, DeliveryOrigin::Replay);
+        let sooner = |resend: Resend| Sooner { webhook_id: id, event_id: resend.event_id, promised: None };
         let jobs = rest.into_iter().map(job).collect();
         let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
         if !queued.is_empty() {

@@ -39,7 +39,7 @@ async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent
         let there = everybody(&world).await;
         let saved = if fault == Fault::After { piece } else { piece - 1 };
         assert_eq!(there.len(), saved * PIECE);
-        assert!(there.values().all(|it| it.department_id.is_some() && it.first_name == "Ada"));
+        assert!(there.values().all(|person| person.department_id.is_some() && person.first_name == "Ada"));
         let again = send(&world, once(), &[], &file).await.unwrap();
         let (created, _, _, skipped, errors) = counts(&json(&again));
         assert!(errors.is_empty());
@@ -114,7 +114,7 @@ async fn a_file_cut_at_any_byte_leaves_whole_rows_and_the_whole_file_completes_t
 /// Returns every person with the values that a file sets.
 async fn described(world: &World) -> Vec<(String, String, Option<String>, Option<String>)> {
     let all = everybody(world).await;
-    let email = |id: EmployeeId| all.values().find(|it| it.id == id).map(|it| it.email.clone());
+    let email = |id: EmployeeId| all.values().find(|person| person.id == id).map(|person| person.email.clone());
     let mut described = vec![];
     for it in all.values() {
         let department = super::department_of(world, it).await;
@@ -147,7 +147,7 @@ async fn an_upload_goes_on_while_others_move_the_same_people() {
     let world = Arc::new(World::new().await);
     let people = PIECE + 50;
     upload(&world, &file(people, "Ada")).await;
-    let ids: Vec<_> = everybody(&world).await.into_values().map(|it| it.id).collect();
+    let ids: Vec<_> = everybody(&world).await.into_values().map(|person| person.id).collect();
     let mover = {
         let (world, ids) = (Arc::clone(&world), ids.clone());
         tokio::spawn(async move {

@@ -46,7 +46,8 @@ fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
     let data = &answer["data"];
     let count = |name: &str| data[name].as_u64().unwrap();
     let errors = data["errors"].as_array().unwrap().iter();
-    let errors = errors.map(|it| (it["row_number"].as_u64().unwrap(), it["code"].as_str().unwrap().to_owned()));
+    let errors =
+        errors.map(|error| (error["row_number"].as_u64().unwrap(), error["code"].as_str().unwrap().to_owned()));
     (count("created"), count("updated"), count("deactivated"), count("skipped"), errors.collect())
 }
 
@@ -60,7 +61,7 @@ async fn everybody(world: &World) -> BTreeMap<String, Employee> {
         let page = world.store.page(tenant, rows::employees::list(&filter, sort, &page)).await.unwrap();
         let Some(last) = page.items.last() else { return all };
         after = Some(Position { key: last.key(sort.by).unwrap(), id: last.id.to_bytes() });
-        all.extend(page.items.into_iter().map(|it| (folded(&it.email), it)));
+        all.extend(page.items.into_iter().map(|item| (folded(&item.email), item)));
         if !page.more {
             return all;
         }
@@ -80,7 +81,7 @@ async fn department_of(world: &World, person: &Employee) -> Option<String> {
 async fn assert_tree(world: &World) {
     let all = everybody(world).await;
     let tenant = world.admin().caller.tenant;
-    let manager = |id| all.values().find(|it| it.id == id).and_then(|it| it.manager_id);
+    let manager = |id| all.values().find(|person| person.id == id).and_then(|person| person.manager_id);
     for person in all.values() {
         let (mut at, mut steps) = (person.id, 0);
         while let Some(above) = manager(at) {

@@ -73,23 +73,23 @@ async fn is_applied(world: &World, all: &BTreeMap<String, Employee>, line: &Line
     let [email, first_name, _, manager, department, status, external_id, desk] = line.cells();
     let Some(it) = all.get(&email) else { return Err(format!("{email} is not there")) };
     let holds = |wanted: &str, found: Option<&str>| wanted.is_empty() || found == Some(wanted);
-    let above = it.manager_id.and_then(|id| all.values().find(|it| it.id == id));
+    let above = it.manager_id.and_then(|id| all.values().find(|person| person.id == id));
     let own_desk = it.custom_fields.0.get("desk").map(candor_domain::people::Custom::canonical);
     let own_department = department_of(world, it).await;
     let checks = [
         holds(&first_name, Some(&it.first_name)),
-        holds(&manager, above.map(|it| it.email.as_str())),
+        holds(&manager, above.map(|person| person.email.as_str())),
         holds(&department, own_department.as_deref()),
         holds(&status, Some(it.status.word())),
         holds(&external_id, it.external_id.as_deref()),
         holds(&desk, own_desk.as_deref()),
     ];
-    if checks.iter().all(|it| *it) { Ok(()) } else { Err(format!("{line:?} is not applied: {it:?} {checks:?}")) }
+    if checks.iter().all(|check| *check) { Ok(()) } else { Err(format!("{line:?} is not applied: {it:?} {checks:?}")) }
 }
 
 /// Returns the rows that were neither rejected nor overridden by a later row.
 fn accepted<'a>(lines: &'a [Line], answer: &Value) -> Vec<&'a Line> {
-    let failed: BTreeSet<u64> = counts(answer).4.into_iter().map(|it| it.0).collect();
+    let failed: BTreeSet<u64> = counts(answer).4.into_iter().map(|count| count.0).collect();
     let mut seen = BTreeSet::new();
     let mut accepted = vec![];
     for (row, line) in (2..).zip(lines).collect::<Vec<_>>().into_iter().rev() {

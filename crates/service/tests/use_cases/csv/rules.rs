@@ -19,7 +19,7 @@ async fn events(world: &World) -> Vec<EventType> {
     let tenant = world.admin().caller.tenant;
     let since = Timestamp::from_millis(0);
     let page = world.store.feed(tenant, &FeedFilter::default(), since, &FeedStart::Oldest, 1000).await.unwrap();
-    page.events.into_iter().map(|it| it.kind).collect()
+    page.events.into_iter().map(|event| event.kind).collect()
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn managers_and_reports_swap_in_one_file() {
     assert_eq!(counts(&cycle).4, failed(&[(2, "reporting_cycle"), (3, "reporting_cycle")]), "c stays below b");
     let answer = upload_with(&world, &[("empty", "clear")], swap).await;
     assert_eq!(counts(&answer), (0, 3, 0, 0, vec![]));
-    let managers = ["a", "b", "c"].map(|it| format!("{it}@example.com"));
+    let managers = ["a", "b", "c"].map(|name| format!("{name}@example.com"));
     let mut found = vec![];
     for it in &managers {
         found.push(person(&world, it).await.manager_id);
@@ -274,7 +274,7 @@ async fn a_dry_run_writes_nothing_and_plans_what_then_happens() {
     let real = upload(&world, file).await;
     assert_eq!((&dry["data"], &dry["warnings"]), (&real["data"], &real["warnings"]));
     assert_eq!(real["warnings"][0]["column"], "note");
-    let actions: Vec<_> = dry["plan"].as_array().unwrap().iter().map(|it| it["action"].as_str().unwrap()).collect();
+    let actions: Vec<_> = dry["plan"].as_array().unwrap().iter().map(|item| item["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["skip", "create", "reject", "deactivate"]);
     let wanted = serde_json::json!({
         "first_name": {"from": "a", "to": "Eva"},

@@ -23,13 +23,13 @@ async fn seven_attempts_are_made_over_31_hours_and_then_the_delivery_is_dropped(
     }
     assert_eq!(desk.run_once_after(1_000_000).await, 0);
 
-    let since: Vec<_> = desk.script.take().iter().map(|it| (it.at.millis() - NOON.millis()) / 1000).collect();
+    let since: Vec<_> = desk.script.take().iter().map(|request| (request.at.millis() - NOON.millis()) / 1000).collect();
     assert_eq!(since, [0, 30, 150, 750, 4_350, 25_950, 112_350]);
     let log = desk.log(id).await;
-    assert_eq!(members(&log, "attempt"), (1..=7).map(|it| json!(it)).collect::<Vec<_>>());
-    let statuses = ["failed"; 6].into_iter().chain(["dropped"]).map(|it| json!(it));
+    assert_eq!(members(&log, "attempt"), (1..=7).map(|number| json!(number)).collect::<Vec<_>>());
+    let statuses = ["failed"; 6].into_iter().chain(["dropped"]).map(|seconds| json!(seconds));
     assert_eq!(members(&log, "status"), statuses.collect::<Vec<_>>());
-    let next = [30, 150, 750, 4_350, 25_950, 112_350].map(|it| json!(NOON.plus_seconds(it)));
+    let next = [30, 150, 750, 4_350, 25_950, 112_350].map(|seconds| json!(NOON.plus_seconds(seconds)));
     assert_eq!(members(&log, "next_attempt_at"), next.into_iter().chain([json!(null)]).collect::<Vec<_>>());
     let shown = desk.subscription(id).await;
     assert_eq!((&shown["last_delivery_status"], &shown["active"]), (&json!("dropped"), &json!(true)));

@@ -77,7 +77,7 @@ async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_tw
 async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it() {
     let desk = Desk::new().await;
     desk.subscribe(URL).await;
-    (1..10_000).for_each(|it| desk.world.store.fail(FaultyCall::Claim, it, Fault::Before));
+    (1..10_000).for_each(|number| desk.world.store.fail(FaultyCall::Claim, number, Fault::Before));
     let engine = start(&desk.engine);
     desk.hire().await;
     until(async || desk.script.sent_to(URL) == 1).await;
@@ -103,8 +103,9 @@ async fn several_running_engines_attempt_each_delivery_once() {
     desk.queue(1_000).await;
     let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
     let running: Vec<_> = engines.iter().map(start).collect();
-    until(async || desk.script.sent() >= 2_000 && engines.iter().all(|it| it.held() == 0)).await;
-    let mut sent: Vec<_> = desk.script.take().into_iter().map(|it| (it.url.clone(), it.event())).collect();
+    until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held() == 0)).await;
+    let mut sent: Vec<_> =
+        desk.script.take().into_iter().map(|request| (request.url.clone(), request.event())).collect();
     sent.sort_unstable();
     sent.dedup();
     assert_eq!(sent.len(), 2_000);

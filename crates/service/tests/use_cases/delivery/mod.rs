@@ -86,7 +86,7 @@ impl Script {
 
     /// Returns the number of attempts to this URL.
     pub(super) fn sent_to(&self, url: &str) -> usize {
-        self.sent.lock().unwrap().iter().filter(|it| it.url == url).count()
+        self.sent.lock().unwrap().iter().filter(|request| request.url == url).count()
     }
 
     /// Releases all hanging attempts, current and future.
@@ -203,7 +203,7 @@ impl Desk {
         let (mut entries, mut cursor) = (vec![], None::<String>);
         loop {
             let mut query = vec![("limit", "100")];
-            query.extend(cursor.as_deref().map(|it| ("cursor", it)));
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
             let page =
                 webhooks::deliveries(&self.world.services, &self.world.admin(), id, params(&query)).await.unwrap();
             let page = json_of(&page);
@@ -260,7 +260,7 @@ impl Desk {
 
 /// Returns this member of each entry.
 pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
-    entries.iter().map(|it| it[name].clone()).collect()
+    entries.iter().map(|entry| entry[name].clone()).collect()
 }
 
 /// Waits for a condition.

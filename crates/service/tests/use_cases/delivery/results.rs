@@ -54,7 +54,7 @@ async fn each_subscription_gets_what_it_wants_once() {
     assert_eq!(desk.run_once().await, 3 * 41);
     let sent = desk.script.take();
     for url in urls {
-        let mut events: Vec<_> = sent.iter().filter(|it| it.url == url).map(super::Sent::event).collect();
+        let mut events: Vec<_> = sent.iter().filter(|request| request.url == url).map(super::Sent::event).collect();
         events.sort_unstable();
         events.dedup();
         assert_eq!(events.len(), 41, "{url}");
@@ -102,7 +102,7 @@ async fn what_cannot_be_looked_up_now_is_delivered_soon() {
     assert_eq!(desk.script.take().len(), 1, "an event that was not read with its claim is read for its attempt");
     for (context, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
         desk.world.clock.advance_seconds(2);
-        (1..=faults).for_each(|it| desk.world.store.fail(context, it, Fault::Before));
+        (1..=faults).for_each(|number| desk.world.store.fail(context, number, Fault::Before));
         desk.queue(1).await;
         assert_eq!((desk.run_once().await, desk.script.take().len()), (1, 0), "{context:?}");
         assert_eq!(desk.run_once_after(5).await, 1);

@@ -32,9 +32,9 @@ async fn a_process_that_dies_at_any_step_loses_no_mail() {
         stage.world.clock.advance_millis(OVER);
         other.run_once().await;
         assert_eq!(stage.mail_of(person).await["status"], "sent", "{point:?}");
-        let ids: Vec<_> = stage.post.taken().into_iter().map(|it| it.id).collect();
+        let ids: Vec<_> = stage.post.taken().into_iter().map(|mail| mail.id).collect();
         assert_eq!(ids.len(), copies, "{point:?}");
-        assert!(ids.iter().all(|it| *it == ids[0]), "{point:?}: the same Message-ID");
+        assert!(ids.iter().all(|id| *id == ids[0]), "{point:?}: the same Message-ID");
         assert_eq!(stage.stored_tokens().await, 0, "{point:?}");
     }
 }

@@ -83,8 +83,8 @@ async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_t
     let shown = stage.mail_of(person).await;
     assert_eq!((&shown["status"], &shown["next_attempt_at"]), (&json!("failed"), &Value::Null));
     assert_eq!((stage.stored_tokens().await, stage.post.taken().len()), (0, 0));
-    let ids: Vec<_> = stage.post.all().into_iter().map(|it| it.id).collect();
-    assert!(ids.len() > 10 && ids.iter().all(|it| *it == ids[0]), "one Message-ID: {ids:?}");
+    let ids: Vec<_> = stage.post.all().into_iter().map(|mail| mail.id).collect();
+    assert!(ids.len() > 10 && ids.iter().all(|id| *id == ids[0]), "one Message-ID: {ids:?}");
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
     stage.post.meanwhile(|mail| Box::pin(async move { assert_ne!(mail.to, "bad@example.com") }));
     let mut mailer = stage.mailer();
     assert_eq!(mailer.run_once().await, 2);
-    let statuses = [stage.mail_of(bad).await, stage.mail_of(good).await].map(|it| it["status"].clone());
+    let statuses = [stage.mail_of(bad).await, stage.mail_of(good).await].map(|item| item["status"].clone());
     assert_eq!(statuses, ["queued", "sent"]);
     stage.post.meanwhile(|_| Box::pin(async {}));
     stage.world.clock.advance_millis(600_000);
@@ -195,7 +195,7 @@ async fn many_mails_go_out_eight_at_a_time() {
         })
     });
     assert_eq!(stage.mailer().run_once().await, MAILS);
-    let ids: BTreeSet<_> = stage.post.taken().into_iter().map(|it| it.id).collect();
+    let ids: BTreeSet<_> = stage.post.taken().into_iter().map(|mail| mail.id).collect();
     assert_eq!((ids.len(), stage.post.most_at_once()), (MAILS, 8));
 }
 

@@ -150,8 +150,8 @@ impl Stage {
         let tenant = self.world.admin().caller.tenant;
         let ids = self.invited.lock().unwrap().clone();
         let all = self.world.store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &ids).await.unwrap();
-        let sealed = |it: &Invitation| it.mail.as_ref().is_some_and(|it| it.sealed_token.is_some());
-        all.iter().filter(|it| sealed(&it.value)).count()
+        let sealed = |invitation: &Invitation| invitation.mail.as_ref().is_some_and(|mail| mail.sealed_token.is_some());
+        all.iter().filter(|row| sealed(&row.value)).count()
     }
 }
 

@@ -42,7 +42,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
         return;
     }
     let ids = statement.sql.ids(wanted.iter().map(|(_, id, _)| *id));
-    let numbers = statement.sql.many(Type::Int, wanted.iter().map(|(_, _, it)| Cell::Int(*it)));
+    let numbers = statement.sql.many(Type::Int, wanted.iter().map(|(_, _, version)| Cell::Int(*version)));
     let places = wanted.iter().map(|(at, _, _)| Cell::Int(i64::try_from(*at).unwrap_or_default()));
     let places = statement.sql.many(Type::Int, places);
     let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("{table} AS t")));

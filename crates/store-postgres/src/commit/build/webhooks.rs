@@ -36,15 +36,19 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
 /// statements, whose plans stay fast with a long queue.
 pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
     let mut sooner: Vec<_> = sooner.iter().collect();
-    sooner.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
+    sooner.sort_unstable_by_key(|sooner| (sooner.webhook_id.to_bytes(), sooner.event_id.to_bytes()));
     let mut sql = Sql::default();
     let (tenant, at) = (sql.tenant(tenant), sql.bind(Cell::Time(at)));
-    let promised = || sooner.iter().map(|it| it.promised);
+    let promised = || sooner.iter().map(|sooner| sooner.promised);
     let arrays = [
-        sql.ids(sooner.iter().map(|it| it.webhook_id.to_bytes())),
-        sql.ids(sooner.iter().map(|it| it.event_id.to_bytes())),
-        sql.many(Type::Int, promised().map(|it| it.map_or(Cell::Null(Type::Int), |(it, _)| Cell::Int(i64::from(it))))),
-        sql.many(Type::Id, promised().map(|it| it.map_or(Cell::Null(Type::Id), |(_, it)| Cell::Id(it.to_bytes())))),
+        sql.ids(sooner.iter().map(|sooner| sooner.webhook_id.to_bytes())),
+        sql.ids(sooner.iter().map(|sooner| sooner.event_id.to_bytes())),
+        sql.many(
+            Type::Int,
+            promised()
+                .map(|promise| promise.map_or(Cell::Null(Type::Int), |(promise, _)| Cell::Int(i64::from(promise)))),
+        ),
+        sql.many(Type::Id, promised().map(|id| id.map_or(Cell::Null(Type::Id), |(_, id)| Cell::Id(id.to_bytes())))),
     ];
     let count = sql.bind(Cell::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
     let all = assert_sql(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
@@ -90,18 +94,18 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
         return;
     }
     let mut jobs: Vec<_> = jobs.iter().collect();
-    jobs.sort_unstable_by_key(|it| (it.webhook_id.to_bytes(), it.event_id.to_bytes()));
+    jobs.sort_unstable_by_key(|job| (job.webhook_id.to_bytes(), job.event_id.to_bytes()));
     let sql = &mut statement.sql;
     let arrays = [
-        sql.ids(jobs.iter().map(|it| it.webhook_id.to_bytes())),
-        sql.ids(jobs.iter().map(|it| it.event_id.to_bytes())),
-        sql.many(Type::Text, jobs.iter().map(|it| text(it.event_type))),
-        sql.many(Type::Int, jobs.iter().map(|it| Cell::Int(i64::from(it.attempt)))),
-        sql.many(Type::Time, jobs.iter().map(|it| Cell::Time(it.first_due_at))),
-        sql.many(Type::Text, jobs.iter().map(|it| text(it.origin))),
+        sql.ids(jobs.iter().map(|job| job.webhook_id.to_bytes())),
+        sql.ids(jobs.iter().map(|job| job.event_id.to_bytes())),
+        sql.many(Type::Text, jobs.iter().map(|job| text(job.event_type))),
+        sql.many(Type::Int, jobs.iter().map(|job| Cell::Int(i64::from(job.attempt)))),
+        sql.many(Type::Time, jobs.iter().map(|job| Cell::Time(job.first_due_at))),
+        sql.many(Type::Text, jobs.iter().map(|job| text(job.origin))),
         sql.many(
             Type::Id,
-            jobs.iter().map(|it| it.delivery_id.map_or(Cell::Null(Type::Id), |it| Cell::Id(it.to_bytes()))),
+            jobs.iter().map(|job| job.delivery_id.map_or(Cell::Null(Type::Id), |job| Cell::Id(job.to_bytes()))),
         ),
     ];
     let (due, tenant) = (due(statement, lease, "u.due_at"), statement.tenant.clone());
@@ -115,7 +119,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
             "SELECT {tenant}, u.webhook_id, u.event_id, u.event_type, u.attempt, u.due_at, u.origin, u.delivery_id, {due} {from}"
         ),
     );
-    let promised = jobs.iter().filter(|it| it.delivery_id.is_some()).count();
+    let promised = jobs.iter().filter(|job| job.delivery_id.is_some()).count();
     if let (Some(queued), 1..) = (statement.queued.last(), promised) {
         // A bind instead of a literal: each literal count would be a new prepared statement.
         let promised = statement.sql.bind(Cell::Int(i64::try_from(promised).unwrap_or(i64::MAX)));
@@ -137,7 +141,7 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     // Reading the earlier parts makes this part run after them: a delivery requested in the same change set keeps
     // its origin. Layouts that run parts in order need no such condition.
     let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
-    let behind: String = before.iter().map(|it| format!(" AND (SELECT count(*) FROM {it}) >= 0")).collect();
+    let behind: String = before.iter().map(|table| format!(" AND (SELECT count(*) FROM {table}) >= 0")).collect();
     queue(
         statement,
         &format!(
@@ -150,8 +154,8 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
 
 /// Returns `true` if a change set writes subscriptions.
 pub(super) fn are_changed(change: &ChangeSet) -> bool {
-    let is_row = |it: &Write| matches!(it, Write::Put(row) if row.table().name == Subscription::TABLE.name);
-    change.writes.iter().any(|it| is_row(it) || matches!(it, Write::WebhookRemoved(..)))
+    let is_row = |write: &Write| matches!(write, Write::Put(row) if row.table().name == Subscription::TABLE.name);
+    change.writes.iter().any(|write| is_row(write) || matches!(write, Write::WebhookRemoved(..)))
 }
 
 fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
@@ -167,10 +171,10 @@ fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
 /// Binds the events as arrays, as a table named `e`.
 fn arrays(statement: &mut Statement, events: &[&Event]) -> String {
     let sql = &mut statement.sql;
-    let ids = sql.ids(events.iter().map(|it| it.id.to_bytes()));
-    let kinds = sql.many(Type::Text, events.iter().map(|it| text(it.kind)));
-    let times = sql.many(Type::Time, events.iter().map(|it| Cell::Time(it.created_at)));
-    let bits = sql.many(Type::Int, events.iter().map(|it| Cell::Int(it.kind.bit())));
+    let ids = sql.ids(events.iter().map(|event| event.id.to_bytes()));
+    let kinds = sql.many(Type::Text, events.iter().map(|event| text(event.kind)));
+    let times = sql.many(Type::Time, events.iter().map(|event| Cell::Time(event.created_at)));
+    let bits = sql.many(Type::Int, events.iter().map(|event| Cell::Int(event.kind.bit())));
     format!(", UNNEST({ids}, {kinds}, {times}, {bits}) AS e (id, type, at, bit)")
 }
 

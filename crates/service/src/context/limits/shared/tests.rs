@@ -145,7 +145,7 @@ fn admitted(steps: &[Step]) -> Vec<i64> {
 
 /// The most that were admitted within any window.
 fn most(times: &[i64]) -> usize {
-    let within = |from: &i64| times.iter().filter(|it| (*from..from + WINDOW_MILLIS).contains(it)).count();
+    let within = |from: &i64| times.iter().filter(|time| (*from..from + WINDOW_MILLIS).contains(time)).count();
     times.iter().map(within).max().unwrap_or_default()
 }
 
@@ -209,7 +209,7 @@ async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again()
     pass(13).await;
     let count_there = || {
         let steady = world.clock.steady();
-        let usual = |it: &&Instance| it.limits.breaker.attempt(steady) == Some(Attempt::Usual);
+        let usual = |instance: &&Instance| instance.limits.breaker.attempt(steady) == Some(Attempt::Usual);
         world.instances.iter().filter(usual).count()
     };
     assert_eq!(count_there(), 0);

@@ -36,26 +36,29 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
         store.rows_by(tenant, rows::departments::BY_NAME, &names),
     )?;
     yield_now().await;
-    let mut known = Known { departments: departments.into_iter().map(|it| it.value).collect(), ..Known::default() };
+    let mut known =
+        Known { departments: departments.into_iter().map(|department| department.value).collect(), ..Known::default() };
     let mut versions = HashMap::with_capacity(by_email.len());
-    let mut once = |it: Versioned<Employee>| versions.insert(it.value.id, it.version).is_none().then_some(it.value);
+    let mut once = |versioned: Versioned<Employee>| {
+        versions.insert(versioned.value.id, versioned.version).is_none().then_some(versioned.value)
+    };
     // Collected like this they stay where they are in memory.
     known.people = by_email.into_iter().filter_map(&mut once).collect();
     known.people.extend(by_external_id.into_iter().filter_map(&mut once));
     // Each of these steps takes a millisecond or more for a large file, and other requests come between them.
     yield_now().await;
-    let ids: Vec<_> = known.people.iter().map(|it| it.id).collect();
-    let pending = known.people.iter().filter(|it| it.status == Status::PendingInvite).map(|it| it.id);
+    let ids: Vec<_> = known.people.iter().map(|person| person.id).collect();
+    let pending = known.people.iter().filter(|person| person.status == Status::PendingInvite).map(|person| person.id);
     let pending: Vec<_> = pending.collect();
     let above = store.lines_above(tenant, &ids).await?;
     known.lines = above.lines.into_iter().collect();
     yield_now().await;
-    let connectors: Vec<_> = known.people.iter().filter_map(|it| it.connector_id).collect();
+    let connectors: Vec<_> = known.people.iter().filter_map(|person| person.connector_id).collect();
     let (connectors, invitations) = tokio::try_join!(
         store.rows::<Connector>(tenant, &connectors),
         store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
     )?;
-    let keys = connectors.into_iter().map(|it| (it.value.id, it.value.mapped_custom_field_keys));
+    let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.mapped_custom_field_keys));
     known.managed_keys = keys.collect();
     Ok(Loaded { known, versions, tree: above.tree, invitations: newest(invitations) })
 }
@@ -63,7 +66,7 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
 fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {
     let mut newest: HashMap<EmployeeId, Versioned<Invitation>> = HashMap::new();
     for it in all {
-        let age = |it: &Versioned<Invitation>| (it.value.created_at, it.value.id);
+        let age = |versioned: &Versioned<Invitation>| (versioned.value.created_at, versioned.value.id);
         if newest.get(&it.value.employee_id).is_none_or(|other| age(other) < age(&it)) {
             newest.insert(it.value.employee_id, it);
         }
@@ -73,14 +76,14 @@ fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invi
 
 /// What the managers and departments that people have now are called; only a dry run wants to know.
 pub(super) async fn names(services: &Services, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
-    let managers: Vec<_> = known.people.iter().filter_map(|it| it.manager_id).collect();
-    let departments: Vec<_> = known.people.iter().filter_map(|it| it.department_id).collect();
+    let managers: Vec<_> = known.people.iter().filter_map(|person| person.manager_id).collect();
+    let departments: Vec<_> = known.people.iter().filter_map(|person| person.department_id).collect();
     let (managers, departments) = tokio::try_join!(
         services.store.rows::<Employee>(tenant, &managers),
         services.store.rows::<Department>(tenant, &departments)
     )?;
     Ok(PersonNames {
-        people: managers.into_iter().map(|it| (it.value.id, it.value.email)).collect(),
-        departments: departments.into_iter().map(|it| (it.value.id, it.value.name)).collect(),
+        people: managers.into_iter().map(|manager| (manager.value.id, manager.value.email)).collect(),
+        departments: departments.into_iter().map(|department| (department.value.id, department.value.name)).collect(),
     })
 }

@@ -45,7 +45,7 @@ pub(super) struct Piece<'a> {
 }
 
 fn moves(change: &ChangeSet) -> bool {
-    change.writes.iter().any(|it| matches!(it, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
+    change.writes.iter().any(|write| matches!(write, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
 }
 
 /// What a change set is made of, before it is known to have an audit entry.
@@ -66,7 +66,7 @@ impl Parts<'_> {
             let key = mem::replace(&mut one.audit.actor, Actor { kind: ActorKind::Connector, id, name });
             one.audit.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
         }
-        self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|it| it.kind));
+        self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|event| event.kind));
         match &mut self.change {
             None => self.change = Some(one),
             Some(all) => {
@@ -114,10 +114,12 @@ impl<'a> Pieces<'a> {
             count += 1;
             let decisions =
                 Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step)
-                    .map_err(|it| refused_later(&it))?;
-            let department = decisions.last().and_then(|it| it.state.department_id);
-            let before = step.before.and_then(|it| self.loaded.known.people.get(it));
-            if let Some(id) = department.filter(|it| before.and_then(|it| it.department_id) != Some(*it)) {
+                    .map_err(|error| refused_later(&error))?;
+            let department = decisions.last().and_then(|decision| decision.state.department_id);
+            let before = step.before.and_then(|before| self.loaded.known.people.get(before));
+            if let Some(id) =
+                department.filter(|department| before.and_then(|id| id.department_id) != Some(*department))
+            {
                 match self.plan.departments.get(&id) {
                     Some(decision) if self.created.insert(id) => {
                         let department = parts.add(upload, decision.clone(), self.at)?;
@@ -138,15 +140,15 @@ impl<'a> Pieces<'a> {
         let mut change = parts.change.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
         departments.append(&mut people);
         change.writes = departments;
-        change.requires = joined.difference(&fresh).map(|it| Require::open::<Department>(*it)).collect();
+        change.requires = joined.difference(&fresh).map(|id| Require::open::<Department>(*id)).collect();
         Ok((change, count))
     }
 
     fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
-        let is_changed = before.and_then(|it| it.manager_id) != after.manager_id;
+        let is_changed = before.and_then(|person| person.manager_id) != after.manager_id;
         let seen = before.and(after.manager_id).map(|_| self.tree);
         let lines = is_changed.then_some(Lines { seen });
-        let version = before.and_then(|it| self.loaded.versions.get(&it.id));
+        let version = before.and_then(|person| self.loaded.versions.get(&person.id));
         let leaves = after.status == Status::Deactivated;
         let invitation = self.loaded.invitations.get(&after.id).filter(|_| leaves);
         let row = match version {
@@ -154,6 +156,8 @@ impl<'a> Pieces<'a> {
             None => Row::new(after),
         };
         writes.push(Write::employee(&row, lines));
-        writes.extend(invitation.map(|it| Write::put(&Row::seen(it.value.revoke(self.at), it.version))));
+        writes.extend(
+            invitation.map(|invitation| Write::put(&Row::seen(invitation.value.revoke(self.at), invitation.version))),
+        );
     }
 }
