@@ -1,4 +1,5 @@
-//! Authentication: the key of a request becomes a caller, without a database for most requests (§5, decision B4).
+//! Authentication: resolves the API key of a request to a caller, without a database query for most requests
+//! (§5, decision B4).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -10,15 +11,15 @@ use candor_domain::time::Timestamp;
 use candor_port_clock::Clock;
 use candor_port_storage::{Storage, StorageError};
 
-/// A revoked or narrowed key takes effect within a second on every instance (decision B4), so a record that was read
-/// is believed for a little less.
+/// Lifetime of a cached key record. Revoked and narrowed keys must take effect within a second on every instance
+/// (decision B4).
 const FRESH_MILLIS: i64 = 900;
-/// Records kept; above it the stale ones go.
+/// Number of cached records above which stale ones are removed.
 const MAX_RECORDS: usize = 10_000;
-/// Hashes kept of keys that are not there, about a megabyte. Above it they are all forgotten, so that whoever makes up new
-/// ones without end pays for no search.
+/// Number of unknown key hashes remembered, about a megabyte. Above it the map is cleared, so that a client that
+/// invents keys causes no eviction scans.
 const MAX_UNKNOWN: usize = 10_000;
-/// `last_used_at` has minute precision.
+/// Precision of `last_used_at`: one minute.
 const MINUTE_MILLIS: i64 = 60_000;
 
 #[derive(Debug, Clone)]
@@ -32,27 +33,28 @@ fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
     (0..FRESH_MILLIS).contains(&(now.millis() - read_at.millis()))
 }
 
-/// Keys that were read a moment ago, and when they were used.
+/// Resolves API keys to callers, caches key records and collects the times of their use.
 pub struct Authenticator {
     store: Arc<dyn Storage>,
     clock: Arc<dyn Clock>,
     known: RwLock<HashMap<KeyHash, Remembered>>,
-    /// When the store did not know these keys. Anybody can make up a key, so they stand apart from those that are good.
+    /// Hashes that the store did not know, and the time of that answer. Kept apart from valid keys, because
+    /// clients can invent keys without limit.
     unknown: Mutex<HashMap<KeyHash, Timestamp>>,
     used: Mutex<HashMap<KeyId, (OrganizationId, Timestamp)>>,
     noted: Mutex<HashMap<KeyId, i64>>,
 }
 
 impl Authenticator {
-    /// Starts with nothing remembered.
+    /// Creates an authenticator with empty caches.
     #[must_use]
     pub fn new(store: Arc<dyn Storage>, clock: Arc<dyn Clock>) -> Self {
         let (known, unknown) = (RwLock::default(), Mutex::default());
         Self { store, clock, known, unknown, used: Mutex::default(), noted: Mutex::default() }
     }
 
-    /// The caller behind the text of a key; `None` if the key is malformed, unknown, expired or revoked, or its person
-    /// has left.
+    /// Returns the caller that a key authenticates. Returns `None` if the key is malformed, unknown, expired or
+    /// revoked, or its person has left.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.
@@ -78,7 +80,7 @@ impl Authenticator {
         Ok(caller)
     }
 
-    /// What is remembered and fresh. The end of a key counts at once, also within that time.
+    /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.
     fn recall(&self, hash: KeyHash, now: Timestamp) -> Option<Remembered> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()?;
         if !is_fresh(known.read_at, now) {
@@ -110,13 +112,13 @@ impl Authenticator {
         unknown.insert(hash, now);
     }
 
-    /// Forgets which keys were not there: this instance has just given a key a secret, which is good here at once, whoever
-    /// asked for it before.
+    /// Clears the hashes of unknown keys. Called after this instance issued a secret, whose hash a client may
+    /// have tried before.
     pub fn forget_unknown(&self) {
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Forgets a key that this instance has just changed, so that the change counts here at once.
+    /// Removes a key that this instance changed from the cache, so that the change applies here at once.
     pub fn forget(&self, key: KeyId) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, known| known.record.key.id != key);
     }
@@ -130,10 +132,10 @@ impl Authenticator {
         }
     }
 
-    /// Writes down which keys were used since the last time.
+    /// Stores the times at which keys were used since the last call.
     ///
     /// # Errors
-    /// [`StorageError`] if the store does not answer; the uses are then forgotten.
+    /// [`StorageError`] if the store does not answer; the collected times are then lost.
     pub async fn flush_uses(&self) -> Result<(), StorageError> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         let used: Vec<_> = used.into_iter().map(|(key, (organization, at))| (organization, key, at)).collect();

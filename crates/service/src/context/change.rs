@@ -1,8 +1,8 @@
-//! The three verbs of use cases that change one resource: create, update, act.
+//! The three operations of use cases that change one resource: create, update, act.
 //!
-//! Each is given one closure, which loads what the decision needs and makes it. What is the same for every resource is
-//! here: `If-Match`, admin context, rendering, events, audit, notifications, the answer for retries, and deciding anew
-//! when another change came first.
+//! Each takes one closure, which loads the rows of the decision and makes the decision. This module does the
+//! rest for every resource: `If-Match`, admin context, rendering, events, audit, notifications, stored replies,
+//! and retries after a concurrent change.
 
 use std::future::Future;
 
@@ -25,7 +25,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 use crate::context::visible::{self, Narrowed};
 
-/// A decision about one resource, and what is saved with it.
+/// Builder of a change: a decision about one resource and the rows saved with it.
 #[must_use = "nothing is saved until one of the verbs has it"]
 pub(crate) struct PendingChange<T> {
     decision: Decision<T>,
@@ -38,7 +38,7 @@ pub(crate) struct PendingChange<T> {
 }
 
 impl<T> PendingChange<T> {
-    /// A decision that saves nothing but its resource.
+    /// Creates a change that saves only its resource.
     pub(crate) const fn new(decision: Decision<T>) -> Self {
         Self {
             decision,
@@ -51,19 +51,20 @@ impl<T> PendingChange<T> {
         }
     }
 
-    /// With what must hold at the moment of the commit.
+    /// Adds conditions that must hold at commit time.
     pub(crate) fn requiring(mut self, requires: impl IntoIterator<Item = Require>) -> Self {
         self.requires.extend(requires);
         self
     }
 
-    /// With rows that are written beside the resource.
+    /// Adds rows that are written with the resource.
     pub(crate) fn writing(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
         self.writes.extend(writes);
         self
     }
 
-    /// With another new resource, whose events and audit entry are saved with it. Its decision tells nobody.
+    /// Adds another new resource, whose events and audit entry are saved in the same commit. Its notices are
+    /// dropped.
     ///
     /// # Errors
     /// [`Error::Bug`] if it cannot be rendered.
@@ -81,20 +82,20 @@ impl<T> PendingChange<T> {
         Ok(self)
     }
 
-    /// Adds ids of new resources of this change, which the caller is shown in the answer.
+    /// Adds ids of new resources of this change, which the caller may see in the response.
     pub(crate) fn showing(mut self, ids: impl IntoIterator<Item = LinkedId>) -> Self {
         self.fresh.extend(ids);
         self
     }
 
-    /// Answered by this instead of the resource alone, such as with a secret that is shown once.
+    /// Replaces the response body, for instance to include a secret that is shown once.
     pub(crate) fn answering(self, answer: Bytes) -> Self {
         Self { answer: Some(answer), ..self }
     }
 }
 
 impl PendingChange<Employee> {
-    /// With the change of the person's reporting line, if there is one.
+    /// Adds the change of the person's reporting line, if there is one.
     pub(crate) fn with_lines(mut self, lines: Option<Lines>) -> Self {
         self.reporting = lines.map(|line| (self.decision.state.manager_id, line));
         self
@@ -105,7 +106,7 @@ impl Services {
     /// Creates a resource.
     ///
     /// # Errors
-    /// Those of the closure and of [`Services::change`].
+    /// Errors of the closure and of [`Services::change`].
     pub(crate) async fn create<T, F>(
         &self,
         context: &RequestContext,
@@ -124,11 +125,11 @@ impl Services {
         self.change(context, plan).await
     }
 
-    /// Changes a resource, or leaves it as it is where the closure has no decision. The closure answers the resource as
-    /// it is stored beside its decision.
+    /// Updates a resource, or leaves it unchanged if the closure returns no decision. The closure also returns
+    /// the stored resource.
     ///
     /// # Errors
-    /// Those of the closure and of [`Services::change`].
+    /// Errors of the closure and of [`Services::change`].
     pub(crate) async fn update<T, F>(
         &self,
         context: &RequestContext,
@@ -149,10 +150,10 @@ impl Services {
         self.change(context, plan).await
     }
 
-    /// Does something with a resource that always changes it, such as archiving.
+    /// Runs an action that always changes the resource, such as archiving.
     ///
     /// # Errors
-    /// Those of the closure and of [`Services::change`].
+    /// Errors of the closure and of [`Services::change`].
     pub(crate) async fn act<T, F>(
         &self,
         context: &RequestContext,
@@ -165,10 +166,10 @@ impl Services {
         self.update(context, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
     }
 
-    /// Does what the state of a resource alone decides, such as archiving it.
+    /// Runs an action that depends only on the state of the resource, such as archiving.
     ///
     /// # Errors
-    /// Not found, the checks of [`RequestContext::validate_action`], those of the decision and of [`Services::change`].
+    /// Not found, errors of [`RequestContext::validate_action`], of the decision and of [`Services::change`].
     pub(crate) async fn act_on<T: Resource + Stored>(
         &self,
         context: &RequestContext,
@@ -184,11 +185,11 @@ impl Services {
         self.act(context, decide).await
     }
 
-    /// Saves what the service decides by itself about one resource, and tells those who are to be told; says whether that
-    /// was still so: no, if another change came first.
+    /// Commits a decision that the service itself makes about one resource, and sends its notices. Returns
+    /// `false` if another change was committed first.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(crate) async fn commit_of_system<T: Resource + Stored>(
         &self,
         tenant: Tenant,
@@ -208,10 +209,10 @@ impl Services {
         }
     }
 
-    /// A resource of the caller's data set.
+    /// Loads a resource of the caller's tenant.
     ///
     /// # Errors
-    /// Not found; those of the store.
+    /// Not found; errors of the store.
     pub(crate) async fn stored<T: Stored>(
         &self,
         context: &RequestContext,
@@ -220,7 +221,7 @@ impl Services {
         or_not_found(self.store.row(context.caller.tenant, id).await?)
     }
 
-    /// The change set of one decision, what it answers, and what that shows beside what the version counts.
+    /// Builds the change set of one decision, its response body and its `etag_extra`.
     async fn planned<T: Resource + Stored>(
         &self,
         context: &RequestContext,
@@ -231,7 +232,7 @@ impl Services {
         let PendingChange { decision, requires, writes, reporting, answer, others, fresh } = planned;
         let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
-        // Events carry all of it; the answer shows what the caller sees.
+        // Events carry all fields; the response only those that the caller may see.
         let narrowed = visible::narrowed(self, context, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(context, decision, &rendered, at);
         let (body, mark) = match narrowed {
@@ -255,10 +256,10 @@ impl Services {
     }
 }
 
-/// The answer that shows a resource as it is stored.
+/// Returns a reply with the resource as stored.
 ///
 /// # Errors
-/// [`Error::Bug`].
+/// [`Error::Bug`] if it cannot be rendered.
 pub(crate) fn shown<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
     Ok(Reply::done(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.mark()))
 }

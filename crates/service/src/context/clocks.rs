@@ -1,9 +1,9 @@
-//! What time it is for removing what is old, and whether that can be believed.
+//! Checks whether the clock is trustworthy before retention removes old data.
 //!
-//! An instance whose clock is a month ahead would remove the feed, the kept answers and the log of everybody. So it goes
-//! by the store's clock, and removes nothing while its own differs much from that. A store without a clock of its own,
-//! such as a file, cannot contradict: there, the clock must have run evenly for a while, so that a machine that begins
-//! with a wrong time has a chance to be corrected first.
+//! An instance whose clock is a month ahead would remove the feed, the stored replies and the audit log of every
+//! tenant. So retention uses the store's clock and removes nothing while both clocks differ by more than the
+//! limit. A store without a clock of its own, such as a file, allows no comparison. There the clock must run
+//! evenly for an hour first, so that a machine that boots with a wrong time can be corrected.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,55 +16,56 @@ use metrics::{counter, gauge};
 
 use crate::context::services::Services;
 
-/// Clocks that differ by more are not believed.
+/// Largest difference between the clocks at which retention still removes data.
 pub const MOST_APART: Duration = Duration::from_secs(3_600);
-/// How long the only clock there is must have run evenly.
+/// Time for which the only clock must have run evenly before retention trusts it.
 const EVENLY: Duration = Duration::from_secs(3_600);
-/// How often the same is said again.
+/// Minimum interval between two warnings about the clocks.
 const SAID_EVERY: Duration = Duration::from_secs(3_600);
 
-/// Counter of the sweeps that removed nothing because of the clocks.
+/// Metric name: sweeps that removed nothing because of the clocks.
 const REFUSALS: &str = "candor_retention_refusals_total";
 
-/// How far the clock of this process is ahead of the store's, in milliseconds; none where the store has none of its own.
+/// Returns the milliseconds by which this process's clock is ahead of the store's; `None` if the store has no
+/// clock.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub async fn clock_difference(store: &dyn Storage, clock: &dyn Clock) -> Read<Option<i64>> {
     Ok(store.time().await?.map(|time| clock.now().millis() - time.millis()))
 }
 
-/// The time that retention goes by.
+/// Result of comparing the clocks: the time for retention, and whether it is trustworthy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Judged {
-    /// The time.
+    /// The store's time, or this process's time if the store has no clock.
     pub(crate) now: Timestamp,
-    /// Whether anything may be removed by it.
+    /// `false` if retention must not remove anything now.
     pub(crate) is_believed: bool,
 }
 
-/// What was seen of the clocks so far.
+/// Observations of the clocks since the process started.
 #[derive(Debug)]
 pub(crate) struct Clocks(Mutex<Seen>);
 
 #[derive(Debug)]
 struct Seen {
-    /// The time of day and the steady clock at the last look.
+    /// Wall clock and steady clock at the last observation.
     last: (Timestamp, Duration),
-    /// Since when both have run evenly.
+    /// Steady time since which both clocks have advanced at the same rate.
     evenly_since: Duration,
     said: Option<Duration>,
 }
 
 impl Clocks {
-    /// Looks at the clocks for the first time.
+    /// Records the first observation of both clocks.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         let (wall, steady) = (clock.now(), clock.steady());
         counter!(REFUSALS).increment(0);
         Self(Mutex::new(Seen { last: (wall, steady), evenly_since: steady, said: None }))
     }
 
-    /// Judges the time by what the store says, or by how the clock has run.
+    /// Compares the wall clock with the store's clock, or with the steady clock if the store has none.
     pub(crate) async fn judge(&self, services: &Services) -> Read<Judged> {
         let stored = services.store.time().await?;
         let (wall, steady) = (services.clock.now(), services.clock.steady());
@@ -85,7 +86,8 @@ impl Clocks {
 }
 
 impl Seen {
-    /// By how many milliseconds the time of day has moved on more than time has passed, since the last look.
+    /// Returns the milliseconds by which the wall clock advanced more than the steady clock since the last
+    /// observation.
     fn jumped(&mut self, wall: Timestamp, steady: Duration) -> i64 {
         let (wall_before, steady_before) = std::mem::replace(&mut self.last, (wall, steady));
         let jumped = wall.millis() - wall_before.millis() - millis(steady.saturating_sub(steady_before));

@@ -1,4 +1,4 @@
-//! Why a use case did not answer: one closed enum, with the public reason and the internal cause apart.
+//! The error type of use cases: one closed enum that separates the public reason from the internal cause.
 
 use candor_domain::access::Denied;
 use candor_domain::idempotency::IdempotencyKey;
@@ -7,13 +7,13 @@ use candor_domain::refusal::Refusal;
 use candor_port_clock::NoRandomness;
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
 
-/// Why a use case did not answer.
+/// Error of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The domain decided against it.
+    /// The domain refused the request.
     #[error("refused: {0:?}")]
     Refused(Refusal),
-    /// The body cannot be read; the message is for the client and says where.
+    /// The body cannot be parsed. The message is for the client and gives the position.
     #[error("malformed: {0}")]
     Malformed(String),
     /// `If-Match` names another version.
@@ -22,19 +22,20 @@ pub enum Error {
     /// The idempotency key was used for another request.
     #[error("the idempotency key was used for another request")]
     KeyReused(IdempotencyKey),
-    /// Others keep changing the same thing; trying again may work.
+    /// Concurrent changes of the same resource kept winning; a retry may succeed.
     #[error("too many changes at once")]
     Contended,
-    /// The store does not answer now; trying again may work.
+    /// The store is unavailable; a retry may succeed.
     #[error("not available: {0}")]
     Unavailable(String),
-    /// A list was given up because no index answers it; the message is for the client and says what to narrow.
+    /// A list without a matching index exceeded its limits. The message is for the client and says which filter
+    /// to narrow.
     #[error("too slow: {0}")]
     TooSlow(String),
-    /// What is to be searched is not all in the index yet; trying again will work.
+    /// The search index is still being built; a later retry succeeds.
     #[error("the index of words is not complete")]
     NotIndexed,
-    /// A defect. The cause is for the log and never reaches a client.
+    /// A defect. The cause is only logged and never reaches a client.
     #[error("failed: {0}")]
     Bug(String),
 }
@@ -67,7 +68,7 @@ impl From<StorageError> for Error {
     }
 }
 
-/// What a client can do about a list that was given up (decision A17).
+/// Builds the advice to a client whose list was given up (decision A17).
 fn advice(slow: &TooSlow) -> String {
     let conditions = slow.conditions.join(" and ");
     let what = match slow.conditions.as_slice() {

@@ -1,5 +1,4 @@
-//! Reading resources: a page of a list, or one of them, with what it refers to as far as `expand` asks for it
-//! (decision A12).
+//! Reads one resource or a page of a list, with the resources that `expand` inlines (decision A12).
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -21,25 +20,25 @@ use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::context::visible;
 
-/// What one path of `expand` inlines: none where it was not asked for.
+/// Resources that one path of `expand` inlines; `None` if the request does not ask for the path.
 pub(crate) type Inlined<T> = Option<HashMap<Id<<T as Stored>::Kind>, T>>;
 
-/// A resource that can be shown with what it refers to.
+/// A resource whose references can be inlined.
 pub(crate) trait Expandable: Listed + Resource + Stored {
-    /// What can be inlined.
+    /// Paths that `expand` accepts for this resource.
     type Path: Word;
-    /// What was read for some of these resources.
+    /// Referenced resources that were read for a page.
     type Found;
 
-    /// The permission that a path needs beside that of the resource: that of the family it shows.
+    /// Returns the additional permission that a path needs: that of the family of the inlined resource.
     fn permission(path: Self::Path) -> Option<Permission>;
 
-    /// For how many resources at a time their references are read, where these may be large.
+    /// Number of resources whose references are read together. Smaller where the references may be large.
     fn at_a_time(_: &[Self::Path]) -> usize {
         usize::MAX
     }
 
-    /// Reads what these resources refer to: one read per path, however many there are.
+    /// Reads the references of these resources: one read per path, for any number of resources.
     async fn find(
         services: &Services,
         context: &RequestContext,
@@ -47,11 +46,11 @@ pub(crate) trait Expandable: Listed + Resource + Stored {
         items: &[Self],
     ) -> Result<Self::Found, Error>;
 
-    /// Writes the members that were asked for.
+    /// Writes the requested members.
     fn inline(&self, found: &Self::Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
 }
 
-/// The resources with these ids, if they are asked for.
+/// Returns the resources with these ids, or `None` if the request does not ask for them.
 pub(crate) async fn found<T: Resource + Stored>(
     services: &Services,
     context: &RequestContext,
@@ -66,10 +65,10 @@ pub(crate) async fn found<T: Resource + Stored>(
     Ok(Some(rows.into_iter().map(|row| (row.value.key(), row.value)).collect()))
 }
 
-/// Answers a page of a list whose resources refer to nothing that could be inlined.
+/// Returns a page of a list whose resources have no references to inline.
 ///
 /// # Errors
-/// No admin context where the route wants it; those of the store.
+/// Missing admin context; errors of the store.
 pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
     services: &Services,
     context: &RequestContext,
@@ -82,10 +81,10 @@ pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
     list::page(services, context, request, page, |entry, out| list::write(out, entry)).await
 }
 
-/// Answers a page of a list.
+/// Returns a page of a list.
 ///
 /// # Errors
-/// A path that the caller may not inline, no admin context where the route wants it; those of the store.
+/// A path that the caller may not inline, missing admin context; errors of the store.
 pub(crate) async fn page<T: Expandable, F>(
     services: &Services,
     context: &RequestContext,
@@ -112,10 +111,10 @@ pub(crate) async fn page<T: Expandable, F>(
     .await
 }
 
-/// Answers one resource that refers to nothing that could be inlined.
+/// Returns one resource that has no references to inline.
 ///
 /// # Errors
-/// Those of loading it; no admin context where the route wants it.
+/// Errors of loading it; missing admin context.
 pub(crate) async fn plain<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -125,10 +124,10 @@ pub(crate) async fn plain<T: Resource>(
     visible::reply(services, context, stored).await
 }
 
-/// Answers one resource.
+/// Returns one resource.
 ///
 /// # Errors
-/// Those of loading it; invalid parameters; a path that the caller may not inline.
+/// Errors of loading it; invalid parameters; a path that the caller may not inline.
 pub(crate) async fn one<T: Expandable>(
     services: &Services,
     context: &RequestContext,
@@ -157,7 +156,7 @@ fn show<T: Expandable>(found: &T::Found, resource: &T, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Expanding another family's resources needs the permission to read them.
+/// Checks the permission to read the families of resources that the paths inline.
 fn permitted<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
     let mut needed = paths.iter().filter_map(|path| T::permission(*path));
     needed.try_for_each(|permission| context.caller.require(permission)).map_err(Error::from)

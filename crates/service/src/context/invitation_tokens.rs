@@ -1,4 +1,4 @@
-//! The token of an invitation, sealed for as long as its mail is to be sent.
+//! Seals the token of an invitation for storage until its mail is sent.
 
 use candor_domain::id::InvitationId;
 use candor_domain::secret::Secret;
@@ -7,7 +7,7 @@ use candor_port_storage::mail_queue::MailKey;
 
 use crate::context::vault::{CannotOpen, SealContext, Vault};
 
-/// The purpose that tokens are sealed for.
+/// Purpose of the seal context of tokens.
 const INVITATION: &str = "invitation";
 
 fn in_place<T>((tenant, invitation): MailKey, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
@@ -15,7 +15,7 @@ fn in_place<T>((tenant, invitation): MailKey, act: impl FnOnce(&SealContext<'_>)
     act(&SealContext { purpose: INVITATION, tenant: Some(tenant), row: &row.to_bytes() })
 }
 
-/// A token as it is stored.
+/// Seals a token for storage.
 ///
 /// # Errors
 /// [`NoRandomness`].
@@ -23,7 +23,7 @@ pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, of: MailKey, token: &Secret) ->
     in_place(of, |place| vault.seal(ids, place, token.reveal().as_bytes()))
 }
 
-/// A token that was stored.
+/// Opens a stored token.
 ///
 /// # Errors
 /// [`CannotOpen`].

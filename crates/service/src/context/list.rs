@@ -1,4 +1,4 @@
-//! Renders pages: the list envelope of §1, and what a list inlines.
+//! Renders pages: the list envelope of §1 with the inlined resources.
 
 use candor_domain::access::{Permission, Tenant};
 use candor_domain::decision::Resource;
@@ -14,20 +14,21 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// About what a resource takes in a list, so that an answer is written without being moved.
+/// Estimated size of a list entry in bytes, so that the response buffer rarely reallocates.
 const BYTES_OF_AN_ENTRY: usize = 1024;
 
-/// About the largest page, in bytes (decision A16). One that has grown to this ends there, and the next one goes on.
+/// Approximate maximum size of a page in bytes (decision A16). A page that reaches it ends there; the next page
+/// continues.
 pub(crate) const MAX_PAGE_BYTES: usize = 8_000_000;
 
-/// A resource with what it refers to beside its own members (decision A12).
+/// Writes a resource followed by its inlined members (decision A12).
 ///
-/// It is written by hand: a serializer that puts one struct into another handles every member of both as a map's, which
-/// a page of fifty pays for fifty times.
+/// Written by hand, because serde's `flatten` serializes every member of both structs through a map, for each of
+/// the fifty entries of a page.
 pub(crate) struct JsonObjectWriter<'a>(&'a mut Vec<u8>);
 
 impl<'a> JsonObjectWriter<'a> {
-    /// Writes the resource, and leaves its object open.
+    /// Writes the resource without the closing brace of its object.
     pub(crate) fn of(out: &'a mut Vec<u8>, resource: &impl Serialize) -> Result<Self, Error> {
         write(out, resource)?;
         match out.pop() {
@@ -36,7 +37,7 @@ impl<'a> JsonObjectWriter<'a> {
         }
     }
 
-    /// Writes one more member, if it is wanted.
+    /// Writes one more member if `value` is `Some`.
     pub(crate) fn member(&mut self, name: &'static str, value: Option<impl Serialize>) -> Result<(), Error> {
         let Some(value) = value else { return Ok(()) };
         self.0.extend_from_slice(b",\"");
@@ -45,7 +46,8 @@ impl<'a> JsonObjectWriter<'a> {
         write(self.0, &value)
     }
 
-    /// Writes a list of resources as one more member, if it is wanted: the answer is not moved while it grows.
+    /// Writes a list of resources as one more member if `items` is `Some`. Reserves space first, so that the
+    /// buffer does not reallocate.
     pub(crate) fn list(&mut self, name: &'static str, items: Option<Vec<impl Serialize>>) -> Result<(), Error> {
         self.0.reserve(items.as_ref().map_or(0, Vec::len) * BYTES_OF_AN_ENTRY);
         self.member(name, items)
@@ -57,12 +59,12 @@ impl<'a> JsonObjectWriter<'a> {
     }
 }
 
-/// Writes the JSON form of a value.
+/// Appends the JSON form of a value.
 pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Error> {
     serde_json::to_writer(out, value).map_err(|error| Error::Bug(error.to_string()))
 }
 
-/// Answers a page of resources; `show` writes one of them.
+/// Returns a page of resources; `show` writes one of them.
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
@@ -79,11 +81,11 @@ where
     page_by(services, context, request, page, |entry| entry.id().to_bytes(), show).await
 }
 
-/// Answers a page whose entries `show` writes with the data that `load` reads for `at_a_time` of them, so that `load`
-/// reads little more than the page has room for.
+/// Returns a page whose entries `show` writes with data that `load` reads for `at_a_time` entries. So `load`
+/// reads little more than fits into the page.
 ///
 /// # Errors
-/// Those of `load` and `show`.
+/// Errors of `load` and `show`.
 pub(crate) async fn page_inlined<T, F, E, I>(
     (services, context): (&Services, &RequestContext),
     request: &ListRequest<F, E>,
@@ -102,7 +104,7 @@ where
         if part.is_empty() {
             break;
         }
-        // Other requests of the tenant use the turn while the store is asked.
+        // Releases the turn while the store is queried, for other requests of the tenant.
         envelope.turn = None;
         let inlined = load(&part).await?;
         for entry in part {
@@ -113,7 +115,7 @@ where
     envelope.end(request, |entry| entry.id().to_bytes())
 }
 
-/// Answers a page of entries that are no resources, such as those of a log; `id` breaks ties.
+/// Returns a page of entries that are not resources, such as log entries; `id` breaks ties.
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered.
@@ -136,23 +138,23 @@ where
     envelope.end(request, id)
 }
 
-/// The list envelope of §1 while it is written: `{"data": […], "next_cursor": …, "has_more": …}`.
+/// Writer of the list envelope of §1: `{"data": […], "next_cursor": …, "has_more": …}`.
 struct Envelope<'a, T> {
     large_work: &'a LargeWork,
     tenant: Tenant,
-    /// Entries that the page would have without a limit of bytes.
+    /// Entries that the page would have without the size limit.
     available: usize,
-    /// Whether the list goes on behind these entries.
+    /// `true` if the list has entries after those of the page.
     more: bool,
     body: Vec<u8>,
     entries: usize,
-    /// The entry written last. Each one is dropped when the next one is written: thousands of strings of a large page,
-    /// freed at once, would keep the thread for some milliseconds.
+    /// The entry written last. Entries are dropped one at a time: freeing the strings of a large page at once
+    /// blocks the thread for milliseconds.
     last: Option<T>,
     is_full: bool,
-    /// Length of the body when the thread last turned to other requests.
+    /// Length of the body when the task last yielded.
     piece_begins: usize,
-    /// The turn at large work that a page of several pieces has.
+    /// The turn at large work, held by a page of several pieces.
     turn: Option<Turn>,
 }
 
@@ -174,7 +176,7 @@ impl<'a, T: Listed> Envelope<'a, T> {
         }
     }
 
-    /// Writes the next entry if the page has room for it. The first entry always has room.
+    /// Writes the next entry if the page has room for it. The first entry always fits.
     fn add(&mut self, entry: T, show: impl FnOnce(&T, &mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
         if self.is_full {
             return Ok(());
@@ -194,8 +196,8 @@ impl<'a, T: Listed> Envelope<'a, T> {
         Ok(())
     }
 
-    /// Lets the thread turn to other requests when another piece of the page was written, and goes on in the tenant's
-    /// turn: large pages must not delay the small answers beside them, however many there are.
+    /// Yields to other tasks after each piece of the page, holding the tenant's turn: large pages must not delay
+    /// small responses.
     async fn let_others_go_first(&mut self) -> Result<(), Error> {
         if self.body.len().saturating_sub(self.piece_begins) >= PIECE_BYTES {
             self.piece_begins = self.body.len();
@@ -207,7 +209,7 @@ impl<'a, T: Listed> Envelope<'a, T> {
         Ok(())
     }
 
-    /// Closes the envelope behind the last entry that was written; `id` breaks ties.
+    /// Closes the envelope after the last entry; `id` breaks ties.
     fn end<F, E>(mut self, request: &ListRequest<F, E>, id: impl Fn(&T) -> [u8; 16]) -> Result<Reply, Error> {
         let more = self.more || self.entries < self.available;
         let last = self.last.as_ref().filter(|_| more);
@@ -222,7 +224,7 @@ impl<'a, T: Listed> Envelope<'a, T> {
     }
 }
 
-/// The place of an entry in a list in this order; `id` breaks ties.
+/// Returns the cursor position of an entry in this order; `id` breaks ties.
 ///
 /// # Errors
 /// [`Error::Bug`] if the list has no such order.
@@ -231,7 +233,7 @@ pub(crate) fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Po
     Ok(Position { key, id })
 }
 
-/// Expanding another family's object needs that family's read scope (decision A12).
+/// Requires the read scope of the family whose object is expanded (decision A12).
 ///
 /// # Errors
 /// [`Error::Refused`] naming the scope.

@@ -1,8 +1,8 @@
-//! Whether the ring of this process is the one that the store was sealed with.
+//! Checks at startup that the master key ring of this process matches the store.
 //!
-//! A store remembers every key that has ever been the first one of a ring: a value that this key alone opens, and its
-//! fingerprint. A process whose ring does not open all of them must not begin: it would seal what the others cannot open,
-//! and take deliveries that it cannot sign.
+//! A store keeps a record of every key that was ever first in a ring: its fingerprint and a value sealed by it.
+//! A process whose ring cannot open all of these values must not start. Its peers could not open what it seals,
+//! and it could not sign deliveries that it claims.
 
 use candor_domain::id::WebhookId;
 use candor_port_storage::upkeep::MasterKey;
@@ -12,27 +12,27 @@ use crate::context::services::Services;
 use crate::context::vault::{KeyName, SealContext, Vault};
 use crate::context::webhook_secrets;
 
-/// What the value that a store remembers a key by is sealed for.
+/// Purpose of the seal context of the check value.
 const PLACE: &str = "master key";
-/// The value itself: what counts is that it opens.
+/// Plaintext of the check value. Only the ability to open it matters.
 const KNOWN: &[u8] = b"candor";
-/// How often a process that begins looks again when others begin at the same time.
+/// Attempts to record the key while other processes start at the same time.
 const ATTEMPTS: usize = 8;
-/// Subscriptions read at once.
+/// Subscriptions read per query.
 const READ: u16 = 200;
 
-/// Why a process must not begin with its ring.
+/// Reason why a process must not start with its ring.
 #[derive(Debug, thiserror::Error)]
 pub enum WrongKey {
-    /// A key that the ring lacks has sealed something in the store.
+    /// The store has data sealed by a key that the ring lacks.
     #[error("this database was sealed by {sealed_by}, the ring has {}", listed(.ring))]
     Lacking {
-        /// The key that is lacking.
+        /// The missing key.
         sealed_by: KeyName,
-        /// Those that are there.
+        /// The keys of the ring.
         ring: Vec<KeyName>,
     },
-    /// The store is from before keys were remembered, and no key of the ring opens the secret of any subscription.
+    /// The store predates key records, and no key of the ring opens the secret of any subscription.
     #[error("no key of the ring opens the secret of a webhook, such as {webhook}; the ring has {}", listed(.ring))]
     NothingOpens {
         /// The first subscription that was tried.
@@ -40,7 +40,7 @@ pub enum WrongKey {
         /// The keys of the ring.
         ring: Vec<KeyName>,
     },
-    /// It could not be found out.
+    /// The check itself failed.
     #[error(transparent)]
     Failed(#[from] Error),
 }
@@ -53,7 +53,7 @@ const fn place(key: &MasterKey) -> SealContext<'_> {
     SealContext { purpose: PLACE, tenant: None, row: key.key_id.as_bytes() }
 }
 
-/// Compares a ring with what a store remembers, and changes nothing.
+/// Compares a ring with the key records of a store, without changing anything.
 ///
 /// # Errors
 /// [`WrongKey::Lacking`].
@@ -66,8 +66,8 @@ pub fn examine(vault: &Vault, remembered: &[MasterKey]) -> Result<(), WrongKey> 
     Err(WrongKey::Lacking { sealed_by, ring: vault.names().cloned().collect() })
 }
 
-/// Compares the ring of this process with what the store remembers, and lets the store remember the first key. Of
-/// several processes that begin on a new store with keys of their own, one succeeds.
+/// Compares the ring of this process with the key records of the store, and records the ring's first key. If
+/// several processes start on a new store with different keys, one succeeds.
 ///
 /// # Errors
 /// [`WrongKey`].
@@ -87,7 +87,7 @@ pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
     Err(Error::Contended.into())
 }
 
-/// Lets the store remember the first key alone: no other one is needed for what is kept for good.
+/// Replaces all key records by that of the ring's first key. Call it only when that key has sealed all stored values.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
@@ -95,7 +95,7 @@ pub async fn adopt(services: &Services) -> Result<(), Error> {
     Ok(services.store.replace_master_keys(first(services)?).await?)
 }
 
-/// The first key of the ring, as the store is to remember it.
+/// Returns the key record of the ring's first key.
 fn first(services: &Services) -> Result<MasterKey, Error> {
     let name = services.vault.names().next().ok_or_else(|| Error::Bug("the ring has no key".to_owned()))?;
     let KeyName { id, fingerprint } = name.clone();
@@ -104,8 +104,8 @@ fn first(services: &Services) -> Result<MasterKey, Error> {
     Ok(key)
 }
 
-/// A store that remembers no key may be older than that: then the secrets in it tell. Some of them may be lost already,
-/// but if none opens, the ring is another one.
+/// Checks that at least one webhook secret can be opened, for stores that predate key records. Single secrets
+/// may be lost already; if none opens, the ring is wrong.
 async fn open_any_secret(services: &Services) -> Result<(), WrongKey> {
     let (mut after, mut tried) = (None, None);
     loop {

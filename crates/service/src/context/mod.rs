@@ -1,4 +1,4 @@
-//! The parts that every use case and every background worker needs beside a decision.
+//! Infrastructure shared by all use cases and background workers.
 
 pub mod auth;
 pub(crate) mod change;

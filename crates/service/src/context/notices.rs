@@ -1,4 +1,4 @@
-//! The notifications of a change: one for each person who is to be told (decisions G).
+//! Notifications of a change: one for each recipient (decisions G).
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -11,10 +11,10 @@ use candor_tables::rows;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// The most org admins that are told of one thing.
+/// Maximum number of org admins notified of one event.
 const MAX_ADMINS: u16 = 100;
 
-/// The notifications that a decision's notices become: one for each person who is to be told.
+/// Converts the notices of a decision to notifications, one for each recipient.
 pub(crate) async fn addressed(
     services: &Services,
     tenant: Tenant,
@@ -33,7 +33,7 @@ pub(crate) async fn addressed(
     Ok(out)
 }
 
-/// A person's manager, or the org admins where there is none who works there.
+/// Returns a person's manager, or the org admins if there is no active manager.
 async fn managers(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
     let manager = services.store.row::<Employee>(tenant, person).await?.and_then(|row| row.value.manager_id);
     if let Some(manager) = manager

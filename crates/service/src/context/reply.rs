@@ -1,18 +1,18 @@
-//! A rendered answer.
+//! A rendered response.
 
 use bytes::Bytes;
 use candor_port_storage::Version;
 
-/// What kind of success it is.
+/// Kind of success of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// 200
+    /// Status 200.
     Done,
-    /// 201, with the id of the new resource, such as `obs_…`.
+    /// Status 201, with the id of the new resource, such as `obs_…`.
     Created(String),
-    /// 202: it is going to be done.
+    /// Status 202: the work is queued.
     Accepted,
-    /// 204: it is gone, and there is nothing to show of it.
+    /// Status 204: the resource is removed, and the response has no body.
     Removed,
 }
 
@@ -39,19 +39,19 @@ impl Outcome {
     }
 }
 
-/// A rendered answer. Nothing in it was made up by the store: the body was rendered from the decided state.
+/// A rendered response. The body comes from the decided state, not from the stored row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// The kind of success.
     pub outcome: Outcome,
     /// The JSON body.
     pub body: Bytes,
-    /// The version of the one resource in the body, for `ETag`; absent on lists and where something is inlined.
+    /// Version of the resource in the body, for `ETag`; `None` for lists and bodies with inlined resources.
     pub version: Option<Version>,
-    /// Digest of parts of the body that the version does not count, such as a status that depends on the time; 0 if there
-    /// are none. `ETag` includes it, `If-Match` ignores it.
+    /// Digest of the parts of the body that the version does not count, such as a time-dependent status; 0 if
+    /// there are none. `ETag` includes it, `If-Match` ignores it.
     pub etag_extra: u64,
-    /// Whether it was kept from an earlier request with the same idempotency key.
+    /// `true` if this is the stored reply of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -60,25 +60,25 @@ impl Reply {
         Self { outcome, body, version, etag_extra: 0, replayed: false }
     }
 
-    /// A success with a body.
+    /// Creates a reply with status 200.
     #[must_use]
     pub const fn done(body: Bytes, version: Option<Version>) -> Self {
         Self::of(Outcome::Done, body, version)
     }
 
-    /// A new resource.
+    /// Creates a reply with status 201 for a new resource.
     #[must_use]
     pub const fn created(id: String, body: Bytes, version: Option<Version>) -> Self {
         Self::of(Outcome::Created(id), body, version)
     }
 
-    /// Something that is going to be done.
+    /// Creates a reply with status 202 for queued work.
     #[must_use]
     pub const fn accepted(body: Bytes) -> Self {
         Self::of(Outcome::Accepted, body, None)
     }
 
-    /// Something that is gone.
+    /// Creates a reply with status 204 for a removed resource.
     #[must_use]
     pub const fn removed() -> Self {
         Self::of(Outcome::Removed, Bytes::new(), None)

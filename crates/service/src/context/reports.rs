@@ -1,4 +1,4 @@
-//! Who reports to the person whom a caller acts for (decision B5).
+//! Finds the reports of the person for whom a caller acts (decision B5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use crate::context::error::Error;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// Those of these people who report to the caller's person, directly or through others; nobody where the caller acts for
-/// nobody in particular. One read, however many people there are.
+/// Returns those of `people` who report to the caller's person, directly or indirectly. Empty if the caller does
+/// not act for a person. Makes one read for any number of people.
 pub(crate) async fn among(
     services: &Services,
     context: &RequestContext,

@@ -1,4 +1,4 @@
-//! The context of a request: the caller, and the conditions under which the request is carried out.
+//! Context of a request: the caller and the conditions of the request.
 
 use std::sync::Arc;
 
@@ -13,46 +13,47 @@ use candor_port_storage::Version;
 
 use crate::context::error::Error;
 
-/// A request, without its body.
+/// A request without its body.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
-    /// The caller, as its API key identifies it.
+    /// The authenticated caller.
     pub caller: Arc<Caller>,
-    /// The request's id.
+    /// Id of the request, for logs and the audit log.
     pub request: RequestId,
     /// Client address and user agent, for the audit log.
     pub origin: Origin,
-    /// The client's key for exactly one effect, on a POST.
+    /// Idempotency key and fingerprint of a POST.
     pub idempotency: Option<Idempotency>,
-    /// `If-Match`.
+    /// Parsed `If-Match` header.
     pub precondition: Option<Precondition>,
-    /// Problems with members of a body that the route does not take; `None` if there are none.
+    /// Problems with body members that the route does not accept; `None` if there are none.
     pub unexpected_fields: Option<Problems>,
-    /// Admin context that its route needs beside the scope.
+    /// Admin context that the route requires in addition to the scope.
     pub admin_context: Option<AdminContext>,
 }
 
-/// A request that must have one effect however often it is sent.
+/// Idempotency of a request: retries with the same key have a single effect.
 #[derive(Debug, Clone)]
 pub struct Idempotency {
-    /// The client's key.
+    /// Key chosen by the client.
     pub key: IdempotencyKey,
-    /// Digest of the request, so that another one with the same key is recognized.
+    /// Digest of the request, which reveals a different request with the same key.
     pub fingerprint: Fingerprint,
 }
 
-/// The versions of a resource that a client is willing to change.
+/// Versions of a resource that the client allows to be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Precondition {
-    /// `*`: any that there is.
+    /// `*`: any existing version.
     Any,
-    /// One of these. A tag that is no version matches nothing and is left out.
+    /// One of these versions. Tags that are not versions match nothing and are omitted.
     OneOf(Vec<Version>),
 }
 
 impl RequestContext {
-    /// Checks the client's precondition against the stored version, then that the body has no unexpected fields. Called
-    /// once the resource is known to exist: fields come after the resource and before its state (decision A13).
+    /// Checks the client's precondition against the stored version, then that the body has no unexpected fields.
+    /// Called once the resource is known to exist: fields are checked after its existence and before its state
+    /// (decision A13).
     ///
     /// # Errors
     /// [`Error::PreconditionFailed`]; [`Refusal::Invalid`] for unexpected fields.
@@ -65,11 +66,11 @@ impl RequestContext {
         self.unexpected_fields.clone().map_or(Ok(()), |errors| Err(Refusal::Invalid(errors).into()))
     }
 
-    /// Validates a request that changes an existing resource, in the order of decision A13: `If-Match`, the fields, admin
-    /// context where the route needs it. Returns the parsed fields.
+    /// Validates a request that changes an existing resource, in the order of decision A13: `If-Match`, fields,
+    /// admin context. Returns the parsed fields.
     ///
     /// # Errors
-    /// Those of [`RequestContext::check_preconditions`], of `parse` and of [`RequestContext::authorize`].
+    /// Errors of [`RequestContext::check_preconditions`], of `parse` and of [`RequestContext::authorize`].
     pub fn validate_update<D, E: Into<Error>>(
         &self,
         version: Version,
@@ -82,7 +83,7 @@ impl RequestContext {
     /// Validates a request without fields that acts on an existing resource.
     ///
     /// # Errors
-    /// Those of [`RequestContext::check_preconditions`] and [`RequestContext::authorize`].
+    /// Errors of [`RequestContext::check_preconditions`] and [`RequestContext::authorize`].
     pub fn validate_action(&self, version: Version) -> Result<(), Error> {
         self.check_preconditions(version)?;
         self.authorize()
@@ -91,22 +92,22 @@ impl RequestContext {
     /// Validates a request that creates a resource. Returns the parsed fields.
     ///
     /// # Errors
-    /// Those of `parse` and of [`RequestContext::authorize`].
+    /// Errors of `parse` and of [`RequestContext::authorize`].
     pub fn validate_create<D, E: Into<Error>>(&self, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
         let parsed = parse().map_err(Into::into)?;
         self.authorize()?;
         Ok(parsed)
     }
 
-    /// Requires the admin context that the route needs.
+    /// Requires the admin context of the route.
     ///
     /// # Errors
-    /// Those of [`Caller::require_admin`].
+    /// Errors of [`Caller::require_admin`].
     pub fn authorize(&self) -> Result<(), Error> {
         self.admin_context.map_or(Ok(()), |context| Ok(self.caller.require_admin(context)?))
     }
 
-    /// The audit entry of a decision that this request asked for.
+    /// Creates the audit entry of a decision that this request caused.
     #[must_use]
     pub fn audit(&self, id: AuditId, draft: AuditDraft, at: Timestamp) -> AuditEntry {
         AuditEntry {

@@ -1,5 +1,5 @@
-//! What searches have read of the index of words, kept in memory: a segment never changes, so nothing of it gets old. What
-//! the words of a language have in common is looked up again and again.
+//! Memory cache of search index blocks and document keys. Segments are immutable, so entries never become stale.
+//! Frequent words of a language are read by many searches.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use candor_port_storage::search_index::WantedBlocks;
 use candor_search_index::{Block, DocumentKey, KeyRange, keys};
 use moka::sync::Cache;
 
-/// The most bytes that are kept.
+/// Maximum size of the cache in bytes.
 const MOST_BYTES: u64 = 40 * 1024 * 1024;
-/// What an entry takes besides.
+/// Estimated overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 128;
 
 type SegmentId = [u8; 16];
 
-/// A part of a segment.
+/// Part of a segment that is cached as one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Part {
     Blocks(KeyRange),
     Keys(u32),
 }
 
-/// What is in it.
+/// Contents of a cached part.
 #[derive(Debug, Clone)]
 enum Contents {
     Blocks(Arc<[Block]>),
     Keys(Arc<[DocumentKey]>),
 }
 
-/// The blocks and keys that are kept, of all tenants together.
+/// Cache of blocks and keys, shared by all tenants.
 #[derive(Debug)]
 pub(crate) struct IndexCache(Cache<(Tenant, SegmentId, Part), Contents>);
 
@@ -46,7 +46,7 @@ impl IndexCache {
         Self(Cache::builder().max_capacity(bytes).weigher(|(_, _, part), contents| weight(part, contents)).build())
     }
 
-    /// For each of the wanted ranges its blocks, from the store where they are not kept.
+    /// Returns the blocks of each wanted range, reading missing ones from the store.
     pub(crate) async fn blocks(
         &self,
         (store, tenant): (&dyn Storage, Tenant),
@@ -72,7 +72,7 @@ impl IndexCache {
         Ok(found.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// The keys in each of these chunks, from the store where they are not kept.
+    /// Returns the document keys of each wanted chunk, reading missing ones from the store.
     pub(crate) async fn keys(
         &self,
         (store, tenant): (&dyn Storage, Tenant),

@@ -1,4 +1,4 @@
-//! The state of the search index in this process, and whether a search may rely on it.
+//! State of the search index in this process, and the check whether searches may rely on it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,26 +15,27 @@ use crate::context::error::Error;
 use crate::context::search_cache::IndexCache;
 use crate::context::services::Services;
 
-/// Where so many rows wait to be indexed, a search would take too long. An upload of the largest size does not make it so.
+/// Maximum number of rows waiting for indexing at which searches are still served. An upload of the largest size
+/// stays below it.
 pub(crate) const MOST_WAITING: u16 = 30_000;
-/// Tables that are looked at together.
+/// Maximum number of tables per backlog query.
 pub(crate) const TABLES: u16 = 100;
 
-/// What this process knows of the index of words.
+/// State of the search index, as known to this process.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndex {
-    /// Whether everything is in it that was there before it. That stays so, as whatever is written is in it at once, unless
-    /// an operator has all indexed once more, which the workers see.
+    /// `true` if the backlog of older rows is indexed. Stays `true`, because new rows are indexed in their own
+    /// commit, until an operator requests a rebuild and the workers notice it.
     is_complete: AtomicBool,
-    /// What searches have read of it.
+    /// Cached blocks and keys of the index.
     pub(crate) cache: IndexCache,
 }
 
 impl SearchIndex {
-    /// Requires that everything of a tenant is in the index that is to be searched.
+    /// Requires that all rows of a tenant with these types are indexed.
     ///
     /// # Errors
-    /// [`Error::NotIndexed`]; those of the store.
+    /// [`Error::NotIndexed`]; errors of the store.
     pub(crate) async fn require_complete(
         &self,
         services: &Services,
@@ -49,7 +50,7 @@ impl SearchIndex {
         if left.iter().any(is_asked) { Err(Error::NotIndexed) } else { Ok(()) }
     }
 
-    /// Records whether the index has everything that was stored before it.
+    /// Records whether the backlog of older rows is indexed.
     pub(crate) fn set_complete(&self, is_complete: bool) {
         self.is_complete.store(is_complete, Ordering::Relaxed);
     }
@@ -61,7 +62,7 @@ impl SearchIndex {
     }
 }
 
-/// The table of a type.
+/// Returns the name of the table that stores a type.
 pub(crate) const fn table(kind: Type) -> &'static str {
     match kind {
         Type::Observations => Observation::TABLE.name,

@@ -35,32 +35,32 @@ use crate::context::striped_locks::StripedLocks;
 use crate::context::tenant_sizes::TenantSizes;
 use crate::context::vault::Vault;
 
-/// How often a decision is made anew when another change came first (the decision is pure, so that is safe). A plan
-/// checks `If-Match` itself, each time against what it has just read.
+/// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
+/// decisions are pure and each plan checks `If-Match` against the rows it has just read.
 const ATTEMPTS: usize = 8;
 
-/// Settings of the operator that use cases need.
+/// Operator settings that use cases need.
 #[derive(Debug, Clone)]
 pub struct ServiceSettings {
-    /// The base of links, ending before `/v1`.
+    /// Base URL of links, without `/v1`.
     pub public_url: String,
-    /// The most subscriptions of a data set (decision F10).
+    /// Maximum number of subscriptions per tenant (decision F10).
     pub max_subscriptions: u32,
-    /// How long a notification is kept that nobody has read; no other is kept for longer.
+    /// Retention of unread notifications, the longest of all notifications.
     pub notification_retention: Duration,
-    /// Whether there is a mail server that invitations go out by.
+    /// `true` if a mail server for invitations is configured.
     pub sends_mail: bool,
-    /// The longest that a search takes (decision A17).
+    /// Deadline of a search (decision A17).
     pub search_deadline: Duration,
 }
 
-/// The longest that a search takes unless a test says otherwise.
+/// Default deadline of a search.
 const SEARCH_DEADLINE: Duration = Duration::from_secs(2);
-/// How long a notification is kept unless the operator says otherwise.
+/// Default retention of unread notifications.
 const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 * 86_400);
 
 impl ServiceSettings {
-    /// The usual ones, with this base of links.
+    /// Creates default settings with this base URL of links.
     #[must_use]
     pub const fn at(public_url: String) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl ServiceSettings {
 
 /// The store, the clocks, the vault and the other parts that a use case needs beside its request.
 pub struct Services {
-    /// The store.
+    /// Persistent storage.
     pub store: Arc<dyn Storage>,
     /// Wall clock and steady clock.
     pub clock: Arc<dyn Clock>,
@@ -104,19 +104,19 @@ pub struct Services {
     pub(crate) clocks: Clocks,
     /// State of the search index, as far as this process knows it.
     pub(crate) search_index: SearchIndex,
-    /// The largest organizations, as the last round of measuring found them.
+    /// Sizes of the largest organizations, as last measured.
     pub tenant_sizes: TenantSizes,
-    /// Turns of tenants at work on large texts and answers.
+    /// Fair turns of tenants at large texts and responses.
     pub large_work: LargeWork,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
 }
 
-/// The result of planning a change: nothing to save, or a change set with its reply.
+/// Result of planning a change: a reply without a commit, or a change set with its reply.
 pub enum ChangePlan {
-    /// Saves nothing and answers this.
+    /// Commits nothing and returns this reply.
     Unchanged(Reply),
-    /// Saves the change set, then answers this.
+    /// Commits the change set, then returns the reply.
     Commit(Box<ChangeSet>, Reply),
 }
 
@@ -156,30 +156,30 @@ impl Services {
 
     /// Waits for a turn to move people within a tenant's reporting tree.
     ///
-    /// The store lets one of several moves that saw the same tree win, and the others decide anew. Taking turns within
-    /// one instance keeps many moves at once from using up their attempts on each other.
+    /// The store accepts one of several moves based on the same tree; the remaining ones are decided again. Turns
+    /// within an instance keep concurrent moves from exhausting their attempts.
     pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
         self.move_locks.of(tenant.to_bytes()).await
     }
 
-    /// Waits for a turn to submit to an assignment, whose version lets one submission at a time win: the reviewers of one
-    /// may be fifty.
+    /// Waits for a turn to submit to an assignment. Its version admits one submission at a time, and up to fifty
+    /// reviewers may submit at once.
     pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> MutexGuard<'_, ()> {
         self.submission_locks.of(assignment.to_bytes()).await
     }
 
-    /// A new id, for something made now.
+    /// Creates an id for something created at `at`.
     pub fn id<K: Kind>(&self, at: Timestamp) -> Id<K> {
         new_id(&*self.ids, at)
     }
 
-    /// Carries out a use case that changes something: plans, commits, and plans anew if another change came first.
+    /// Runs a use case that changes data: plans, commits, and plans again if another change was committed first.
     ///
-    /// A request with an idempotency key is first tried as if the key were new. Only if it is refused, or the commit
-    /// finds the key, the kept answer is read: the usual case costs no extra round trip.
+    /// A request with an idempotency key runs as if the key were new. The stored reply is read only if the
+    /// request is refused or the commit finds the key: the usual case needs no extra round trip.
     ///
     /// # Errors
-    /// Those of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
+    /// Errors of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
     pub async fn change<F, Fut>(&self, context: &RequestContext, plan: F) -> Result<Reply, Error>
     where
         F: Fn(Timestamp) -> Fut,
@@ -195,8 +195,8 @@ impl Services {
         Err(Error::Contended)
     }
 
-    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same key. Returns `None` if
-    /// another change came first. Not generic, so that it is compiled once.
+    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same key.
+    /// Returns `None` if another change was committed first. Not generic, so that it is compiled once.
     async fn commit_or_replay(
         &self,
         context: &RequestContext,
@@ -217,10 +217,10 @@ impl Services {
         }
     }
 
-    /// Saves a change set, and hands what it queues to the engine of this process.
+    /// Commits a change set and hands its queued deliveries to the engine of this process.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
         let hand_over = self.deliveries.prepare(tenant, &mut change);
         let wakes_mailer = change.wakes(BackgroundWorker::Mail);
@@ -241,10 +241,10 @@ impl Services {
         committed.map(drop)
     }
 
-    /// The change set of one decision: its audit entry and its events, which carry the rendered state.
+    /// Creates the change set of one decision: its audit entry and its events, which carry the rendered state.
     ///
-    /// Changes of one resource within a millisecond are a millisecond apart in the audit log, as in its `updated_at`
-    /// (decision D8): whoever reads its history reads it in the order in which it happened.
+    /// Changes of one resource within a millisecond are recorded a millisecond apart, as in its `updated_at`
+    /// (decision D8). So the audit log lists them in the order in which they happened.
     pub fn change_set<T: Resource>(
         &self,
         context: &RequestContext,
@@ -260,7 +260,7 @@ impl Services {
         (change, decision.state)
     }
 
-    /// The audit entry of something that nobody asked for through the API; `name` says what part of the service did it.
+    /// Creates the audit entry of a change made by the service itself; `name` is the part of the service.
     pub(crate) fn entry_of_system(&self, name: &str, draft: AuditDraft, occurred_at: Timestamp) -> AuditEntry {
         AuditEntry {
             id: self.id(occurred_at),
@@ -275,7 +275,8 @@ impl Services {
         }
     }
 
-    /// Plans the commit of one decision about one resource: renders it, and adds what `write` makes of the state.
+    /// Plans the commit of one decision: renders the resource, and adds the writes that `write` makes of its
+    /// state.
     ///
     /// # Errors
     /// [`Error::Bug`] if the resource cannot be rendered.
@@ -294,7 +295,7 @@ impl Services {
     }
 }
 
-/// The JSON form of a resource.
+/// Renders a resource as JSON.
 ///
 /// # Errors
 /// [`Error::Bug`].
@@ -302,15 +303,15 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
     serde_json::to_vec(value).map(Bytes::from).map_err(|error| Error::Bug(error.to_string()))
 }
 
-/// What was loaded, or that it is not there.
+/// Unwraps a loaded resource.
 ///
 /// # Errors
-/// [`Refusal::NotFound`].
+/// [`Refusal::NotFound`] if it is `None`.
 pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(Refusal::NotFound))
 }
 
-/// Why a change set was not saved, without the values in it.
+/// Returns the reason of a failed commit for the log, without values of the change set.
 const fn reason(error: &CommitError) -> &'static str {
     match error {
         CommitError::Stale => "stale",

@@ -1,4 +1,4 @@
-//! Replies that are stored for retries of a request with an idempotency key (decision B2).
+//! Replies stored for retries of a request with an idempotency key (decision B2).
 
 use bytes::Bytes;
 use candor_domain::access::Authority;
@@ -12,19 +12,20 @@ use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::Services;
 use crate::context::vault::SealContext;
 
-/// The purpose that kept answers are sealed for.
+/// Purpose of the seal context of stored replies.
 const REPLAY: &str = "replay";
-/// A kept answer that begins with this byte says who asked, and what its tag has beside the version.
+/// First byte of a stored reply with the requesting key's authority and `etag_extra`.
 const WITH_MARK: u8 = 2;
-/// One that begins with this byte says only who asked. Older ones begin with the first byte of a version, zero.
+/// First byte of a stored reply with only the requesting key's authority. Older replies have neither and begin
+/// with the first byte of a version, zero.
 const WITH_ASKER: u8 = 1;
 
-/// The place at which the answer to a request is sealed.
+/// Returns the seal context of the reply to a request.
 fn replay_place<'a>(context: &RequestContext, key: &'a IdempotencyKey) -> SealContext<'a> {
     SealContext { purpose: REPLAY, tenant: Some(context.caller.tenant), row: key.as_str().as_bytes() }
 }
 
-/// A text with its length before it, and what follows.
+/// Splits off a text with a length prefix; returns it and the remaining bytes.
 fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let (text, rest) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
@@ -35,8 +36,8 @@ impl Services {
     /// Returns the reply that is stored for the request's idempotency key, if there is one.
     ///
     /// # Errors
-    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose answers are not for the
-    /// caller (decision A13).
+    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replies the caller
+    /// may not have (decision A13).
     pub async fn stored_reply(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let Some(kept) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await? else {
@@ -53,7 +54,7 @@ impl Services {
     /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.
     ///
     /// # Errors
-    /// Those of [`Services::stored_reply`], and the one given.
+    /// Errors of [`Services::stored_reply`], and the error in `otherwise`.
     pub(crate) async fn replay_or(
         &self,
         context: &RequestContext,
@@ -62,11 +63,11 @@ impl Services {
         self.stored_reply(context).await?.map_or(otherwise, Ok)
     }
 
-    /// Stores the reply to a request that found nothing to change. It is kept for the request's idempotency key as any other
-    /// success is, so that the key stands for this request from now on; what was kept before comes first.
+    /// Stores the reply to a request that changed nothing, like any other success, so that its idempotency key
+    /// is used. Returns an earlier stored reply instead, if there is one.
     ///
     /// # Errors
-    /// Those of [`Services::stored_reply`] and of the store.
+    /// Errors of [`Services::stored_reply`] and of the store.
     pub(crate) async fn store_reply(
         &self,
         context: &RequestContext,
@@ -80,10 +81,10 @@ impl Services {
         self.replay_or(context, Err(Error::Contended)).await
     }
 
-    /// An answer as it is kept for retries, if the request has an idempotency key.
+    /// Creates the stored form of a reply, if the request has an idempotency key.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] without randomness to seal it.
+    /// [`Error::Unavailable`] without randomness for the seal.
     pub(crate) fn replay_of(
         &self,
         context: &RequestContext,
@@ -107,7 +108,8 @@ impl Services {
         Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed, created_at: at }))
     }
 
-    /// Who asked first, where that was written down, and the answer.
+    /// Opens a stored reply. Returns the authority of the key that first sent the request, if recorded, and the
+    /// reply.
     fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Authority>, Reply), Error> {
         let plain = self.vault.open(place, &kept.sealed).map_err(|error| Error::Bug(error.to_string()))?;
         let parts = || {

@@ -1,8 +1,8 @@
-//! Locks for what this process must not do twice at once.
+//! Locks per id that keep requests of this process from working on the same thing concurrently.
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Locks that are shared by what has ids that end alike.
+/// A fixed set of locks; ids with the same last byte, modulo their number, share one.
 #[derive(Default)]
 pub(crate) struct StripedLocks([Mutex<()>; 32]);
 

@@ -1,7 +1,8 @@
-//! Secrets at rest: sealed with AES-256-GCM under a ring of keys, the first of which seals.
+//! Encryption of stored secrets: AES-256-GCM under a ring of keys, the first of which seals.
 //!
-//! A sealed value is bound to the place where it is kept: moved to another row or tenant, it does not open. Values from
-//! before that open for their purpose alone; [`Vault::is_current`] tells them, and `candor rekey` seals them anew.
+//! A sealed value is bound to the place where it is stored: copied to another row or tenant, it does not open.
+//! Older values are bound only to their purpose. [`Vault::is_current`] detects them, and `candor rekey` seals
+//! them again.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,7 @@ use candor_port_clock::{Ids, NoRandomness};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 
-/// A ring of master keys: `id:base64,…`, 32 bytes each. It cannot be printed.
+/// A ring of master keys, written `id:base64,…` with 32 bytes for each key. Its `Debug` form shows only the ids.
 pub struct Vault {
     keys: Vec<Key>,
 }
@@ -20,16 +21,16 @@ struct Key {
     key: LessSafeKey,
 }
 
-/// What may be known of a key: its id in the ring, and a fingerprint that gives nothing of the key away.
+/// Public identity of a key: its id in the ring, and a fingerprint that reveals nothing about the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyName {
-    /// Its id in the ring.
+    /// Id of the key in the ring.
     pub id: String,
-    /// Hexadecimal digits; two keys have the same ones with next to no likelihood.
+    /// Fingerprint of the key as hexadecimal digits; collisions are negligible.
     pub fingerprint: String,
 }
 
-/// Digits of a fingerprint that people compare.
+/// Number of fingerprint digits shown to operators for comparison.
 const DIGITS_SHOWN: usize = 8;
 
 impl std::fmt::Display for KeyName {
@@ -39,19 +40,19 @@ impl std::fmt::Display for KeyName {
     }
 }
 
-/// What a sealed value is for, and where it is kept: it opens for the same only.
+/// Place of a sealed value. A value opens only with the context that it was sealed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealContext<'a> {
-    /// What it is for.
+    /// Kind of value, such as a webhook secret.
     pub purpose: &'static str,
-    /// Whose it is; none where it is the database's own.
+    /// Tenant that owns the value; `None` for values of the database itself.
     pub tenant: Option<Tenant>,
-    /// What its row is known by.
+    /// Identifier of the row.
     pub row: &'a [u8],
 }
 
 impl SealContext<'_> {
-    /// The place as the cipher authenticates it; no two places are written alike.
+    /// Encodes the place as associated data of the cipher. The encoding is unambiguous.
     fn bound(&self) -> Vec<u8> {
         let tenant = self.tenant.map(Tenant::to_bytes);
         let parts = [self.purpose.as_bytes(), tenant.as_ref().map_or(&[], |id| id.as_slice()), self.row];
@@ -62,23 +63,23 @@ impl SealContext<'_> {
     }
 }
 
-/// The text is not a ring of keys.
+/// Error of a text that is not a valid key ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected `id:base64,…`: ids of 1 to 16 letters and digits, and 32 bytes of base64 for each")]
 pub struct NotAKeyRing;
 
-/// What was sealed cannot be opened: its key is not in the ring, or it was altered.
+/// Error of a sealed value that cannot be opened: its key is not in the ring, or the value was altered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value cannot be opened with this key ring")]
 pub struct CannotOpen;
 
 const MAX_ID: usize = 16;
-/// What a value that is bound to its place begins with. One from before begins with the length of its key's id, which
-/// is never more than [`MAX_ID`].
+/// First byte of a value bound to its place. Older values begin with the length of the key id, at most
+/// [`MAX_ID`].
 const BOUND: u8 = 0x81;
-/// Bytes of a fingerprint.
+/// Length of a fingerprint in bytes.
 const FINGERPRINT_BYTES: usize = 8;
-/// What the fingerprint of a key is of, under that key.
+/// Input of the HMAC that gives the fingerprint of a key.
 const FINGERPRINT_OF: &[u8] = b"candor: fingerprint of a master key";
 
 impl std::fmt::Debug for Vault {
@@ -88,7 +89,7 @@ impl std::fmt::Debug for Vault {
 }
 
 impl Vault {
-    /// Reads a ring of keys.
+    /// Parses a ring of keys.
     ///
     /// # Errors
     /// [`NotAKeyRing`].
@@ -100,12 +101,12 @@ impl Vault {
         if distinct { Ok(Self { keys }) } else { Err(NotAKeyRing) }
     }
 
-    /// What may be known of the keys, the one that seals first.
+    /// Returns the public identities of the keys, the sealing one first.
     pub fn names(&self) -> impl Iterator<Item = &KeyName> {
         self.keys.iter().map(|key| &key.name)
     }
 
-    /// Seals bytes for a place, which must be named again to open them.
+    /// Seals bytes for a place. Opening them needs the same place.
     ///
     /// # Errors
     /// [`NoRandomness`] if there is none for the nonce.
@@ -124,7 +125,7 @@ impl Vault {
         Ok(out)
     }
 
-    /// Whether this was sealed as it would be now: by the first key of the ring, and bound to its place.
+    /// Returns `true` if the value is sealed by the first key of the ring and bound to its place.
     #[must_use]
     pub fn is_current(&self, sealed: &[u8]) -> bool {
         let parts = Parts::of(sealed);
@@ -132,7 +133,7 @@ impl Vault {
         self.keys.first().is_some_and(|key| by == Some(key.name.id.as_bytes()))
     }
 
-    /// Opens what was sealed for a place.
+    /// Opens a value that was sealed for a place.
     ///
     /// # Errors
     /// [`CannotOpen`].
@@ -151,7 +152,7 @@ impl Vault {
     }
 }
 
-/// A sealed value: whether it is bound to its place, who sealed it, and what stands behind that.
+/// Parts of a sealed value: whether it is bound to its place, the key id, and the remaining bytes.
 struct Parts<'a> {
     is_bound: bool,
     key_id: &'a [u8],
@@ -179,7 +180,7 @@ fn key(text: &str) -> Result<Key, NotAKeyRing> {
     Ok(Key { name: KeyName { id: id.to_owned(), fingerprint }, key: LessSafeKey::new(key) })
 }
 
-/// Makes a ring of one fresh key.
+/// Creates a ring with one new random key.
 ///
 /// # Errors
 /// [`NoRandomness`].
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_was_sealed_for_its_purpose_alone_opens_and_is_not_current() {
-        // As version 0.1.0 sealed "whsec_old" for webhooks.
+        // Sealed as in version 0.1.0: "whsec_old", for webhooks.
         let bytes = STANDARD.decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
         let vault = Vault::parse(&format!("k1:{}", STANDARD.encode(&bytes))).unwrap();
         let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).unwrap());

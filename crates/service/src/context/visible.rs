@@ -1,5 +1,5 @@
-//! Resources that not every caller sees, and the ids of such resources in others: loaded and shown as far as the caller
-//! sees them (decision B5).
+//! Loads and shows resources as far as the caller sees them, without hidden resources and ids of hidden
+//! resources (decision B5).
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::context::reports;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
 
-/// Returns the resource with this id; `None` if there is none or the caller does not see it.
+/// Returns the resource with this id; `None` if it does not exist or the caller does not see it.
 pub(crate) async fn find<T: Restricted + Stored>(
     services: &Services,
     context: &RequestContext,
@@ -34,7 +34,7 @@ pub(crate) async fn find<T: Restricted + Stored>(
 /// Returns the resource with this id.
 ///
 /// # Errors
-/// Not found, also if the caller does not see it; those of the store.
+/// Not found, also if the caller does not see it; errors of the store.
 pub(crate) async fn require<T: Restricted + Stored>(
     services: &Services,
     context: &RequestContext,
@@ -43,7 +43,7 @@ pub(crate) async fn require<T: Restricted + Stored>(
     or_not_found(find(services, context, id).await?)
 }
 
-/// Returns `true` if the caller sees the resource. Reporting lines are read only where they decide.
+/// Returns `true` if the caller sees the resource. Reads reporting lines only where the answer depends on them.
 pub(crate) async fn is_visible(
     services: &Services,
     context: &RequestContext,
@@ -95,7 +95,7 @@ async fn seen(
     Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
 }
 
-/// Returns those of the linked ids of some resources that the caller is shown; `None` where all of them are shown.
+/// Returns the linked ids of these resources that the caller may see; `None` if it may see all of them.
 async fn shown_links<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -114,7 +114,7 @@ async fn shown_links<T: Resource>(
     Ok((shown.len() < linked.len()).then_some(shown))
 }
 
-/// Removes from some resources the ids that the caller is not shown.
+/// Removes ids that the caller may not see from these resources.
 pub(crate) async fn narrow<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -128,15 +128,15 @@ pub(crate) async fn narrow<T: Resource>(
     Ok(())
 }
 
-/// A resource without the ids that the caller is not shown.
+/// A resource without the ids that the caller may not see.
 pub(crate) struct Narrowed<T> {
     pub(crate) value: T,
-    /// The [`Resource::mark`] of what is left: another one whenever other ids are left.
+    /// The [`Resource::mark`] of the narrowed resource. It differs for each set of remaining ids.
     pub(crate) mark: u64,
 }
 
-/// Returns the resource without the ids that the caller is not shown; `None` where all of them are shown. Ids in `fresh`
-/// name what the same request creates for the caller.
+/// Returns the resource without the ids that the caller may not see; `None` if it may see all of them. Ids in
+/// `fresh` are new resources of the same request, which the caller may see.
 pub(crate) async fn narrowed<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -151,7 +151,7 @@ pub(crate) async fn narrowed<T: Resource>(
     Ok(Some(Narrowed { value, mark }))
 }
 
-/// Returns the resource as the caller is shown it, with its version.
+/// Returns the resource with its version, without the ids that the caller may not see.
 pub(crate) async fn as_shown<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -162,7 +162,7 @@ pub(crate) async fn as_shown<T: Resource>(
     Ok(Versioned { value, version: stored.version })
 }
 
-/// Answers one resource as the caller is shown it.
+/// Returns a reply with one resource, without the ids that the caller may not see.
 pub(crate) async fn reply<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -174,8 +174,8 @@ pub(crate) async fn reply<T: Resource>(
     }
 }
 
-/// Returns `true` if a filter may ask for these ids: the caller sees all of them. A filter by what is hidden matches
-/// nothing, like one by what does not exist.
+/// Returns `true` if the caller sees all of these ids, so that a filter may use them. A filter by a hidden id
+/// matches nothing, like a filter by an id that does not exist.
 pub(crate) async fn may_filter_by(
     services: &Services,
     context: &RequestContext,
@@ -188,7 +188,7 @@ pub(crate) async fn may_filter_by(
     Ok(seen(services, context, &ids).await? == ids)
 }
 
-/// Returns those of the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
+/// Returns the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
 pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
     services: &Services,
     context: &RequestContext,
@@ -209,7 +209,7 @@ pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
     Ok(Some(found))
 }
 
-/// Returns the same resources as the caller is shown them, to be inlined in another one.
+/// Returns these resources for inlining, without the ids that the caller may not see.
 pub(crate) async fn inline_many<T: Resource + Restricted + Stored>(
     services: &Services,
     context: &RequestContext,

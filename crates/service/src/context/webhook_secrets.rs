@@ -1,4 +1,4 @@
-//! The secrets that deliveries are signed with, as they are made, sealed and opened (§2.4, decision F5).
+//! Creates, seals and opens the secrets that sign deliveries (§2.4, decision F5).
 
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
@@ -11,17 +11,17 @@ use candor_port_clock::{Ids, NoRandomness, random32};
 use crate::context::error::Error;
 use crate::context::vault::{CannotOpen, SealContext, Vault};
 
-/// The purpose that secrets of webhooks are sealed for.
+/// Purpose of the seal context of webhook secrets.
 const WEBHOOK: &str = "webhook";
 
-/// A subscription's part of the store.
+/// Key of the subscription that owns a secret.
 pub(crate) type Owner = (Tenant, WebhookId);
 
 fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
     act(&SealContext { purpose: WEBHOOK, tenant: Some(tenant), row: &webhook.to_bytes() })
 }
 
-/// A new secret.
+/// Creates a random secret.
 ///
 /// # Errors
 /// [`NoRandomness`].
@@ -29,7 +29,7 @@ pub(crate) fn make(ids: &dyn Ids) -> Result<Secret, NoRandomness> {
     Ok(generate(random32(ids)?))
 }
 
-/// A secret as it is stored.
+/// Seals a secret for storage.
 ///
 /// # Errors
 /// [`NoRandomness`].
@@ -37,7 +37,7 @@ pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, owner: Owner, secret: &Secret) 
     in_place(owner, |place| vault.seal(ids, place, secret.reveal().as_bytes()))
 }
 
-/// A secret that was stored.
+/// Opens a stored secret.
 ///
 /// # Errors
 /// [`CannotOpen`].
@@ -46,10 +46,10 @@ pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret,
     String::from_utf8(plain).map(Secret::new).map_err(|_| CannotOpen)
 }
 
-/// Whether a delivery could be signed at this time.
+/// Checks that a delivery could be signed at this time.
 ///
 /// # Errors
-/// [`Error::Bug`]: only an operator can put the key back that is missing.
+/// [`Error::Bug`] if no key opens a secret: only an operator can restore the missing key.
 pub(crate) fn check(vault: &Vault, tenant: Tenant, subscription: &Subscription, at: Timestamp) -> Result<(), Error> {
     let owner = (tenant, subscription.id);
     let opens = subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());

@@ -1,4 +1,5 @@
-//! The work that this process does without a request: deliveries, mails, what falls due, what expires, the search index.
+//! Background work of this process: deliveries, mails, scheduled changes, removal of expired rows, the search
+//! index.
 
 pub mod delivery;
 pub mod mail;

@@ -1,4 +1,4 @@
-//! Objectives that start because their period has begun (decision C3).
+//! Starts objectives whose period has begun (decision C3).
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,22 @@ use crate::context::error::Error;
 use crate::context::fan_out::events_at_once;
 use crate::context::services::{Services, render};
 
-/// Objectives read at once.
+/// Objectives read per query.
 const READ: u16 = 500;
-/// Objectives started in one commit: few, so that no other writer waits for long.
+/// Objectives started in one commit: few, so that other writers do not wait long.
 const COMMIT: usize = 25;
-/// What the audit log calls this.
+/// Name of this actor in the audit log.
 const SWEEP: &str = "sweep";
 
-/// Starts every objective that is due, as long as `goes_on` says so; says how many this instance started.
+/// Starts every objective that is due, while `goes_on` returns `true`. Returns the number of objectives that
+/// this instance started.
 ///
-/// Any number of instances may do this at once: each start is made on the version that was read, so another instance's
-/// start makes this one's fail, and what is due is read again. It can end after any batch: each is whole by itself.
+/// Safe to run on several instances at once: each start requires the version that was read. If another instance
+/// was faster, the commit fails and the due objectives are read again. Stopping after any batch leaves complete
+/// commits.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left starts the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call starts the rest.
 pub async fn due_objectives(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut started = 0;
     loop {
@@ -57,7 +59,7 @@ pub async fn due_objectives(services: &Services, goes_on: impl Fn() -> bool) -> 
     }
 }
 
-/// Starts some objectives of one tenant; `None` if another change came first.
+/// Starts objectives of one tenant in one commit. Returns `None` if another change was committed first.
 async fn start(
     services: &Services,
     tenant: Tenant,

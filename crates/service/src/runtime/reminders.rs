@@ -1,4 +1,4 @@
-//! Org admins are told that an API key ends soon (decisions G).
+//! Notifies org admins of API keys that expire soon (decisions G).
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
@@ -9,17 +9,19 @@ use candor_tables::rows;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Keys read at once.
+/// Keys read per query.
 const READ: u16 = 100;
-/// What the audit log calls this.
+/// Name of this actor in the audit log.
 const SWEEP: &str = "sweep";
 
-/// Tells of every key that ends soon, as long as `goes_on` says so; says of how many this instance told.
+/// Sends reminders of all keys that expire soon, while `goes_on` returns `true`. Returns the number of reminders
+/// that this instance sent.
 ///
-/// Any number of instances may do this at once: each reminder is made on the version that was read, so it is given once.
+/// Safe to run on several instances at once: each reminder requires the version that was read, so it is sent
+/// once.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn due_reminders(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut told = 0;
     loop {
@@ -33,14 +35,15 @@ pub async fn due_reminders(services: &Services, goes_on: impl Fn() -> bool) -> R
             }
             told += u64::from(remind(services, tenant, key, at).await?);
         }
-        // Where others were faster with all of them, the next sweep looks again.
+        // If other instances were faster with every key of the batch, the next sweep continues.
         if is_all || told == before {
             return Ok(told);
         }
     }
 }
 
-/// Says whether this instance told of the key.
+/// Sends the reminder of one key. Returns `false` if there is none to send or another change was committed
+/// first.
 async fn remind(services: &Services, tenant: Tenant, key: Versioned<ApiKey>, at: Timestamp) -> Result<bool, Error> {
     let Some(decision) = key.value.remind(at) else { return Ok(false) };
     services.commit_of_system(tenant, SWEEP, decision, key.version, at).await

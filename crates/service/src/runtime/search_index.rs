@@ -1,5 +1,4 @@
-//! The index of words is kept up to date beside the service: what was written waits to be put into it, and so does what was
-//! there before it.
+//! Indexes changed rows for search in the background, and rows that are older than the index.
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
@@ -20,25 +19,25 @@ use crate::context::error::Error;
 use crate::context::search_index::{self, TABLES, table};
 use crate::context::services::Services;
 
-/// Rows indexed at once; few enough that no writer waits for long.
+/// Rows indexed in one commit: few, so that other writers do not wait long.
 const PIECE: u16 = 2_000;
-/// Rows that wait of which the tables are looked at, …
+/// Maximum number of pending rows whose tables are read in one run.
 const LOOKED_AT: u16 = 5_000;
-/// … and segments that are removed, at once.
+/// Segments removed in one commit.
 const REMOVED: u16 = 50;
-/// So many seconds after it was replaced no search can be reading a segment any more.
+/// Seconds after its replacement in which a search may still read a segment.
 const KEPT: i64 = 60;
-/// After so many pieces it is said how far it is.
+/// Number of pieces between two progress messages.
 const PIECES_BETWEEN_REPORTS: u64 = 100;
 
-/// Counter of the rows that this process has indexed.
+/// Metric name: rows that this process has indexed.
 const INDEXED_ROWS: &str = "candor_search_indexed_rows_total";
 
-/// Indexes what was there before the index, as long as `goes_on` says so; says how many rows this instance indexed. Any
-/// number of instances may do this at once.
+/// Indexes rows that are older than the index, while `goes_on` returns `true`. Returns the number of rows that
+/// this instance indexed. Safe to run on several instances at once.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left is indexed the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call indexes the rest.
 pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let (mut indexed, mut pieces) = (0, 0_u64);
     counter!(INDEXED_ROWS).increment(0);
@@ -58,11 +57,11 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
     }
 }
 
-/// Indexes what waits, once for each table of a data set, as long as `goes_on` says so; says how many rows this instance
-/// indexed. Any number of instances may do this at once. A table that cannot be indexed keeps no other from it.
+/// Indexes pending rows, table by table, while `goes_on` returns `true`. Returns the number of rows that this
+/// instance indexed. Safe to run on several instances at once. A failing table does not stop the run.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left is indexed the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call indexes the rest.
 pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut indexed = 0;
     for (tenant, table) in services.store.index_pending(LOOKED_AT).await? {
@@ -94,7 +93,7 @@ fn kind_of(table: &str) -> Result<Type, Error> {
     kind.ok_or_else(|| Error::Bug(format!("{table} is not searched")))
 }
 
-/// Indexes the next rows of a table from before the index; says how many these were.
+/// Indexes the next older rows of a table; returns their number.
 async fn piece(services: &Services, it: &Backlog) -> Result<u64, Error> {
     let kind = kind_of(&it.table)?;
     let read = match kind {
@@ -117,7 +116,7 @@ fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
     rows.into_iter().map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST)).collect()
 }
 
-/// Indexes rows of a table that wait; says how many these were.
+/// Indexes pending rows of a table; returns their number.
 async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<u64, Error> {
     let waiting = services.store.index_state(tenant, table(kind), PIECE).await?.pending;
     if waiting.is_empty() {
@@ -143,8 +142,8 @@ async fn rows_with<T: Searchable + Stored>(
     Ok(documents(services.store.rows::<T>(tenant, &ids).await?))
 }
 
-/// Puts documents into a new segment with the rest of a change, and merges segments where there are many; says how many
-/// documents this instance indexed.
+/// Commits documents as a new segment together with a change, then merges segments if there are many. Returns
+/// the number of documents indexed, or 0 if another instance was faster.
 async fn index(
     services: &Services,
     tenant: Tenant,
@@ -196,7 +195,7 @@ fn segment_id(services: &Services) -> [u8; 16] {
     services.ids.ulid(services.clock.now()).to_bytes()
 }
 
-/// What takes a while without waiting for anything, on a thread where no request waits for it.
+/// Runs CPU-bound work on the blocking pool, so that requests do not wait for it.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     spawn_blocking(work).await.map_err(|error| Error::Bug(error.to_string()))
 }

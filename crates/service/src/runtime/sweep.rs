@@ -1,4 +1,4 @@
-//! Work that is due without anybody asking: expired answers, old events, notifications and attempts go.
+//! Removes expired rows: stored replies, events, notifications and delivery attempts.
 
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ use candor_port_storage::store::Expiry;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Rows removed at once; small, so that no writer waits for long.
+/// Rows removed in one commit: few, so that other writers do not wait long.
 const BATCH: u32 = 500;
 const DAY_SECONDS: i64 = 86_400;
-/// Nothing is older.
+/// Cutoff that removes nothing.
 const NEVER: Timestamp = Timestamp::from_millis(0);
 
-/// Removes what has expired by the store's time; says how many rows went. None go while the clocks are not believed.
+/// Removes expired rows by the store's time, unless the clocks are untrustworthy. Returns the number of rows
+/// removed.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left goes the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call removes the rest.
 pub async fn run_once(services: &Services) -> Result<u64, Error> {
     let mut removed = 0;
     loop {
@@ -36,7 +37,7 @@ pub async fn run_once(services: &Services) -> Result<u64, Error> {
     }
 }
 
-/// What has expired at a time.
+/// Returns the cutoffs of all kinds of rows at a time.
 fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
     let kept = now.plus_seconds(-i64::try_from(notifications.as_secs()).unwrap_or(i64::MAX));
     Expiry {
@@ -47,11 +48,11 @@ fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
     }
 }
 
-/// Makes room in the log of deliveries for the days to come, and removes what is older than it goes back (§6.4), unless
-/// the clocks are not believed; says how many attempts went one by one.
+/// Prepares the delivery log for the next days, and removes attempts older than its retention (§6.4) unless the
+/// clocks are untrustworthy. Returns the number of attempts removed row by row.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn prune_log(services: &Services) -> Result<u64, Error> {
     let mut removed = 0;
     loop {

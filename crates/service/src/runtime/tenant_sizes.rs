@@ -1,7 +1,7 @@
-//! Measures how much the largest organizations store, for metrics.
+//! Measures the storage of the largest organizations, for metrics.
 //!
-//! A round goes through every organization, both data sets of it, table by table and piece by piece. It rests after each
-//! piece, so that it never takes more than a small share of one connection, however much is stored.
+//! A round visits both environments of every organization, table by table and piece by piece. It rests after
+//! each piece, so that it uses only a small share of one connection.
 
 use std::time::Duration;
 
@@ -14,17 +14,18 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::tenant_sizes::TenantSize;
 
-/// Organizations that are shown. More labels would cost every monitoring system that scrapes them.
+/// Number of organizations in the metrics. More labels would burden the monitoring systems that scrape them.
 const SHOWN: usize = 20;
-/// Organizations read at once.
+/// Organizations read per query.
 const PAGE: u16 = 100;
-/// Rest after a piece, in times of what the piece took: a round has a tenth of one connection.
+/// Rest after a piece, as a multiple of the time that the piece took: a round uses a tenth of one connection.
 const REST: u32 = 9;
 
-/// Measures every organization once, as long as `goes_on` says so. A round that is broken off shows nothing new.
+/// Measures every organization once, while `goes_on` returns `true`. An interrupted round keeps the previous
+/// result.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what was found before stays.
+/// [`Error::Unavailable`], [`Error::Bug`]; the previous result stays.
 pub async fn measure_all(services: &Services, goes_on: impl Fn() -> bool) -> Result<(), Error> {
     let (tables, mut largest, mut after) = (measured_tables(), Vec::new(), None);
     loop {
@@ -42,7 +43,7 @@ pub async fn measure_all(services: &Services, goes_on: impl Fn() -> bool) -> Res
     Ok(())
 }
 
-/// Measures one organization; `None` if the round was broken off.
+/// Measures one organization. Returns `None` if the round was interrupted.
 async fn measure(
     services: &Services,
     organization: OrganizationId,

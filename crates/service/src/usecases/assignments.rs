@@ -21,7 +21,7 @@ use crate::context::services::Services;
 use crate::context::{expand, visible};
 use crate::usecases::observations;
 
-/// `GET /assignments`: what the caller sees, filtered in the store.
+/// `GET /assignments`: lists assignments that the caller sees, filtered in the store.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -42,7 +42,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: AssignmentId
 /// `POST /assignments`
 ///
 /// # Errors
-/// Invalid fields, another requester than the caller acts for, people who are not there; see [`Error`].
+/// Invalid fields, another requester than the caller's person, unknown people; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
@@ -70,11 +70,12 @@ pub async fn cancel(services: &Services, context: &RequestContext, id: Assignmen
     services.act(context, decide).await
 }
 
-/// `POST /assignments/{id}/submissions`: the observations, their events and what becomes of the assignment are one change.
+/// `POST /assignments/{id}/submissions`: commits the observations, their events and the new state of the
+/// assignment together.
 ///
 /// # Errors
-/// Not found, invalid fields, another reviewer than the caller acts for, not open, a reviewer who is not asked or has
-/// submitted already, references that do not hold; see [`Error`].
+/// Not found, invalid fields, another reviewer than the caller's person, not open, a reviewer who is not asked
+/// or has submitted already, invalid references; see [`Error`].
 pub async fn submit(
     services: &Services,
     context: &RequestContext,

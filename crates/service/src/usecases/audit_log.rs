@@ -24,7 +24,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         .await
 }
 
-/// A page of the history of a resource that the caller sees.
+/// Returns a page of the history of a resource that the caller sees.
 pub(crate) async fn history(
     services: &Services,
     context: &RequestContext,

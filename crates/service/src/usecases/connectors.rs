@@ -1,4 +1,4 @@
-//! Connectors: how an HR system comes to own part of a person's record, and gives it back (decisions G).
+//! Connectors, by which an HR system owns part of a person's record and releases it again (decisions G).
 
 use candor_domain::audit::AuditDraft;
 use candor_domain::event::EventType;
@@ -22,7 +22,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, render};
 
-/// People released in one commit; a release of more goes on with the next ones.
+/// People released in one commit; larger releases need several commits.
 const CHUNK: u16 = 200;
 
 /// `GET /connectors`
@@ -57,13 +57,13 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `POST /connectors/{id}/release`: gives people's records back, with their values.
+/// `POST /connectors/{id}/release`: releases people's records, which keep their values.
 ///
-/// Everybody is released in commits of a few hundred; the last one carries the answer. Should the service stop in
+/// People are released in commits of a few hundred; the last one stores the reply. If the service stops in
 /// between, a retry releases the rest.
 ///
 /// # Errors
-/// Not found, invalid fields, not an admin, people who are not there; see [`Error`].
+/// Not found, invalid fields, not an admin, unknown people; see [`Error`].
 pub async fn release(
     services: &Services,
     context: &RequestContext,
@@ -89,7 +89,7 @@ pub async fn release(
         match services.commit(tenant, change).await {
             Ok(()) => earlier += count,
             Err(CommitError::Storage(error)) => return Err(error.into()),
-            // Somebody changed one of these people at this moment: they are read again.
+            // Another request changed one of these people meanwhile: read them again.
             Err(_) => {}
         }
     }
@@ -102,7 +102,7 @@ pub async fn release(
     services.change(context, plan).await
 }
 
-/// Those who are still to be released: all that are named, or some of all that the connector manages.
+/// Returns people to release: all that the request names, or the next ones that the connector manages.
 async fn people(
     services: &Services,
     context: &RequestContext,
@@ -119,7 +119,7 @@ async fn people(
     Ok(people)
 }
 
-/// The people that a release names; all of them must be there.
+/// Returns the people that a release names; all of them must exist.
 async fn named_people(
     services: &Services,
     context: &RequestContext,
@@ -136,7 +136,7 @@ async fn named_people(
     problems.or(people).map_err(|error| Refusal::Unprocessable(error).into())
 }
 
-/// The change set that gives these people's records back, and how many of them there are.
+/// Creates the change set that releases these people; returns it with the number of people released.
 fn giving_back(
     services: &Services,
     context: &RequestContext,

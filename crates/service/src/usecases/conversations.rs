@@ -21,7 +21,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 use crate::context::{expand, visible};
 
-/// `GET /conversations`: what the caller sees, filtered in the store.
+/// `GET /conversations`: lists conversations that the caller sees, filtered in the store.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -45,7 +45,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: Conversation
 /// `POST /conversations`
 ///
 /// # Errors
-/// Invalid fields, a person who would not take part, references that do not hold; see [`Error`].
+/// Invalid fields, a caller's person who is not a participant, invalid references; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
@@ -64,7 +64,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /conversations/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, archived, people who are not there; see [`Error`].
+/// Not found, invalid fields, archived, unknown people; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -112,8 +112,8 @@ pub async fn messages(
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /conversations/{id}/messages/{message_id}`. Who acts for nobody in particular sees every conversation, and a message
-/// is always of one that is there.
+/// `GET /conversations/{id}/messages/{message_id}`. Checks the conversation only for keys of a person: other
+/// keys see every conversation, and each message belongs to an existing one.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -133,8 +133,8 @@ pub async fn message(
 /// `POST /conversations/{id}/messages`
 ///
 /// # Errors
-/// Not found, invalid fields, another person than the caller acts for, archived, an author who takes no part; see
-/// [`Error`].
+/// Not found, invalid fields, another author than the caller's person, archived, an author who is not a
+/// participant; see [`Error`].
 pub async fn add(
     services: &Services,
     context: &RequestContext,
@@ -153,7 +153,7 @@ pub async fn add(
     services.create(context, decide).await
 }
 
-/// Those of the people that a body names who are there.
+/// Returns the named people who exist.
 async fn references(
     services: &Services,
     context: &RequestContext,
@@ -164,7 +164,7 @@ async fn references(
     Ok(References { people: people.into_iter().map(|person| person.value.id).collect(), about: None })
 }
 
-/// What a conversation is to be about, if it is there and the caller sees it.
+/// Returns the wanted subject of a conversation if it exists and the caller sees it.
 async fn about(services: &Services, context: &RequestContext, wanted: Option<About>) -> Result<Option<About>, Error> {
     let (store, tenant) = (&services.store, context.caller.tenant);
     let is_there = match wanted {

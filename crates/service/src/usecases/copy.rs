@@ -1,7 +1,7 @@
-//! Everything of one store copied into another while no service runs on either: table by table, and compared at the end.
+//! Copies one store into another while no service runs on either: table by table, with a comparison at the end.
 //!
-//! How far it is stands in the target, with the rows: a copy that was interrupted goes on behind them, and nothing but a
-//! copy opens a target that is not complete.
+//! The target stores the progress together with the rows. An interrupted copy continues after the last row, and
+//! only a copy opens an incomplete target.
 
 mod compare;
 mod progress;
@@ -12,76 +12,77 @@ use candor_tables::copy::{Checksum, CopyTable, tables};
 
 use progress::TableProgress;
 
-/// Under what the target has written down where the rows come from.
+/// Progress key under which the target stores the source's identity.
 const SOURCE: &str = "source";
 
-/// Is told how far a copy is.
+/// Observer of the progress of a copy.
 pub trait CopyWatch: Sync {
-    /// So many rows are to be copied and then compared; so many are there from before.
+    /// Called at the start with the number of rows to copy and compare, and of those already copied by an
+    /// earlier run.
     fn begins(&self, rows: u64, from_before: u64);
-    /// A table is copied.
+    /// Called when the copy of a table begins.
     fn copies(&self, table: &str);
-    /// A table is compared.
+    /// Called when the comparison of a table begins.
     fn compares(&self, table: &str);
-    /// So many more rows are done with.
+    /// Called when `rows` more rows are copied or compared.
     fn goes_on(&self, rows: u64);
-    /// The target is made whole, which takes a while and has no steps.
+    /// Called before the target is completed, which takes a while and reports no progress.
     fn finishes(&self);
 }
 
-/// A table of the copy, which is the same in both stores.
+/// A table that is identical in both stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedTable {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// Its rows.
+    /// Checksum of all rows.
     pub checksum: Checksum,
 }
 
-/// A copy that is complete.
+/// Result of a complete copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
-    /// Its tables.
+    /// Every copied table.
     pub tables: Vec<CopiedTable>,
-    /// Rows that were there from a copy that was interrupted.
+    /// Number of rows that an interrupted earlier run had copied.
     pub from_before: u64,
 }
 
-/// A table that is not the same in both stores.
+/// A table that differs between the stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Its name.
+    /// Name of the table.
     pub table: &'static str,
-    /// What it is in the source, …
+    /// Checksum in the source.
     pub source: Checksum,
-    /// … and in the target.
+    /// Checksum in the target.
     pub target: Checksum,
 }
 
-/// Why there is no complete copy.
+/// Reason why the copy is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
-    /// There is something in the target that no copy put there.
+    /// The target has rows that no copy wrote.
     #[error("the target is not empty: it has rows in {0}")]
     NotEmpty(&'static str),
-    /// A copy from somewhere else was begun there.
+    /// The target has an unfinished copy from another source.
     #[error("a copy from {0} was begun there and is not complete")]
     Other(String),
-    /// The source changed meanwhile, or something is broken.
+    /// The source changed meanwhile, or one of the stores is corrupt.
     #[error("{} differ", .0.iter().map(|difference| difference.table).collect::<Vec<_>>().join(", "))]
     Differs(Vec<Difference>),
-    /// The source cannot be read, …
+    /// Cannot read the source.
     #[error("{0}")]
     Source(StorageError),
-    /// … or the target not be written.
+    /// Cannot write to the target.
     #[error("{0}")]
     Target(StorageError),
 }
 
-/// Copies everything. `from` tells the source from others; a copy that was interrupted goes on with the same one only.
+/// Copies all tables. `from` identifies the source: an interrupted copy continues only from the same source.
 ///
 /// # Errors
-/// [`CopyError`]. What was written stays, and a copy goes on behind it.
+/// [`CopyError`]. Rows written so far stay, and the next copy continues after them.
 pub async fn copy(
     source: &dyn CopySource,
     target: &dyn CopyTarget,
@@ -106,7 +107,7 @@ pub async fn copy(
     Ok(Copied { tables, from_before })
 }
 
-/// What is written down in the target, which is begun if nothing is there.
+/// Returns the progress stored in the target. Begins the copy if there is none.
 async fn begun(target: &dyn CopyTarget, from: &str) -> Result<CopyProgress, CopyError> {
     if let Some(progress) = target.progress().await.map_err(CopyError::Target)? {
         return match progress.get(SOURCE) {
@@ -115,7 +116,7 @@ async fn begun(target: &dyn CopyTarget, from: &str) -> Result<CopyProgress, Copy
         };
     }
     for table in tables() {
-        // A database that was only migrated may know its master key already.
+        // A migrated but otherwise empty database may have its master key record already.
         let may_have_rows = table.name == "master_keys";
         if !may_have_rows && target.count(&table).await.map_err(CopyError::Target)? > 0 {
             return Err(CopyError::NotEmpty(table.name));

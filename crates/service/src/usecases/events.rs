@@ -1,4 +1,4 @@
-//! The event feed: everything that happened in the last 30 days, in commit order and without gaps (decision F9).
+//! The event feed: all events of the last 30 days, in commit order and without gaps (decision F9).
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
@@ -15,10 +15,10 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 
-/// Where a feed starts that nothing was ever read of.
+/// Position before the first event of a feed.
 const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 
-/// `GET /events/{id}`: for as long as the feed has it.
+/// `GET /events/{id}`: returns an event for as long as the feed keeps it.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -28,13 +28,13 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
     let event =
         services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, event)| event.created_at >= since);
     let (_, event) = or_not_found(event)?;
-    // An event never changes.
+    // Events are immutable.
     Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
 }
 
 /// `GET /events`
 ///
-/// It always answers a cursor, also at the end, so that a poller can go on from there.
+/// Always returns a cursor, also at the end of the feed, so that a poller can continue from there.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -43,12 +43,14 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
     let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);
-    // Whoever begins now reads lists next, which show everything that stands before this place.
+    // A client that starts at `now` reads lists next. The primary guarantees that they include everything before
+    // this position.
     let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut body = rendered(services, tenant, &page.events).await?;
     if body.entries < page.events.len() {
-        // The store knows where each piece ends, so it is asked for the shorter one; the feed only grows at its end.
+        // The store knows the end position of each page, so it is asked for a shorter page. The feed only grows
+        // at its end.
         let fitting = u16::try_from(body.entries).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
         body = rendered(services, tenant, &page.events).await?;
@@ -60,14 +62,14 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     Ok(Reply::done(body.into(), None))
 }
 
-/// A page of the feed, up to the end of its entries.
+/// Response body of a feed page, up to the end of its entries.
 struct FeedBody {
     text: String,
     entries: usize,
 }
 
-/// Renders as many of these events as have room in a page; one always has. Large pages are written in the tenant's turn,
-/// and other requests of the thread come between their pieces.
+/// Renders as many of these events as fit into a page, at least one. Large pages are rendered in the tenant's
+/// turn, and other requests of the thread run between their pieces.
 async fn rendered(services: &Services, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
     let (mut text, mut entries, mut piece_begins, mut turn) = (r#"{"data":["#.to_owned(), 0, 0, None);
     for event in events {

@@ -21,7 +21,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 
-/// How often accepting is tried when another change comes first.
+/// Maximum attempts to accept an invitation if concurrent changes are committed first.
 const ATTEMPTS: usize = 3;
 
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct Accepted {
     status: Status,
 }
 
-/// A new invitation of a person, with its token. Where it goes out by mail, that is queued with it.
+/// Creates an invitation of a person with its token. Queues the email where invitations are mailed.
 ///
 /// # Errors
 /// Not pending; see [`Error`].
@@ -59,12 +59,12 @@ fn made(
     Ok((new.by_mail(sealed, made_at), token))
 }
 
-/// Whether invitations of a tenant go out by mail.
+/// Returns `true` if invitations of a tenant are sent by email.
 fn is_mailed(services: &Services, tenant: Tenant) -> bool {
     services.settings.sends_mail && invitation::is_mailed(tenant)
 }
 
-/// The number of invitation mails that an address got today; 0 where no mail is sent.
+/// Returns the number of invitation emails sent to an address today; 0 where no email is sent.
 async fn mails_today(services: &Services, tenant: Tenant, email: &str, at: Timestamp) -> Read<u32> {
     if !is_mailed(services, tenant) {
         return Ok(0);
@@ -72,8 +72,8 @@ async fn mails_today(services: &Services, tenant: Tenant, email: &str, at: Times
     services.store.counted_mails(Recipient::from_email(email), at.date()).await
 }
 
-/// The invitation of a new person. The limit of mails never fails the creation: the mail is not sent, and the invitation
-/// says so.
+/// Creates the invitation of a new person. Exceeding the limit of emails does not fail the creation: the email
+/// is not sent, and the invitation says so.
 ///
 /// # Errors
 /// See [`Error`].
@@ -84,7 +84,7 @@ pub(crate) async fn with_employee(
     at: Timestamp,
 ) -> Result<Invitation, Error> {
     let (new, _) = made(services, tenant, person, (at, at))?;
-    // The mailer counts exactly. This look only makes the answer come sooner, so the creation does without it.
+    // The mailer enforces the limit exactly; this check only reports it earlier. So its failure is ignored.
     let mails_today = mails_today(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "cannot read how many mails an address got");
         0
@@ -92,10 +92,10 @@ pub(crate) async fn with_employee(
     Ok(if mails_today < MAILS_PER_DAY { new } else { new.over_mail_limit() })
 }
 
-/// `GET /employees/{id}/invitation`: the person's newest.
+/// `GET /employees/{id}/invitation`: returns the person's newest invitation.
 ///
 /// # Errors
-/// Not found: the person, or an invitation of theirs; see [`Error`].
+/// Not found: the person, or an invitation of the person; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
     let (tenant, at) = (context.caller.tenant, services.clock.now());
     let (stored, person) = tokio::try_join!(
@@ -107,12 +107,12 @@ pub async fn get(services: &Services, context: &RequestContext, employee: Employ
     Ok(Reply::done(body, Some(stored.version)).with_etag_extra(stored.value.stands(person, at).mark()))
 }
 
-/// `POST /employees/{id}/invite`: sends another invitation; the one before is revoked.
+/// `POST /employees/{id}/invite`: sends a new invitation and revokes the previous one.
 ///
-/// Where no mail goes out, an admin-level key gets the link to pass on.
+/// A key of admin level gets the link to pass on where no email is sent.
 ///
 /// # Errors
-/// Not found, a caller who may not write to people, not pending, over the limits of mails; see [`Error`].
+/// Not found, a caller without write access to people, not pending, over the limits of emails; see [`Error`].
 pub async fn invite(services: &Services, context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = context.caller.tenant;
@@ -122,7 +122,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         )?;
         let person = or_not_found(person)?;
         context.validate_action(person.version)?;
-        // The newest is the one that counts, also where two are sent within a millisecond.
+        // Only the newest invitation is valid, so two within a millisecond need different times.
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
         let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
@@ -142,10 +142,10 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
     services.change(context, plan).await
 }
 
-/// `POST /invitations/accept`, without an API key: the token is the proof.
+/// `POST /invitations/accept`: accepts an invitation by its token, without an API key.
 ///
 /// # Errors
-/// Not found, one and the same for unknown, used, expired and revoked tokens; invalid fields; see [`Error`].
+/// Not found, the same error for unknown, used, expired and revoked tokens; invalid fields; see [`Error`].
 pub async fn accept(services: &Services, request: RequestId, origin: Origin, body: Object) -> Result<Reply, Error> {
     let hash = invitation::hash(&invitation::parse_acceptance(body)?);
     for _ in 0..ATTEMPTS {

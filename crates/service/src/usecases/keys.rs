@@ -21,7 +21,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
-/// The answer of creation and rotation, the only ones that carry the secret.
+/// Response of creation and rotation, the only ones with the secret.
 #[derive(Serialize)]
 struct WithSecret<'a> {
     #[serde(flatten)]
@@ -55,7 +55,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Re
 /// `POST /api-keys`
 ///
 /// # Errors
-/// Invalid fields, not an admin, more access than the caller has, a person who is not there; see [`Error`].
+/// Invalid fields, not an admin, more access than the caller has, an unknown person; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
@@ -72,7 +72,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     reply
 }
 
-/// Whether the person that a key is to act for is in the key's data set.
+/// Returns `true` if the person of a key exists in the key's tenant.
 pub(crate) async fn exists(
     services: &Services,
     tenant: Tenant,
@@ -136,7 +136,7 @@ struct Quota {
     window_seconds: u32,
 }
 
-/// `GET /me`: what the key of the request is and may do (decision B7).
+/// `GET /me`: describes the key of the request and its access (decision B7).
 ///
 /// # Errors
 /// See [`Error`].

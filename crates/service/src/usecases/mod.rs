@@ -1,4 +1,4 @@
-//! The use cases, a module for each resource.
+//! The use cases, one module for each resource.
 
 pub mod assignments;
 pub mod audit_log;

@@ -57,10 +57,10 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
     services.change(context, plan).await
 }
 
-/// `POST /notifications/read_all`: everything that a person has not read yet.
+/// `POST /notifications/read_all`: marks all unread notifications of a person as read.
 ///
 /// # Errors
-/// Invalid fields, another person than the caller acts for, a person who is not there; see [`Error`].
+/// Invalid fields, another recipient than the caller's person, an unknown person; see [`Error`].
 pub async fn read_all(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let recipient = parse_read_all(body, &context.caller);
     let plan = async |at: Timestamp| {

@@ -24,18 +24,18 @@ use crate::context::services::{Services, or_not_found};
 use crate::context::visible;
 use crate::usecases::{audit_log, organization};
 
-/// What the objectives of a page refer to, as far as it is to be inlined.
+/// Resources to inline in the objectives of a page.
 pub(crate) struct Found {
     owners: Inlined<Employee>,
     summaries: Inlined<Summary>,
 }
 
-/// The most summaries that are inlined in one objective, the newest; it names all.
+/// Maximum number of summaries inlined in one objective, the newest ones. `linked_summary_ids` lists all.
 const MAX_SUMMARIES: usize = 100;
-/// For how many objectives at a time the summaries that cite them are read, each of which may have 80 KB.
+/// Number of objectives whose summaries are read together; a summary may have 80 KB.
 const WITH_SUMMARIES_AT_A_TIME: usize = 5;
 
-/// The summaries that are inlined in an objective.
+/// Returns the summaries to inline in an objective.
 fn newest(objective: &Objective) -> &[SummaryId] {
     let all = &objective.linked_summary_ids;
     &all[all.len().saturating_sub(MAX_SUMMARIES)..]
@@ -71,7 +71,7 @@ impl Expandable for Objective {
         Ok(Found { owners, summaries })
     }
 
-    /// A summary that the caller does not see is left out.
+    /// Omits summaries that the caller does not see.
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
         let linked = found.summaries.as_ref();
@@ -80,7 +80,7 @@ impl Expandable for Objective {
     }
 }
 
-/// `GET /{resource}`: what the caller sees, filtered in the store.
+/// `GET /{resource}`: lists objectives that the caller sees, filtered in the store.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -95,7 +95,8 @@ pub async fn list(
     expand::page(services, context, &request, listing).await
 }
 
-/// The objective, if it stands in this family and the caller sees it; anything else is not there (decision A2, B5).
+/// Returns the objective if it belongs to this family and the caller sees it; otherwise not found (decisions A2,
+/// B5).
 async fn seen(
     services: &Services,
     context: &RequestContext,
@@ -106,7 +107,7 @@ async fn seen(
     or_not_found(stored.filter(|row| family.scopes().contains(&row.value.scope)))
 }
 
-/// Whether somebody reports to the caller's person, at any depth.
+/// Returns `true` if the owner reports to the caller's person, at any depth.
 async fn reports_to(
     services: &Services,
     context: &RequestContext,
@@ -135,7 +136,7 @@ pub async fn get(
     expand::one(services, context, params, seen(services, context, family, id)).await
 }
 
-/// `GET /{resource}/{id}/history`: what was done with it, newest first (decision C9).
+/// `GET /{resource}/{id}/history`: lists the changes of an objective, newest first (decision C9).
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
@@ -156,7 +157,8 @@ pub async fn history(
 /// `POST /{resource}`
 ///
 /// # Errors
-/// Invalid fields, an org objective without admin context, an owner out of reach or not there; see [`Error`].
+/// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach;
+/// see [`Error`].
 pub async fn create(
     services: &Services,
     context: &RequestContext,
@@ -190,7 +192,8 @@ pub async fn create(
 /// `PATCH /{resource}/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot reach; see [`Error`].
+/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set; see
+/// [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -212,8 +215,8 @@ pub async fn update(
 /// `POST /{resource}/{id}/{action}` (§3.1)
 ///
 /// # Errors
-/// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a transition
-/// that is not allowed; see [`Error`].
+/// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a
+/// transition that is not allowed; see [`Error`].
 pub async fn act(
     services: &Services,
     context: &RequestContext,
@@ -233,7 +236,7 @@ pub async fn act(
     services.act(context, decide).await
 }
 
-/// How the organization reviews objectives (decision C10).
+/// Returns the organization's review setting of objectives (decision C10).
 async fn review(services: &Services, context: &RequestContext) -> Result<Review, Error> {
     Ok(organization::stored(services, context).await?.value.objective_review)
 }

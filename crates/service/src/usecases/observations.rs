@@ -25,7 +25,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::context::visible;
 
-/// What the observations of a page refer to, as far as it is to be inlined.
+/// Resources to inline in the observations of a page.
 pub(crate) struct Found {
     employees: Inlined<Employee>,
     attributes: Inlined<Attribute>,
@@ -64,7 +64,7 @@ impl Expandable for Observation {
     }
 }
 
-/// `GET /observations`: those that the caller sees.
+/// `GET /observations`: lists observations that the caller sees.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -74,7 +74,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::page(services, context, &request, listing).await
 }
 
-/// `GET /observations/{id}`, archived ones included.
+/// `GET /observations/{id}`: returns an observation, also an archived one.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
@@ -90,7 +90,7 @@ pub async fn get(
 /// `POST /observations`
 ///
 /// # Errors
-/// Invalid fields, another author than the person of a bound key, references that do not hold; see [`Error`].
+/// Invalid fields, another author than the person of a bound key, invalid references; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body, services.clock.now().date());
     let decide = async |at: Timestamp| {
@@ -106,7 +106,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /observations/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, references that do not hold;
+/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references;
 /// see [`Error`].
 pub async fn update(
     services: &Services,
@@ -162,12 +162,12 @@ async fn act(
     services.act(context, decide).await
 }
 
-/// Attributes that are new to an observation must still be open when it is saved.
+/// Requires that attributes new to an observation are not archived at commit time.
 fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
     after.iter().filter(|id| !before.contains(id)).map(|id| Require::open::<Attribute>(*id)).collect()
 }
 
-/// What is stored of the people and attributes that new observations refer to.
+/// Returns the stored state of the people and attributes that new observations refer to.
 pub(crate) async fn named(
     services: &Services,
     context: &RequestContext,
@@ -179,7 +179,7 @@ pub(crate) async fn named(
     references(services, context, &people, &attributes).await
 }
 
-/// What is stored of the people and attributes that a body refers to.
+/// Returns the stored state of the people and attributes that a body refers to.
 async fn references(
     services: &Services,
     context: &RequestContext,

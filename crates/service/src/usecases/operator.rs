@@ -1,4 +1,4 @@
-//! What the operator does from the command line: organizations and their first keys.
+//! Commands of the operator: organizations and their first keys.
 
 use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, is_end};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
@@ -23,29 +23,29 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::usecases::keys;
 
-/// What the audit log calls whoever works on the command line.
+/// Name of command line users in the audit log.
 const OPERATOR: &str = "operator";
 
-/// A key to be made.
+/// Request to create a key.
 #[derive(Debug, Clone)]
 pub struct KeyOrder {
-    /// Whose.
+    /// Organization that will own the key.
     pub organization: OrganizationId,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// What it may do.
+    /// Permissions of the key.
     pub scopes: Permissions,
-    /// Its level.
+    /// Access level of the key.
     pub level: AccessLevel,
-    /// Which data set it opens.
+    /// Environment that the key opens.
     pub environment: Environment,
-    /// The person it acts for, as text.
+    /// Id of the person for whom the key acts, as text.
     pub employee: Option<String>,
-    /// When it ends.
+    /// Expiry time; `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Reads per minute.
+    /// Read quota per minute; `None` for the default.
     pub reads_per_minute: Option<u32>,
-    /// Writes per minute.
+    /// Write quota per minute; `None` for the default.
     pub writes_per_minute: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ async fn commit(services: &Services, tenant: Tenant, change: ChangeSet) -> Resul
     }
 }
 
-/// Creates an organization with its two data sets, each with the starter set of attributes.
+/// Creates an organization with a live and a test environment, each with the starter set of attributes.
 ///
 /// # Errors
 /// An invalid name; see [`Error`].
@@ -80,7 +80,7 @@ pub async fn create_organization(services: &Services, name: &str) -> Result<Orga
     Ok(organization.id)
 }
 
-/// Every organization, the oldest first.
+/// Returns every organization, the oldest first.
 ///
 /// # Errors
 /// See [`Error`].
@@ -97,15 +97,16 @@ pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>
     }
 }
 
-/// Gives an organization another name, in both of its data sets; says whether that changed anything.
+/// Renames an organization in both of its environments; returns whether that changed anything.
 ///
 /// # Errors
-/// An organization that is not there, an invalid name; see [`Error`].
+/// An unknown organization, an invalid name; see [`Error`].
 pub async fn rename_organization(services: &Services, id: OrganizationId, name: &str) -> Result<bool, Error> {
     single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
     let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
     let mut changed = false;
-    // The live data set comes last: once the new name is listed, nothing is left to be done.
+    // The live environment comes last, because lists show its name: once the new name is listed, both are
+    // renamed.
     for environment in [Environment::Test, Environment::Live] {
         let tenant = Tenant { organization: id, environment };
         let stored = services
@@ -123,10 +124,10 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
     Ok(changed)
 }
 
-/// Makes a key; this is the only time its secret is seen.
+/// Creates a key and returns its secret, which cannot be read again.
 ///
 /// # Errors
-/// An organization or person that is not there, an invalid name, an end that is over; see [`Error`].
+/// An unknown organization or person, an invalid name, an expiry time in the past; see [`Error`].
 pub async fn create_key(services: &Services, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
     single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
     let at = services.clock.now();
@@ -158,7 +159,7 @@ pub async fn create_key(services: &Services, order: KeyOrder) -> Result<(KeyId, 
     Ok((id, secret))
 }
 
-/// A key, with the organization whose it is.
+/// A key with its organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OwnedKey {
     /// The organization's id.
@@ -170,10 +171,11 @@ pub struct OwnedKey {
     pub key: ApiKey,
 }
 
-/// Every key of an organization, newest first; without one, the keys of all organizations, the oldest of these first.
+/// Returns every key of an organization, newest first. Without an organization, returns the keys of all
+/// organizations, starting with the oldest organization.
 ///
 /// # Errors
-/// An organization that is not there; see [`Error`].
+/// An unknown organization; see [`Error`].
 pub async fn list_keys(services: &Services, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
     let organizations = match organization {
         Some(id) => {
@@ -209,10 +211,10 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
     }
 }
 
-/// Ends a key now.
+/// Revokes a key.
 ///
 /// # Errors
-/// A key that is not there, or was revoked before; see [`Error`].
+/// An unknown or revoked key; see [`Error`].
 pub async fn revoke_key(services: &Services, id: KeyId) -> Result<(), Error> {
     let missing = || Error::Refused(Refusal::NotFound);
     let (owner, stored) = services.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;

@@ -12,10 +12,10 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// The organization of the caller.
+/// Returns the organization of the caller.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub(crate) async fn stored(services: &Services, context: &RequestContext) -> Result<Versioned<Organization>, Error> {
     services.stored(context, context.caller.tenant.organization).await
 }

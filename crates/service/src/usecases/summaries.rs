@@ -25,10 +25,10 @@ use crate::context::services::Services;
 use crate::context::visible;
 use crate::usecases::organization;
 
-/// For how many summaries at a time what they rest on is read. Each may have 300 such resources of up to 30 KB.
+/// Number of summaries whose included resources are read together. Each may have 300 resources of up to 30 KB.
 const WITH_INCLUDED_AT_A_TIME: usize = 10;
 
-/// What the summaries of a page refer to, as far as it is to be inlined.
+/// Resources to inline in the summaries of a page.
 pub(crate) struct Found {
     people: HashMap<EmployeeId, Employee>,
     employee: bool,
@@ -76,7 +76,7 @@ impl Expandable for Summary {
         Ok(Found { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
 
-    /// Objectives and observations that the caller does not see are left out.
+    /// Omits objectives and observations that the caller does not see.
     fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
         shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
@@ -85,12 +85,12 @@ impl Expandable for Summary {
     }
 }
 
-/// Those of the resources that were found, in the order in which they are included.
+/// Returns the resources that were found, in the order in which the summary includes them.
 fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
     found.map(|all| ids.iter().filter_map(|id| all.get(id)).collect())
 }
 
-/// `GET /summaries`: what the caller sees, filtered in the store.
+/// `GET /summaries`: lists summaries that the caller sees, filtered in the store.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -106,7 +106,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::page(services, context, &request, listing).await
 }
 
-/// `GET /summaries/{id}`, archived ones included.
+/// `GET /summaries/{id}`: returns a summary, also an archived one.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
@@ -117,7 +117,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: SummaryId, p
 /// `POST /summaries`
 ///
 /// # Errors
-/// Invalid fields, another author than the caller acts for, references that do not hold; see [`Error`].
+/// Invalid fields, another author than the caller's person, invalid references; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
@@ -132,8 +132,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /summaries/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, a summary that the caller is only shown, approved already, references that do not hold;
-/// see [`Error`].
+/// Not found, invalid fields, a summary that the caller may only read, approved already, invalid references; see
+/// [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -157,7 +157,8 @@ pub async fn update(
 /// `POST /summaries/{id}/{action}`
 ///
 /// # Errors
-/// Not found, invalid fields, an action that is not the caller's, a transition that is not allowed; see [`Error`].
+/// Not found, invalid fields, an action that the caller may not take, a transition that is not allowed; see
+/// [`Error`].
 pub async fn act(
     services: &Services,
     context: &RequestContext,
@@ -180,14 +181,14 @@ pub async fn act(
     services.act(context, decide).await
 }
 
-/// What a change names that was not there before.
+/// Returns the references of a change that were not in the resource before.
 fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Reference<K>> {
     let before: BTreeSet<_> = before.iter().collect();
     let is_new = |reference: &&Reference<K>| reference.id.is_none_or(|id| !before.contains(&id));
     wanted.unwrap_or_default().iter().filter(is_new).cloned().collect()
 }
 
-/// What is stored of the things that a body refers to: one read of each kind.
+/// Returns the stored state of the resources that a body refers to, with one query per kind.
 async fn references(
     services: &Services,
     context: &RequestContext,

@@ -1,4 +1,4 @@
-//! Emptying the data set of test keys (decision B6).
+//! Resets the test environment of an organization (decision B6).
 
 use candor_domain::audit::AuditDraft;
 use candor_domain::library::{Attribute, starter_set};
@@ -12,18 +12,20 @@ use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, render};
 use crate::usecases::organization;
 
-/// Rows removed at once; few, so that no other writer waits for long.
+/// Rows removed in one commit: few, so that other writers do not wait long.
 const PIECE: u32 = 500;
-/// Whoever writes meanwhile can add what refers to rows that are about to go; then everything is gone through again.
+/// Maximum passes over all tables. A concurrent request can add rows that refer to rows about to be removed,
+/// which starts another pass.
 const ATTEMPTS: usize = 8;
-/// A reset that has worked for so long ends and says that something is left, well before its request is given up.
+/// Working time in seconds after which a reset stops and reports that rows are left, well before its request
+/// times out.
 const WORK_SECONDS: i64 = 15;
 
-/// `POST /test-data/reset`: everything goes but the organization with its settings, its keys and the audit log. The
-/// starter set of attributes is put back.
+/// `POST /test-data/reset`: removes all rows except the organization with its settings, its keys and the audit
+/// log. Restores the starter set of attributes.
 ///
 /// # Errors
-/// A live key, not an admin; [`Error::Contended`] while others go on writing test data; see [`Error`].
+/// A live key, not an admin; [`Error::Contended`] while other requests keep writing test data; see [`Error`].
 pub async fn reset(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
     if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
@@ -47,7 +49,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
     services.change(context, plan).await
 }
 
-/// Empties table after table, until that time; says how many rows went, and whether none is left.
+/// Empties table after table until a deadline. Returns the number of rows removed, and whether none are left.
 async fn empty(services: &Services, context: &RequestContext, until: Timestamp) -> Result<(u64, bool), Error> {
     let tenant = context.caller.tenant;
     let mut removed = 0;

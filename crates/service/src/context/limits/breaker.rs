@@ -1,29 +1,29 @@
-//! Whether the store of shared windows is asked: not for a while after it failed.
+//! Circuit breaker of the shared rate limit store: requests skip the store for a second after a failure.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use candor_domain::window::WINDOW_MILLIS;
 
-/// How long nobody is asked who just failed to answer, in milliseconds. Then one request tries for all.
+/// Time for which the breaker stays open after a failure, in milliseconds. Then one request probes the store.
 const OPEN_MILLIS: u64 = 1_000;
 
-/// How a request may go about the store.
+/// Kind of request that the breaker lets through to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// It answers, as far as is known.
+    /// The store is up, as far as is known.
     Usual,
-    /// It did not answer; this request tries whether it does again.
+    /// The store failed; this request probes whether it answers again.
     Probe,
 }
 
-/// What is known about the store. Times are those of a steady clock.
+/// State of the breaker. Times are those of a steady clock.
 #[derive(Debug)]
 pub(super) struct Breaker {
     is_down: AtomicBool,
-    /// When the next request may try, in milliseconds.
+    /// Time of the next probe, in milliseconds.
     tries_at: AtomicU64,
-    /// Until when requests count that this process decided alone, in milliseconds.
+    /// Time until which local decisions count, in milliseconds.
     alone_until: AtomicU64,
 }
 
@@ -32,7 +32,8 @@ impl Breaker {
         Self { is_down: AtomicBool::new(false), tries_at: AtomicU64::new(0), alone_until: AtomicU64::new(0) }
     }
 
-    /// Whether a request may ask, and how; of those that come while it is down, one in a second.
+    /// Returns the kind of attempt that a request may make. While the store is down, one request per second gets
+    /// a probe.
     pub(super) fn attempt(&self, now: Duration) -> Option<Attempt> {
         if !self.is_down.load(Ordering::Acquire) {
             return Some(Attempt::Usual);
@@ -44,24 +45,26 @@ impl Breaker {
         may.then_some(Attempt::Probe)
     }
 
-    /// It answered; whether that is news. An answer to who asked before it failed is none.
+    /// Records an answer of the store. Returns `true` if this closes the breaker; answers to requests sent
+    /// before the failure do not.
     pub(super) fn answered(&self, attempt: Attempt) -> bool {
         attempt == Attempt::Probe && self.is_down.swap(false, Ordering::AcqRel)
     }
 
-    /// It failed; whether that is news.
+    /// Records a failure of the store. Returns `true` if this opens the breaker.
     pub(super) fn failed(&self, now: Duration) -> bool {
         self.tries_at.fetch_max(millis(now).saturating_add(OPEN_MILLIS), Ordering::AcqRel);
         !self.is_down.swap(true, Ordering::AcqRel)
     }
 
-    /// This process decided alone.
+    /// Records that this process decided without the store.
     pub(super) fn decided_alone(&self, now: Duration) {
         let window = WINDOW_MILLIS.unsigned_abs();
         self.alone_until.fetch_max(millis(now).saturating_add(window), Ordering::AcqRel);
     }
 
-    /// Whether this process decided alone within the window, so that the store may not know of all that counts.
+    /// Returns `true` if this process decided without the store within the window. The store then lacks those
+    /// requests.
     pub(super) fn was_alone(&self, now: Duration) -> bool {
         millis(now) < self.alone_until.load(Ordering::Acquire)
     }

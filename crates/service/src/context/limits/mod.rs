@@ -19,26 +19,26 @@ use candor_port_limits::RateLimitStore;
 use shared::SharedLimits;
 use windows::{Bucket, Windows};
 
-/// Failures a minute that one client address may have without a valid key (decision B1).
+/// Authentication failures per minute that one client address may have (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
 
-/// Who may go on, and how much is left.
+/// Per-key and per-address rate limiter.
 #[derive(Default)]
 pub struct Limits {
-    /// What this process counts.
+    /// Windows counted by this process.
     windows: Windows,
-    /// Where keys are counted for all instances together, if they are.
+    /// Windows of keys shared by all instances, if a shared store is configured.
     shared: Option<SharedLimits>,
 }
 
 impl Limits {
-    /// Limits whose keys are counted together with other instances.
+    /// Creates limits whose keys are counted in a store shared with other instances.
     #[must_use]
     pub fn shared_on(store: Arc<dyn RateLimitStore>, clock: Arc<dyn Clock>) -> Self {
         Self { windows: Windows::default(), shared: Some(SharedLimits::new(store, clock)) }
     }
 
-    /// Looks whether keys can be counted together, if they are to be, and says so if they cannot.
+    /// Checks the connection to the shared store, if there is one, and logs a failure.
     pub async fn connect(&self) {
         if let Some(shared) = &self.shared {
             shared.connect().await;
@@ -55,17 +55,17 @@ impl Limits {
         }
     }
 
-    /// Counts a failure of an address, or says that there were too many.
+    /// Counts an authentication failure of an address, or refuses the request.
     pub fn admit_failure(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.windows.with(Bucket::Address(address), at, |window| window.admit(at, FAILURES_PER_MINUTE))
     }
 
-    /// Counts an attempt to accept an invitation, or says that there were too many.
+    /// Counts an attempt to accept an invitation, or refuses it.
     pub fn admit_accept(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.windows.with(Bucket::Accepting(address), at, |window| window.admit(at, ACCEPTS_PER_MINUTE))
     }
 
-    /// The rate limit status of an address, without counting anything.
+    /// Returns the rate limit status of an address without counting.
     pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.windows.with(Bucket::Address(address), at, |window| window.look(at, FAILURES_PER_MINUTE))
     }

@@ -1,9 +1,9 @@
-//! Keys counted together with other instances, and alone while that cannot be done.
+//! Rate limits of keys shared by all instances, with a local fallback while the store fails.
 //!
-//! What is counted together is counted here as well. So an instance that must decide alone never admits more of a key
-//! within the window than its limit, whatever it admitted before; and for a minute after that both must agree, because the
-//! store does not know what was decided without it, or has forgotten everything in a restart. All instances together
-//! admit no more than the limit, or no more than the limit of each where the store failed.
+//! Requests counted in the store are counted locally as well. So a local decision never admits more of a key
+//! than its limit within the window. For a minute after an outage both counts must admit a request: the store
+//! lacks the local decisions, or a restart has emptied it. All instances together admit no more than the limit;
+//! during an outage, no more than the limit for each instance.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use tokio::time::timeout;
 
 use super::breaker::{Attempt, Breaker};
 
-/// What a request may wait for the store. It answers within a millisecond where all is well.
+/// Maximum wait of a request for the store. A healthy store answers within a millisecond.
 const BUDGET: Duration = Duration::from_millis(25);
-/// The same for the first look at a start, which nobody waits for but the operator.
+/// Timeout of the check at startup, when no request waits for it.
 const CONNECT: Duration = Duration::from_secs(2);
-/// Whether the store answers: 1 or 0.
+/// Metric name: 1 if the store answers, otherwise 0.
 const UP: &str = "candor_rate_limit_store_up";
-/// How often it was asked and did not answer.
+/// Metric name: requests that the store did not answer.
 const FAILURES: &str = "candor_rate_limit_store_failures_total";
 
-/// The store, and what is known about it.
+/// The shared store with its circuit breaker.
 pub(super) struct SharedLimits {
     store: Arc<dyn RateLimitStore>,
     clock: Arc<dyn Clock>,
@@ -39,7 +39,7 @@ impl SharedLimits {
         Self { store, clock, breaker: Breaker::new(), budget: BUDGET }
     }
 
-    /// Looks whether the store answers.
+    /// Checks whether the store answers.
     pub(super) async fn connect(&self) {
         metrics::counter!(FAILURES).increment(0);
         match within(CONNECT, self.store.check()).await {
@@ -48,7 +48,7 @@ impl SharedLimits {
         }
     }
 
-    /// Counts a request of a key together with other instances, or refuses it; `here` does so alone.
+    /// Counts a request of a key in the store, or refuses it; `here` counts it locally.
     pub(super) async fn admit(
         &self,
         key: KeyId,
@@ -57,13 +57,13 @@ impl SharedLimits {
         here: impl Fn() -> RateLimitStatus,
     ) -> RateLimitStatus {
         let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.alone(here) };
-        // Counted here first, so that what is refused here is not counted there.
+        // Counted locally first: the store must not count a request that is refused here.
         let counted = self.was_alone().then(&here);
         let is_refused = counted.is_some_and(|answer| !answer.admitted);
         if let Some(status) = counted.filter(|_| is_refused && attempt == Attempt::Usual) {
             return status;
         }
-        // A limit of 0 counts nothing, and shows that the store answers.
+        // A limit of 0 counts nothing in the store, and still probes it.
         let asked = if is_refused { 0 } else { limit };
         let answer = within(self.budget, self.store.admit(key, class, asked)).await;
         match (answer, counted) {
@@ -88,7 +88,8 @@ impl SharedLimits {
         self.breaker.was_alone(self.clock.steady())
     }
 
-    /// What holds when the store has answered: its word, or for a minute after it was missing the stricter of both.
+    /// Returns the status of the store, or for a minute after an outage the stricter one of store and local
+    /// window.
     fn agreed(
         &self,
         shared: RateLimitStatus,
@@ -97,7 +98,7 @@ impl SharedLimits {
     ) -> RateLimitStatus {
         let counted = match counted {
             Some(counted) => Some(counted),
-            // What this process admits it counts, for the time when it is alone, which may have begun meanwhile.
+            // Admitted requests also count locally, for an outage that may have begun meanwhile.
             None if shared.admitted => Some(here()).filter(|_| self.was_alone()),
             None => None,
         };
@@ -123,7 +124,7 @@ impl SharedLimits {
     }
 }
 
-/// The answer of the store, or that there was none in time.
+/// Waits for an answer of the store, at most `budget`.
 async fn within<T>(
     budget: Duration,
     asked: impl Future<Output = Result<T, RateLimitStoreError>>,

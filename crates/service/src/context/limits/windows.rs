@@ -1,4 +1,4 @@
-//! The windows of this process.
+//! Rate limit windows of this process.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -9,12 +9,12 @@ use candor_domain::id::KeyId;
 use candor_domain::time::Timestamp;
 use candor_domain::window::Window;
 
-/// Locks: requests of different keys rarely meet.
+/// Number of locks, so that requests of different keys rarely contend.
 const SHARDS: usize = 64;
-/// A shard is swept of idle windows when it has grown by this many.
+/// Growth of a shard, in windows, after which idle windows are removed.
 const SWEEP_EVERY: usize = 1024;
 
-/// What has a window.
+/// Key of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Bucket {
     Key(KeyId, QuotaClass),
@@ -28,7 +28,7 @@ struct Shard {
     sweep_at: usize,
 }
 
-/// The windows of this process.
+/// Sharded map of the rate limit windows of this process.
 #[derive(Debug)]
 pub(super) struct Windows {
     shards: Vec<Mutex<Shard>>,
@@ -42,7 +42,7 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// Does something with a window.
+    /// Runs `act` on the window of a bucket.
     pub(super) fn with<T>(&self, bucket: Bucket, at: Timestamp, act: impl FnOnce(&mut Window) -> T) -> T {
         let index = usize::try_from(self.hasher.hash_one(bucket) % SHARDS as u64).unwrap_or_default();
         let mut shard = self.shards[index].lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! One attempt, from its turn to what became of it. Nothing is held meanwhile but the lease.
+//! One delivery attempt, from its turn to its result. It holds no transaction or lock, only the lease.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::engine::{Engine, Phase, Waiting};
 use super::message::Message;
 use super::subscription_cache::Receiver;
 
-/// Everything that an attempt needs.
+/// Data that an attempt needs.
 struct Ready {
     receiver: Arc<Receiver>,
     message: Arc<Message>,
@@ -23,7 +23,7 @@ struct Ready {
 }
 
 impl Engine {
-    /// Makes an attempt, unless there is a reason not to.
+    /// Makes an attempt, unless the delivery must not be sent.
     pub(super) async fn attempt(&self, begun: &Begun<Waiting>) -> Ending {
         let job = begun.item.job;
         let ready = match self.prepare(begun).await {
@@ -49,7 +49,7 @@ impl Engine {
         Ending::Finished(Box::new(finished), Some(answer))
     }
 
-    /// Looks up what the attempt needs, or says why there is none.
+    /// Reads the data of the attempt. Returns the result to record if the delivery must not be sent.
     async fn prepare(&self, begun: &Begun<Waiting>) -> Result<Ready, AttemptResult> {
         let (queue, now) = (begun.place.queue, self.now());
         let found = self.subscription_cache.get(&self.services, queue, now).await;
@@ -90,7 +90,7 @@ impl Engine {
         store_failed(self.services.clock.now())
     }
 
-    /// Signs and sends; `None` if the engine had to stop meanwhile.
+    /// Signs and sends the delivery. Returns `None` if the engine was stopped meanwhile.
     async fn send(&self, job: &Job, id: DeliveryId, ready: &Ready) -> Option<Attempt> {
         let at = self.services.clock.now();
         let Ready { receiver, message, secrets } = ready;
@@ -122,7 +122,8 @@ impl Engine {
         }
     }
 
-    /// What was not sent: if it was dropped for being too late, the log says so.
+    /// Creates the result of a delivery that was not sent. Logs it if the delivery was dropped for being too
+    /// late.
     fn not_sent(&self, job: Job, result: AttemptResult) -> Finished {
         let finished = unsent(job, result);
         if matches!(finished.result, AttemptResult::Settled(_)) {
@@ -133,7 +134,7 @@ impl Engine {
     }
 }
 
-/// Tells the log of a failure: ids and words, never what is in the body or the URL.
+/// Logs a failure: ids and reason words, never parts of the body or the URL.
 fn log(Finished { job, result, .. }: &Finished, outcome: AttemptOutcome) {
     let AttemptResult::Settled(settled) = result else { return };
     let (organization, webhook, event) = (job.tenant.organization, job.webhook_id, job.event_id);

@@ -1,4 +1,4 @@
-//! Claiming from the queue: what the store gives, with the events that are to be sent.
+//! Claims due deliveries from the queue in the store and reads their events.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use super::engine::Engine;
 use super::message::Message;
 
 impl Engine {
-    /// Claims once, if something is to be claimed; says whether it did.
+    /// Makes one claim if the dispatcher orders one; returns whether it did.
     pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
         let (order, forgotten) =
             self.with_dispatcher(|dispatcher, now| (dispatcher.next_claim(now), dispatcher.take_forgotten()));
         self.metrics.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
         let Some(order) = order else { return Ok(false) };
         let claimed = self.claim_by(order).await;
-        // The engine does not end before the claimed deliveries are in the machine.
+        // After the claimed deliveries are in the dispatcher: the engine must not end before that.
         self.with_dispatcher(|machine, _| machine.claim_ended());
         claimed.map(|()| true)
     }
@@ -52,7 +52,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The messages of these deliveries. One that cannot be read now is read for its attempt.
+    /// Returns the messages of these deliveries. Events that cannot be read now are read again by the attempt.
     async fn messages(&self, jobs: &[Job]) -> HashMap<(Tenant, EventId), Arc<Message>> {
         let mut messages = HashMap::new();
         let mut wanted = vec![];

@@ -1,4 +1,4 @@
-//! The end of a subscription's activity after its deliveries have failed for too long (§3.4, decision F3).
+//! Disables a subscription whose deliveries have failed for too long (§3.4, decision F3).
 
 use candor_domain::webhook::Subscription;
 use candor_port_storage::StorageExt;
@@ -7,12 +7,13 @@ use candor_port_storage::queue::QueueKey;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// What the audit log calls this.
+/// Name of this actor in the audit log.
 const DELIVERIES: &str = "deliveries";
-/// How often it is decided anew when another change came first.
+/// Maximum attempts if concurrent changes of the subscription are committed first.
 const ATTEMPTS: usize = 8;
 
-/// Disables a subscription and tells the org admins. If that fails, the next failure leads here again.
+/// Disables a subscription and notifies the org admins. If this fails, the next failed delivery triggers it
+/// again.
 pub(super) async fn disable(services: &Services, queue: QueueKey) {
     let (tenant, webhook) = queue;
     match try_to(services, queue).await {

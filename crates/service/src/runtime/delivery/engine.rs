@@ -1,4 +1,4 @@
-//! The engine: what it holds, its loops, and its end.
+//! The delivery engine: its state, its loops and its shutdown.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -19,15 +19,15 @@ use crate::context::error::Error;
 use crate::context::handover::LocalEngine;
 use crate::context::services::Services;
 
-/// How often the length of the queue is measured.
+/// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
 
-/// A delivery with what is sent, unless that is still to be read.
+/// A delivery waiting for its attempt. The message is `None` until it is read.
 pub(super) type Waiting = candor_dispatch::Waiting<Option<Arc<Message>>>;
 
 type Machine = Dispatcher<Option<Arc<Message>>>;
 
-/// Delivers what is queued.
+/// Delivers queued webhooks of this process.
 pub struct Engine {
     pub(super) services: Arc<Services>,
     pub(super) settings: Settings,
@@ -35,36 +35,36 @@ pub struct Engine {
     pub(super) subscription_cache: SubscriptionCache,
     pub(super) metrics: Metrics,
     pub(super) phase: watch::Sender<Phase>,
-    /// What decides; see [`Engine::with_dispatcher`].
+    /// Dispatcher that makes all scheduling decisions; see [`Engine::with_dispatcher`].
     machine: Mutex<Machine>,
-    /// What the steady clock counts from.
+    /// Origin of the steady clock.
     begun: Instant,
-    /// There may be something to claim, or room for it.
+    /// Notified when there may be deliveries to claim, or room for them.
     wake: Notify,
-    /// There may be something to record, or the end has come.
+    /// Notified when there may be results to record, or at shutdown.
     news: Notify,
-    /// The last attempt has ended after the engine was told to stop.
+    /// Notified when the last attempt ends after `stop`.
     quiet: Notify,
-    /// Where attempts are made; none while somebody drives the engine turn by turn.
+    /// Runtime that attempts are spawned on; unset while `run_once` drives the engine.
     runtime: OnceLock<Handle>,
 }
 
-/// What the engine does.
+/// Phase of the engine's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum Phase {
-    /// It works.
+    /// Normal operation.
     Open,
-    /// It begins nothing any more.
+    /// No new attempts are started.
     Closing,
-    /// What is still under way is cut off.
+    /// Attempts in flight are cancelled.
     Cut,
 }
 
 impl Engine {
-    /// The most deliveries that an engine has in memory, but for what one claim finds no room for.
+    /// Maximum number of deliveries in memory, except those of one claim that find no room.
     pub const ROOM: usize = QueueLimits::OF_A_PROCESS.room();
 
-    /// An engine of this process, which the services hands deliveries over to as long as it is there.
+    /// Creates the engine of this process and registers it for handovers of commits.
     #[must_use]
     pub fn new(services: &Arc<Services>, settings: Settings) -> Arc<Self> {
         let (wall, begun) = (services.clock.now(), Instant::now());
@@ -90,14 +90,14 @@ impl Engine {
         engine
     }
 
-    /// How many deliveries the engine has in memory.
+    /// Returns the number of deliveries in memory.
     #[must_use]
     pub fn held(&self) -> usize {
         self.with_dispatcher(|dispatcher, _| dispatcher.held())
     }
 
-    /// Delivers until `stop`. Then it begins nothing more, gives back what waits, lets what is under way end for as long
-    /// as `grace`, cuts the rest off, and ends when all of that is recorded.
+    /// Delivers until `stop`. Then starts no more attempts, releases the waiting deliveries and gives attempts
+    /// in flight `grace` to finish. Cancels the rest, and returns when all results are recorded.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let _ = self.runtime.set(Handle::current());
         self.start_ready_attempts();
@@ -108,11 +108,11 @@ impl Engine {
         tokio::join!(stopped, self.claim_until_stopped(), self.record_until_stopped(), self.measure_until_stopped());
     }
 
-    /// Everything that can be done now, once: claims what is due, attempts it, records what became of it, until there is
-    /// nothing more. Says how many deliveries that were. For whoever lets time pass by hand.
+    /// Claims and attempts everything that is due now, records the results, and returns the number of attempts.
+    /// For callers that control the time themselves.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
+    /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
     pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
         self.with_dispatcher(|dispatcher, _| dispatcher.look_at_all());
         let mut done = 0;
@@ -140,7 +140,7 @@ impl Engine {
         }
     }
 
-    /// Tells the machine something, or asks it, and wakes whoever has something to do then.
+    /// Calls `input` with the locked dispatcher, then wakes the loops that have work.
     pub(super) fn with_dispatcher<R>(&self, input: impl FnOnce(&mut Machine, Now) -> R) -> R {
         let now = self.now();
         let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,19 +174,19 @@ impl Engine {
         }
     }
 
-    /// Makes one attempt, and then whichever is next.
+    /// Makes one attempt, then further ones while there are any.
     async fn work(self: Arc<Self>, begun: Begun<Waiting>) {
         let mut next = Some(begun);
         while let Some(begun) = next {
             self.attempt_one(begun).await;
             next = self.next_attempt();
-            // The answer may have made room for more than the one that follows here.
+            // The result may have made room for more attempts than the next one of this task.
             self.start_ready_attempts();
         }
     }
 
-    /// Makes one attempt, and tells the machine how it ended. An attempt that panics is abandoned: nothing is recorded, and
-    /// its lease runs out.
+    /// Makes one attempt and reports its end to the dispatcher. If the attempt panics, nothing is recorded and
+    /// its lease expires.
     async fn attempt_one(&self, begun: Begun<Waiting>) {
         let attempt = AssertUnwindSafe(self.attempt(&begun)).catch_unwind();
         let ending = attempt.await.unwrap_or(Ending::Abandoned);
@@ -205,7 +205,7 @@ impl Engine {
                 Ok(false) => {}
                 Err(error) => tracing::warn!(%error, "could not look into the queue of deliveries; tried again soon"),
             }
-            // Attempts begin where others end; this is for what none of them has begun.
+            // Starts attempts for which no ended attempt made room, such as those of the first claim.
             self.start_ready_attempts();
             let look_at = self.begun + self.with_dispatcher(|dispatcher, now| dispatcher.look_again_at(now));
             tokio::select! {

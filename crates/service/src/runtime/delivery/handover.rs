@@ -1,5 +1,5 @@
-//! What a commit hands straight to the engine of this process: the deliveries that it queues, already leased, and word of
-//! changed subscriptions. Losing that costs one lease, or one look into the queue.
+//! Handover from a commit to the engine of this process: the deliveries that the commit queues, already leased,
+//! and notice of changed subscriptions. A lost handover costs one lease or one query of the queue.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,25 +17,26 @@ use super::engine::{Engine, Waiting};
 use super::message::Message;
 use crate::context::handover::{HandOver, LocalEngine};
 
-/// A change that fires more than this is an import: what it queues is claimed bit by bit.
+/// Maximum number of deliveries and events of a handover. Larger changes are imports, whose deliveries are
+/// claimed in batches.
 const MOST: usize = 32;
 
-/// What a commit has for the engine.
+/// Parts of a commit that concern the engine.
 struct Prepared {
     engine: Arc<Engine>,
     tenant: Tenant,
-    /// Subscriptions that it writes.
+    /// Subscriptions that the commit writes.
     changed: Vec<WebhookId>,
-    /// Deliveries that it queues beside those of its events.
+    /// Deliveries that the commit queues explicitly, beyond those of its events.
     queued: Vec<Job>,
-    /// Whether deliveries may become due with it.
+    /// `true` if deliveries may become due by the commit.
     due: bool,
-    /// Whether something that is queued already has become due with it.
+    /// `true` if the commit brings forward deliveries that were already queued.
     sooner: bool,
     leased: Option<Leased>,
 }
 
-/// Room that is kept for what the commit queues.
+/// Room reserved in the engine for deliveries of the commit.
 struct Leased {
     engine: Arc<Engine>,
     room: usize,

@@ -1,4 +1,4 @@
-//! An event as it goes out: rendered once, whoever and however many it is for.
+//! An event rendered once for all of its deliveries.
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
@@ -7,12 +7,12 @@ use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, ping};
 
-/// An event and its body.
+/// An event and its request body.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// The event without its data, which are in the body.
+    /// The event. `data` is empty, because the body contains it.
     pub(super) event: Event,
-    /// What is sent and signed (§6.3).
+    /// Body that is sent and signed (§6.3).
     pub(super) body: Bytes,
 }
 
@@ -22,14 +22,15 @@ impl Message {
         Self { event: Event { data: String::new(), ..event }, body }
     }
 
-    /// The message of a delivery that carries a test event, which is stored nowhere.
+    /// Creates the message of a delivery with a test event, which is not stored. Returns `None` for other
+    /// deliveries.
     pub(super) fn of_test(job: &Job) -> Option<Self> {
         let is_test = job.origin == DeliveryOrigin::Test || job.event_type == EventType::TestPing;
         is_test.then(|| Self::of(job.tenant, ping(job.event_id, made_at(job.event_id))))
     }
 }
 
-/// When an event was made, which its id tells.
+/// Returns the creation time of an event, which its id contains.
 fn made_at(id: EventId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }

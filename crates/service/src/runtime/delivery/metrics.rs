@@ -1,4 +1,4 @@
-//! What the engine tells operators in numbers.
+//! Metrics of the delivery engine.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 pub(super) struct Metrics {
     acknowledged: Counter,
     failed: Vec<(FailureReason, Counter)>,
-    /// Not attempted, because no key of this process opens a secret that signs.
+    /// Deliveries not attempted, because no key of this process opens a secret that signs.
     pub(super) secret: Counter,
     attempt_seconds: Histogram,
     latency_seconds: Histogram,
     in_flight: Gauge,
     queue_due: Gauge,
     queue_oldest: Gauge,
-    /// What became of a delivery could not be recorded: it had passed to another worker.
+    /// Results that could not be recorded, because another worker had claimed the delivery.
     pub(super) lost: Counter,
-    /// Waited here for too long to be attempted within its lease.
+    /// Deliveries that waited here too long to be attempted within their lease.
     pub(super) forgotten: Counter,
-    /// Given up without an attempt, because of this.
+    /// Deliveries given up without an attempt, because the subscription was removed.
     pub(super) subscription_gone: Counter,
     pub(super) event_gone: Counter,
     pub(super) too_late: Counter,
@@ -50,7 +50,7 @@ impl Metrics {
         }
     }
 
-    /// An attempt ended.
+    /// Counts an attempt that ended.
     pub(super) fn attempted(&self, outcome: AttemptOutcome, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
         match outcome {
@@ -63,7 +63,7 @@ impl Metrics {
         }
     }
 
-    /// The first attempt of an event begins so long after it happened.
+    /// Records the time between an event and the start of its first attempt.
     pub(super) fn begun_after(&self, millis: i64) {
         self.latency_seconds.record(Duration::from_millis(u64::try_from(millis).unwrap_or_default()).as_secs_f64());
     }

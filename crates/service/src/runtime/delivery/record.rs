@@ -1,4 +1,4 @@
-//! Recording what became of deliveries, and what follows for their subscriptions.
+//! Records the results of deliveries and disables subscriptions that keep failing.
 
 use candor_dispatch::RecordRefusal;
 use candor_port_storage::StorageError;
@@ -8,10 +8,10 @@ use super::disable::disable;
 use super::engine::Engine;
 
 impl Engine {
-    /// Records a batch, if there is something to record; says whether there was.
+    /// Records a batch of results if there is one; returns whether there was.
     ///
     /// # Errors
-    /// Those of the store while it does not answer; the batch is recorded the next time.
+    /// Errors of a store that does not answer; the batch is recorded again later.
     pub(super) async fn record(&self) -> Read<bool> {
         let Some(batch) = self.with_dispatcher(|dispatcher, _| dispatcher.next_batch()) else { return Ok(false) };
         let (results, health) = batch.call();

@@ -1,4 +1,4 @@
-//! What an attempt needs to know of its subscription, remembered for less than a second.
+//! Cache of subscriptions for delivery attempts. Entries live for a second.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,16 +17,16 @@ use crate::context::services::Services;
 use crate::context::vault::Vault;
 use crate::context::webhook_secrets;
 
-/// A change that another process made is seen after this time.
+/// Lifetime of a cache entry. A change by another process takes effect after this time.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// The most that are remembered.
+/// Maximum number of cached subscriptions.
 const MOST: usize = 4096;
 
-/// Where a subscription's deliveries go.
+/// Subscription data that an attempt needs.
 pub(super) struct Receiver {
     pub(super) url: String,
     pub(super) active: bool,
-    /// What signs, the oldest first, and until when.
+    /// Signing secrets and the ends of their validity, the oldest first.
     secrets: Vec<(Secret, Option<Timestamp>)>,
 }
 
@@ -48,7 +48,7 @@ impl Receiver {
         Self { url: subscription.url, active: subscription.active, secrets }
     }
 
-    /// The secrets that sign at this time (§6.3).
+    /// Returns the secrets that sign at this time (§6.3).
     pub(super) fn signing(&self, at: Timestamp) -> Vec<Secret> {
         self.secrets
             .iter()
@@ -58,19 +58,19 @@ impl Receiver {
     }
 }
 
-/// The subscriptions that were looked up lately.
+/// Cache of recently read subscriptions.
 #[derive(Default)]
 pub(super) struct SubscriptionCache(Mutex<HashMap<QueueKey, Arc<Known>>>);
 
 struct Known {
     since: Now,
-    /// Those who want the same one at once wait for one look.
+    /// Concurrent attempts for the same subscription wait for a single read.
     found: OnceCell<Option<Arc<Receiver>>>,
 }
 
 impl Known {
     fn is_fresh(&self, now: Now) -> bool {
-        // A time of day that was set back says nothing about how long ago it was.
+        // Both clocks must agree: after the wall clock is set back, its difference says nothing about the age.
         let wall = u128::from(now.wall.millis().abs_diff(self.since.wall.millis()));
         let steady = now.steady.saturating_sub(self.since.steady);
         wall < BELIEVED.as_millis() && steady < BELIEVED
@@ -78,10 +78,10 @@ impl Known {
 }
 
 impl SubscriptionCache {
-    /// A subscription's receiver; none if it is not there.
+    /// Returns a subscription's receiver, or `None` if the subscription does not exist.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(super) async fn get(&self, services: &Services, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
         let known = self.known(queue, now);
         let look = || async {
@@ -92,7 +92,7 @@ impl SubscriptionCache {
         known.found.get_or_try_init(look).await.cloned()
     }
 
-    /// Forgets what was changed.
+    /// Removes a changed subscription from the cache.
     pub(super) fn forget(&self, queue: QueueKey) {
         self.lock().remove(&queue);
     }

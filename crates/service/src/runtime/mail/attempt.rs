@@ -1,4 +1,4 @@
-//! One attempt to send a mail, from its turn to what became of it. Nothing is held meanwhile but the lease.
+//! One attempt to send a mail, from its turn to its result. It holds no transaction or lock, only the lease.
 
 use std::time::Instant;
 
@@ -17,27 +17,27 @@ use super::invitation_email::InvitationEmail;
 use super::mailer::Parts;
 use crate::context::invitation_tokens;
 
-/// The end of an attempt.
+/// Result of an attempt to send a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MailEnding {
-    /// The result to record; without one, the lease expires and the mail is claimed again.
+    /// Result to record. If `None`, the lease expires and the mail is claimed again.
     pub(super) result: Option<MailResult>,
-    /// Whether the server could be reached; `None` if it was not asked.
+    /// `true` if the mail server was reached; `None` if it was not contacted.
     pub(super) reached: Option<bool>,
 }
 
 impl MailEnding {
-    /// Creates the end of an attempt that found nothing out.
+    /// Creates the ending of an attempt without any result.
     pub(super) const fn nothing() -> Self {
         Self { result: None, reached: None }
     }
 
-    /// Creates the end of an attempt that did not ask the server.
+    /// Creates the ending of an attempt that did not contact the server.
     pub(super) const fn not_attempted(result: MailResult) -> Self {
         Self { result: Some(result), reached: None }
     }
 
-    /// Creates the end of an attempt that asked the server.
+    /// Creates the ending of an attempt that contacted the server.
     pub(super) const fn attempted(result: MailResult, outcome: Result<(), MailFailure>) -> Self {
         let reached = match outcome {
             Ok(()) | Err(MailFailure::Deferred | MailFailure::Refused) => Some(true),
@@ -48,7 +48,7 @@ impl MailEnding {
     }
 }
 
-/// Everything that an attempt needs, as it is now.
+/// Data that an attempt needs, read just before it.
 struct Ready {
     invitation: Versioned<Invitation>,
     person: Employee,
@@ -56,7 +56,7 @@ struct Ready {
 }
 
 impl Parts {
-    /// Makes an attempt, unless there is nothing to send any more.
+    /// Makes an attempt, unless the mail must not be sent any more.
     pub(super) async fn attempt(&self, mail: MailKey) -> MailEnding {
         let ready = match self.look_up(mail).await {
             Ok(Some(ready)) => ready,
@@ -104,8 +104,8 @@ impl Parts {
         }))
     }
 
-    /// Counts the mail for its recipient, unless an attempt before did. Returns `false` if the recipient got as many
-    /// mails today as it may get.
+    /// Counts the mail for its recipient, unless an earlier attempt did. Returns `false` if the recipient has
+    /// reached the daily limit.
     async fn is_within_limit(&self, ready: &Ready) -> Read<bool> {
         if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
             return Ok(true);
@@ -138,7 +138,7 @@ impl Parts {
     }
 }
 
-/// Tells the log how an attempt ended: ids and words, never an address or what is in the mail.
+/// Logs the result of an attempt: ids and reason words, never an address or the content of the mail.
 fn log((tenant, invitation): MailKey, outcome: Result<(), MailFailure>) {
     let organization = tenant.organization;
     match outcome {

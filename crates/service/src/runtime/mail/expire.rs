@@ -1,4 +1,4 @@
-//! Mails that nobody sends any more: the tokens of invitations that have expired go also where no mail server is set.
+//! Gives up mails of expired invitations. Removes their sealed tokens also where no mail server is configured.
 
 use candor_domain::people::invitation::VALID_SECONDS;
 use candor_domain::people::{Invitation, Status};
@@ -9,22 +9,22 @@ use candor_port_storage::{StorageExt, Versioned};
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Mails looked at once.
+/// Mails per claim.
 const BATCH: u16 = 100;
-/// Longer than that takes.
+/// Lease duration in seconds, well above the time that a batch takes.
 const LEASE_SECONDS: i64 = 60;
 
-/// Gives up every mail that has been due for as long as an invitation is good; says how many these were.
+/// Gives up every mail that has been due for as long as an invitation is valid. Returns the number of mails.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; what is left is done the next time.
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
     let worker = WorkerId(services.ids.ulid(services.clock.now()).to_bytes());
     let mut given_up = 0;
     loop {
         let now = services.clock.now();
         let lease = Lease { worker, until: now.plus_seconds(LEASE_SECONDS) };
-        // Whatever was due then belongs to an invitation that has expired by now.
+        // Mails due at that time belong to invitations that have expired by now.
         let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH).await?;
         let count = mails.len();
         let mut results = vec![];
@@ -43,7 +43,7 @@ async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<Mail
     let Some(Versioned { value, version }) = services.store.row::<Invitation>(tenant, id).await? else {
         return Ok(None);
     };
-    // Whoever the person is by now, it is too late.
+    // The invitation has expired, so the current status of the person does not matter.
     let ended = value.token_to_send(Status::PendingInvite, services.clock.now()).err();
     Ok(ended.map(|invitation| MailResult::Changed(Box::new(Versioned { value: *invitation, version }))))
 }

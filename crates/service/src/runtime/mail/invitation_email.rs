@@ -1,9 +1,9 @@
-//! The text of the mail that carries an invitation.
+//! Text of the email with an invitation.
 
 use candor_domain::text::{escaped_html as escaped, one_line};
 use candor_domain::time::Timestamp;
 
-/// Longest name that a mail repeats, in characters.
+/// Maximum length of a name that an email repeats, in characters.
 const NAME_CHARS: usize = 40;
 
 /// Subject and body of an invitation. Plain text and HTML have the same content.
@@ -47,7 +47,7 @@ impl InvitationEmail {
     }
 }
 
-/// Returns a name as one line, or `None` for one that could carry a message or a link of the caller's choice.
+/// Returns a name as one line. Returns `None` if it could contain a message or link chosen by the API client.
 fn printable_name(name: &str) -> Option<String> {
     let name = one_line(name);
     let has_link = name.contains("://") || name.to_lowercase().contains("www.");
@@ -55,7 +55,7 @@ fn printable_name(name: &str) -> Option<String> {
     (!has_link && !is_long).then_some(name)
 }
 
-/// The last minute, in figures that are read alike everywhere.
+/// Returns the expiry time to the minute, in a numeric format that does not depend on a locale.
 fn until(expires_at: Timestamp) -> String {
     let text = expires_at.to_string();
     match (text.get(..10), text.get(11..16)) {

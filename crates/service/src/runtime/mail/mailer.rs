@@ -22,61 +22,61 @@ use crate::context::services::Services;
 const MEASURE: Duration = Duration::from_secs(10);
 /// Mails sent at once, each over its own connection.
 const MAILS_AT_ONCE: usize = 8;
-/// Mails per claim: enough for the time of a claim, few enough that no request waits for its writes.
+/// Mails per claim. Large enough to keep all senders busy, small enough that its writes do not delay requests.
 const CLAIMED_AT_ONCE: u16 = 16;
-/// Claimed mails with which nothing more is claimed: as many wait as are being sent.
+/// Number of claimed mails at which claims stop: as many wait as are being sent.
 const JOBS: usize = 2 * MAILS_AT_ONCE;
 /// Results per record.
 const RECORDED_AT_ONCE: usize = 64;
-/// Shortest interval between records while mails wait: a write for each mail would slow down requests.
+/// Minimum interval between records while mails wait. A write for each mail would slow down requests.
 const RECORDED_EVERY: Duration = Duration::from_millis(10);
-/// Time for recording a result, beyond the deadline of its attempt.
+/// Time reserved for recording a result after the deadline of its attempt.
 const RECORDED_WITHIN: Duration = Duration::from_secs(5);
-/// Interval of claims for mails that another process queued, or that became due.
+/// Interval of claims, to find mails that other processes queued or that became due.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Pause after the store did not answer.
 const STORE_FAILED: Duration = Duration::from_secs(5);
 
-/// The parts that jobs need.
+/// Parts of the mailer that its jobs share.
 pub(super) struct Parts {
     pub(super) services: Arc<Services>,
     pub(super) transport: Arc<dyn MailTransport>,
     pub(super) worker: WorkerId,
-    /// Time limit of the mail server for one mail.
+    /// Deadline for sending one mail to the mail server.
     pub(super) deadline: Duration,
     pub(super) metrics: Metrics,
-    /// Start of the steady clock.
+    /// Origin of the steady clock.
     begun: Instant,
     /// Permits to send; closed when the mailer stops.
     permits: Semaphore,
     server: Mutex<ServerPause>,
 }
 
-/// Sends the queued mails.
+/// Sends queued mails.
 pub struct Mailer {
     parts: Arc<Parts>,
-    /// Claimed mails: `MAILS_AT_ONCE` of them are sent, the others wait for a permit.
+    /// Jobs of claimed mails: `MAILS_AT_ONCE` of them send, the rest waits for a permit.
     jobs: JoinSet<JobEnd>,
     results: Batch,
-    /// Time of the next claim.
+    /// Steady time of the next claim.
     look_at: Duration,
-    /// Time of the next record, if results wait for it.
+    /// Steady time of the next record, if there are results.
     record_at: Duration,
-    /// The last record failed. Sent mails must be recorded before more are claimed.
+    /// `true` if the last record failed. Its results must be recorded before more mails are claimed.
     is_record_overdue: bool,
-    /// Idle connections may be open.
+    /// `true` if idle connections may be open.
     may_rest: bool,
 }
 
-/// The end of a job.
+/// Result of a job.
 struct JobEnd {
-    /// The result to record; without one, the lease expires and the mail is claimed again.
+    /// Result to record. If `None`, the lease expires and the mail is claimed again.
     result: Option<(MailKey, MailResult)>,
     was_attempted: bool,
 }
 
 impl Mailer {
-    /// Creates the mailer of this process. `deadline` is the time limit of the mail server for one mail.
+    /// Creates the mailer of this process. `deadline` limits the time of the mail server for one mail.
     #[must_use]
     pub fn new(services: &Arc<Services>, transport: Arc<dyn MailTransport>, deadline: Duration) -> Self {
         let parts = Parts {
@@ -100,8 +100,8 @@ impl Mailer {
         }
     }
 
-    /// Sends mails until `stop`. Then it starts no more attempts, releases the waiting mails, gives the others `grace` to
-    /// finish, cuts off the rest, and returns when everything is recorded.
+    /// Sends mails until `stop`. Then starts no more attempts, releases the waiting mails and gives the others
+    /// `grace` to finish. Cancels the rest, and returns when all results are recorded.
     pub async fn run(mut self, stop: impl Future<Output = ()>, grace: Duration) {
         let over = watch::Sender::new(false);
         let (parts, measured) = (Arc::clone(&self.parts), over.subscribe());
@@ -154,7 +154,7 @@ impl Mailer {
         }
     }
 
-    /// Does what is due at the store. Jobs go on meanwhile: each is a task of its own.
+    /// Makes the record and claim calls that are due. Jobs continue meanwhile, because each is a separate task.
     async fn record_and_claim(&mut self) {
         let now = self.parts.now().steady;
         while self.is_record_time(now) {
@@ -192,7 +192,7 @@ impl Mailer {
         }
     }
 
-    /// Returns the number of mails to claim, or `None` if it is not time or there is no room.
+    /// Returns the number of mails to claim, or `None` if no claim is due or there is no room.
     fn claim_size(&self, now: Duration) -> Option<u16> {
         let server = self.parts.server();
         if self.parts.permits.is_closed() || self.is_record_overdue || now < self.look_at || server.is_paused(now) {
@@ -232,7 +232,7 @@ impl Mailer {
         end.was_attempted
     }
 
-    /// Returns the time of the next claim or record that no other event announces.
+    /// Returns the time of the next claim or record, if no other event triggers it first.
     fn wake_at(&self) -> Option<Duration> {
         let now = self.parts.now().steady;
         let look = self.look_at.max(self.parts.server().paused_until());
@@ -250,17 +250,19 @@ impl Parts {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Time that an attempt needs of its lease: the next worker must find the result recorded.
+    /// Returns the remaining lease that an attempt needs: its result must be recorded before another worker can
+    /// claim the mail.
     fn needed(&self) -> Duration {
         self.deadline + RECORDED_WITHIN
     }
 
-    /// Lease duration of a mail; half an attempt long it may wait for its permit.
+    /// Returns the lease duration of a mail. A mail may wait for its permit for half the deadline.
     fn lease(&self) -> Duration {
         self.needed() + self.deadline / 2
     }
 
-    /// Sends a claimed mail once there is a permit. Releases it if the mailer stops or the server is paused by then.
+    /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused
+    /// by then.
     async fn send_one(self: Arc<Self>, mail: MailKey, ends: Ends) -> JobEnd {
         let permit = self.permits.acquire().await;
         if permit.is_err() || self.server().is_paused(self.now().steady) {
@@ -284,7 +286,7 @@ impl Parts {
     }
 }
 
-/// Waits until a moment, or forever.
+/// Waits until `at`, or forever if it is `None`.
 async fn until(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at.into()).await,

@@ -1,4 +1,4 @@
-//! What the mailer tells operators in numbers.
+//! Metrics of the mailer.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ pub(super) struct Metrics {
     in_flight: Gauge,
     queue_due: Gauge,
     queue_oldest: Gauge,
-    /// What became of a mail could not be recorded: it had passed to another worker.
+    /// Results that could not be recorded, because another worker had claimed the mail.
     pub(super) lost: Counter,
 }
 
 impl Metrics {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_mail_attempts_total", "outcome" => outcome);
-        // These two end a mail before it is attempted.
+        // These two failures end a mail before it is attempted.
         let without_attempt = [MailFailure::Expired, MailFailure::RecipientLimit];
         let attempted = MailFailure::ALL.iter().filter(|failure| !without_attempt.contains(failure));
         Self {
@@ -37,7 +37,7 @@ impl Metrics {
         }
     }
 
-    /// An attempt ended.
+    /// Counts an attempt that ended.
     pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
         let of = |failure| self.failed.iter().find(|(known, _)| *known == failure).map(|(_, counter)| counter);

@@ -1,9 +1,9 @@
-//! Mails with invitations: what is queued is claimed and sent, and what became of it is recorded (decisions G).
+//! Sends invitation mails: claims queued mails, sends them and records the results (decisions G).
 //!
-//! The row of an invitation is the outbox: the sealed token of its link stands there until the mail is sent. Each process
-//! that sends has one [`Mailer`], a loop that claims due mails, sends a few at once, and records the results. Mails are
-//! sent outside of any transaction. If the process dies, its leases expire and another one sends, so a person may get a
-//! mail twice, with the same Message-ID.
+//! The row of an invitation is the outbox: it has the sealed token of the link until the mail is sent. Each
+//! process that sends has one [`Mailer`], a loop that claims due mails, sends a few at once, and records the
+//! results. Mails are sent outside of transactions. If the process dies, its leases expire and another process
+//! sends. So a person may get a mail twice, with the same Message-ID.
 
 mod attempt;
 mod expire;

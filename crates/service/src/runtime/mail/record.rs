@@ -1,4 +1,4 @@
-//! Recording what became of mails, and deciding anew where something else came first.
+//! Records the results of mails, and decides again for invitations that changed meanwhile.
 
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::MailStatus;
@@ -8,14 +8,14 @@ use candor_port_storage::{StorageError, StorageExt, Versioned};
 
 use super::mailer::Parts;
 
-/// Results that are recorded together.
+/// Results recorded together.
 pub(super) type Batch = Vec<(MailKey, MailResult)>;
 
 impl Parts {
     /// Records a batch.
     ///
     /// # Errors
-    /// The batch, if the store does not answer now.
+    /// Returns the batch if the store is unavailable.
     pub(super) async fn record(&self, batch: Batch) -> Result<(), Batch> {
         match self.try_to(&batch).await {
             Ok(()) => Ok(()),
@@ -48,7 +48,7 @@ impl Parts {
         Ok(())
     }
 
-    /// What is recorded of a mail that was sent while its invitation was accepted or revoked.
+    /// Returns the result to record for a mail that was sent while its invitation was accepted or revoked.
     async fn sent_all_the_same(&self, (tenant, id): MailKey, result: &MailResult) -> Read<Option<MailResult>> {
         let MailResult::Changed(sent) = result else { return Ok(None) };
         let at =

@@ -1,16 +1,16 @@
-//! The pause after a mail server could not be reached.
+//! Pauses sending after the mail server could not be reached.
 
 use std::time::Duration;
 
-/// Length of the first pause; each further one in a row is twice as long.
+/// Length of the first pause; each further failure in a row doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause.
+/// Maximum length of a pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Reachability of the mail server, by a clock that is never set.
+/// Reachability of the mail server, with times of the steady clock.
 #[derive(Debug, Default)]
 pub(super) struct ServerPause {
-    /// Failures in a row to reach the server.
+    /// Consecutive failures to reach the server.
     failures: u32,
     paused_until: Duration,
 }

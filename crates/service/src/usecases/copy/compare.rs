@@ -1,4 +1,4 @@
-//! Whether both stores have the same: every row of every table is read on both sides.
+//! Compares both stores by reading every row of every table on both sides.
 
 use candor_port_storage::StorageError;
 use candor_port_storage::copy::{CopySource, CopyTarget};
@@ -7,10 +7,10 @@ use candor_tables::flat::Cell;
 
 use super::{CopiedTable, CopyError, CopyWatch, Difference};
 
-/// Compares all tables and says what they are.
+/// Compares all tables and returns their checksums.
 ///
 /// # Errors
-/// [`CopyError::Differs`] naming all that differ.
+/// [`CopyError::Differs`] with all tables that differ.
 pub(super) async fn compared(
     source: &dyn CopySource,
     target: &dyn CopyTarget,
@@ -32,7 +32,8 @@ pub(super) async fn compared(
     if different.is_empty() { Ok(same) } else { Err(CopyError::Differs(different)) }
 }
 
-/// The check sum of a table. Positions of events count as they would be where no two are the same, which shows their order.
+/// Returns the checksum of a table. Replaces positions of events by distinct increasing ones, so that only their
+/// order counts.
 async fn checksum<S: CopySource + ?Sized>(
     store: &S,
     table: &CopyTable,

@@ -1,4 +1,4 @@
-//! How far the copy of a table is, as it is written down in the target with its rows.
+//! Progress of a table's copy, stored in the target together with its rows.
 
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
@@ -7,30 +7,30 @@ use candor_tables::copy::{CopyRow, CopyTable};
 use candor_tables::flat::{Cell, Type};
 use serde::{Deserialize, Serialize};
 
-/// How far a table is.
+/// Copy progress of one table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TableProgress {
-    /// Rows that are there.
+    /// Number of rows in the target.
     pub(super) rows: u64,
-    /// The key of the last of them, by its columns.
+    /// Key of the last copied row, column by column.
     last: Option<Vec<String>>,
-    /// Whether these are all.
+    /// `true` once all rows are copied.
     pub(super) is_done: bool,
 }
 
 impl TableProgress {
-    /// What is written down about a table; nothing is where it was not begun.
+    /// Returns the stored progress of a table, or no progress if its copy has not begun.
     pub(super) fn of(progress: &CopyProgress, table: &CopyTable) -> Self {
         let written = progress.get(&name(table)).and_then(|progress| serde_json::from_str(progress).ok());
         written.unwrap_or_default()
     }
 
-    /// What is to be written down.
+    /// Returns the progress entry to store.
     pub(super) fn step(&self, table: &CopyTable) -> (String, String) {
         (name(table), serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// Rows are there that come behind the others.
+    /// Records that these rows were appended to the target.
     pub(super) fn add(&mut self, table: &CopyTable, rows: &[CopyRow]) {
         self.rows += rows.len() as u64;
         if let Some(row) = rows.last() {
@@ -38,10 +38,10 @@ impl TableProgress {
         }
     }
 
-    /// The key behind which the copy goes on.
+    /// Returns the key after which the copy continues.
     ///
     /// # Errors
-    /// [`StorageError::Corrupt`] if it is none.
+    /// [`StorageError::Corrupt`] if the stored key is invalid.
     pub(super) fn last_key(&self, table: &CopyTable) -> Result<Option<Vec<Cell>>, StorageError> {
         let Some(last) = &self.last else { return Ok(None) };
         let cells = table.key_columns().zip(last).map(|(column, text)| cell(column.kind, text));
@@ -55,7 +55,7 @@ fn name(table: &CopyTable) -> String {
     format!("table {}", table.name)
 }
 
-/// A cell of a key as text. No key has other types, nor a null.
+/// Formats a key column as text. Keys have no other types and no nulls.
 fn text(cell: &Cell) -> String {
     match cell {
         Cell::Id(it) => format!("{:032x}", u128::from_be_bytes(*it)),
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use candor_tables::copy::tables;
 
-    /// A value of a column that is not that of any other type.
+    /// Returns a value that is valid for columns of this type only.
     fn value(kind: Type) -> Cell {
         match kind {
             Type::Id => Cell::Id([0x9c; 16]),

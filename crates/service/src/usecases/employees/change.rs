@@ -1,4 +1,4 @@
-//! Recording people, changing their records, and their lifecycle (§3.3, §4.3).
+//! Creating, updating, deactivating and rehiring people (§3.3, §4.3).
 
 use candor_domain::access::Tenant;
 use candor_domain::decision::Decision;
@@ -22,8 +22,8 @@ use crate::usecases::invitations;
 /// `POST /employees`
 ///
 /// # Errors
-/// Invalid fields, a caller who may not write to people, references that do not hold, an address that is taken;
-/// see [`Error`].
+/// Invalid fields, a caller without write access to people, invalid references, an email address in use; see
+/// [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
@@ -55,8 +55,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /employees/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, a caller who may not write to people, references that do not hold, an address that
-/// is taken; see [`Error`].
+/// Not found, invalid fields, a caller without write access to people, invalid references, an email address in
+/// use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -78,8 +78,8 @@ pub async fn update(
 /// `POST /employees/{id}/rehire`
 ///
 /// # Errors
-/// Not found, invalid fields, a caller who may not write to people, not deactivated, references that do not hold;
-/// see [`Error`].
+/// Not found, invalid fields, a caller without write access to people, not deactivated, invalid references; see
+/// [`Error`].
 pub async fn rehire(
     services: &Services,
     context: &RequestContext,
@@ -98,7 +98,7 @@ pub async fn rehire(
     services.act(context, decide).await
 }
 
-/// Whether a body may change a reporting line.
+/// Returns `true` if a body may change a reporting line.
 fn moves(body: &Object) -> bool {
     body.iter().any(|(name, _)| name == "manager_id")
 }
@@ -106,7 +106,7 @@ fn moves(body: &Object) -> bool {
 /// `POST /employees/{id}/deactivate`
 ///
 /// # Errors
-/// Not found, a caller who may not write to people, deactivated already; see [`Error`].
+/// Not found, a caller without write access to people, deactivated already; see [`Error`].
 pub async fn deactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = services.stored::<Employee>(context, id).await?;
@@ -126,7 +126,7 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
 /// `POST /employees/{id}/reactivate`
 ///
 /// # Errors
-/// Not found, a caller who may not write to people, not deactivated; see [`Error`].
+/// Not found, a caller without write access to people, not deactivated; see [`Error`].
 pub async fn reactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = services.stored::<Employee>(context, id).await?;
@@ -137,7 +137,7 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
     services.act(context, decide).await
 }
 
-/// A changed record, with what its references rely upon.
+/// Creates the change of a record, with the conditions that its references need at commit time.
 fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> PendingChange<Employee> {
     let after = &decision.state;
     let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
@@ -145,7 +145,7 @@ fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version
     PendingChange::new(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
 }
 
-/// What a body refers to, or may collide with.
+/// Rows that a body refers to, and unique values that it may collide with.
 struct Wanted<'a> {
     person: Option<&'a Employee>,
     manager: Option<&'a Reference<EmployeeKind>>,
@@ -154,7 +154,7 @@ struct Wanted<'a> {
     external_id: Option<&'a str>,
 }
 
-/// What is stored of it.
+/// Stored state of the wanted rows and values.
 struct Known {
     references: References,
     tree: Option<Version>,
@@ -171,7 +171,7 @@ fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Reads everything side by side.
+    /// Reads all wanted rows concurrently.
     async fn load(&self, services: &Services, tenant: Tenant) -> Result<Known, Error> {
         let store = &services.store;
         let manager = async {

@@ -1,4 +1,5 @@
-//! The CSV upsert: load what a file names, decide all its rows together, save them piece by piece (§4.3, decisions E).
+//! CSV upsert: loads the rows that a file refers to, decides all its rows together, and saves them piece by
+//! piece (§4.3, decisions E).
 
 mod load;
 mod piece;
@@ -27,24 +28,24 @@ use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 use load::Loaded;
 
-/// Rows saved in one commit: few enough that no other writer waits for long behind one. Where subscriptions want their
-/// events, `fan_out::DELIVERIES` may make it fewer.
+/// Rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may reduce the
+/// number if subscriptions want the events.
 pub const PIECE: usize = 150;
-/// How often in a row others may come first before the upload is given up. What is saved until then stays saved, and
-/// the same file sent again goes on from there.
+/// Number of consecutive lost commits after which the upload is given up. Saved pieces stay, and sending the
+/// file again continues from there.
 const STALLS: usize = 8;
-/// After so many it takes its turn among those who move people within this instance, for as long as it plans.
+/// Number of lost commits after which planning takes the instance's lock for changes of the reporting tree.
 const PATIENT_STALLS: usize = 2;
-/// Time for which an upload with an idempotency key waits for another one with this key (decision B2).
+/// Time for which an upload waits for a concurrent one with the same idempotency key (decision B2).
 const TWIN_WAIT: Duration = Duration::from_secs(10);
-/// Pause between two looks for the answer of the other upload.
+/// Interval of the checks for the reply of the concurrent upload.
 const TWIN_PAUSE: Duration = Duration::from_millis(100);
 
 /// `POST /employees/csv`
 ///
 /// # Errors
-/// A file that cannot be read, wrong parameters, a caller who may not write to people, a connector that is unknown
-/// or not the caller's to act as; see [`Error`]. Rows that fail are no error: the answer names them.
+/// An unreadable file, invalid parameters, a caller without write access to people, a connector that is unknown
+/// or not allowed for the caller; see [`Error`]. Rows that fail are not an error: the response lists them.
 pub async fn upsert(services: &Services, context: RequestContext, params: Params, body: Bytes) -> Result<Reply, Error> {
     let context = &context;
     if let Some(reply) = services.stored_reply(context).await? {
@@ -83,12 +84,13 @@ fn refused(it: UnreadableFile) -> Error {
     }
 }
 
-/// What was planned is decided again when its turn comes, from the same values: a refusal then is a defect.
+/// Converts the refusal of a row at its turn to an error. Planning accepted the row with the same values, so
+/// this is a defect.
 fn refused_later(it: &Rejection) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code(), it.message()))
 }
 
-/// Does what takes long in the tenant's turn, away from the threads that answer requests.
+/// Runs CPU-bound work in the tenant's turn, outside of the threads that serve requests.
 async fn off_thread<T: Send + 'static>(
     services: &Services,
     context: &RequestContext,
@@ -112,7 +114,7 @@ async fn connector(
     Ok(Some(found.ok_or_else(unknown)?.value))
 }
 
-/// What is asked for.
+/// Parsed upload request.
 struct Asked {
     file: File,
     connector: Option<Connector>,
@@ -129,7 +131,7 @@ impl Asked {
     }
 }
 
-/// One upload under way.
+/// An upload in progress.
 struct Upload<'a> {
     services: &'a Services,
     context: &'a RequestContext,
@@ -160,10 +162,10 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// Pauses or gives up after some stalls in a row, the first of them at `stalled_at`.
+    /// Pauses or gives up after consecutive stalls, the first of them at `stalled_at`.
     ///
-    /// An upload with the same idempotency key may be what comes first every time. The key stands for that one as soon as
-    /// its last piece is saved, so giving up before would answer 503 where the answer is a replay or a conflict.
+    /// A concurrent upload with the same idempotency key may win every time. Its reply is stored with its last
+    /// piece. Giving up earlier would return 503 instead of a replay or a conflict.
     async fn after_stall(&self, stalls: usize, stalled_at: Instant) -> Result<(), Error> {
         if stalls < STALLS {
             return Ok(());
@@ -179,7 +181,7 @@ impl<'a> Upload<'a> {
         self.services.move_lock(self.context.caller.tenant).await
     }
 
-    /// Loads what the file names, and plans on it all rows but those that are `applied`.
+    /// Loads the rows that the file refers to, and plans all rows of the file except the `applied` ones.
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<Loaded>, Plan), Error> {
         let loaded = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
         let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.services.ids));
@@ -188,7 +190,7 @@ impl<'a> Upload<'a> {
         Ok((loaded, plan))
     }
 
-    /// The answer of a dry run.
+    /// Returns the reply of a dry run.
     async fn preview(&self) -> Result<Reply, Error> {
         let at = self.services.clock.now();
         let (loaded, plan) = self.plan(HashSet::new(), at).await?;
@@ -207,8 +209,8 @@ impl<'a> Upload<'a> {
         Report::of(&self.asked.file, outcomes)
     }
 
-    /// Saves a plan piece by piece; `None` if others came first, so that the rest has to be planned anew. The last
-    /// piece carries the answer to retries.
+    /// Saves a plan piece by piece. Returns `None` if another change was committed first, so that the rest must
+    /// be planned again. The last piece stores the reply for retries.
     async fn apply(
         &self,
         loaded: &Loaded,
@@ -236,7 +238,7 @@ impl<'a> Upload<'a> {
                 held => held,
             };
             let commit = self.services.commit(self.context.caller.tenant, piece.change);
-            // One piece is made while the one before it is saved.
+            // The next piece is built while this one is saved.
             let (saved, made) = tokio::join!(commit, pieces.next());
             match saved {
                 Ok(()) => {}

@@ -1,4 +1,4 @@
-//! Reading people, with what is inlined (§2.3).
+//! Reading people with inlined resources (§2.3).
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// For how many people at a time their direct reports are read. A page may have 100 people, each of them 100 reports of
-/// up to 140 KB: a gigabyte, of which 8 MB are shown.
+/// Number of people whose direct reports are read together. A page of 100 people with 100 reports of up to 140
+/// KB each has a gigabyte, of which 8 MB are shown.
 const WITH_REPORTS_AT_A_TIME: usize = 10;
 
-/// What the people of a page refer to, as far as it is to be inlined.
+/// Resources to inline in the people of a page.
 pub(crate) struct Found {
     managers: Inlined<Employee>,
     departments: Inlined<Department>,
@@ -73,7 +73,7 @@ impl Expandable for Employee {
     }
 }
 
-/// The direct reports of these people, by their manager.
+/// Returns the direct reports of these people, by manager.
 async fn reports(
     services: &Services,
     context: &RequestContext,

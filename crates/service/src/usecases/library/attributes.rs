@@ -1,4 +1,4 @@
-//! Attributes. Their routes need the scopes of observations, and writes admin level too (decision B3).
+//! Attributes. Their routes need the scopes of observations; writes need admin level as well (decision B3).
 
 use candor_domain::id::AttributeId;
 use candor_domain::json::Object;
@@ -37,7 +37,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: AttributeId)
 /// `POST /attributes`
 ///
 /// # Errors
-/// Invalid fields, not an admin, a name that is taken; see [`Error`].
+/// Invalid fields, not an admin, a name in use; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
@@ -51,7 +51,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /attributes/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
+/// Not found, invalid fields, not an admin, archived, a name in use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,

@@ -1,4 +1,4 @@
-//! Departments. Their routes need the scopes of employees, and writes admin level too (decision B3).
+//! Departments. Their routes need the scopes of employees; writes need admin level as well (decision B3).
 
 use candor_domain::id::DepartmentId;
 use candor_domain::json::Object;
@@ -38,7 +38,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: DepartmentId
 /// `POST /departments`
 ///
 /// # Errors
-/// Invalid fields, not an admin, a name that is taken; see [`Error`].
+/// Invalid fields, not an admin, a name in use; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let name = parse_new(body);
     let decide = async |at: Timestamp| {
@@ -52,7 +52,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /departments/{id}`
 ///
 /// # Errors
-/// Not found, invalid fields, not an admin, archived, a name that is taken; see [`Error`].
+/// Not found, invalid fields, not an admin, archived, a name in use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,

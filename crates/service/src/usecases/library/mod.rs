@@ -13,7 +13,7 @@ use crate::context::error::Error;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// What has a name that is compared without case.
+/// Returns the id of the resource with this name, compared without case.
 async fn holder<T: Stored>(
     services: &Services,
     context: &RequestContext,

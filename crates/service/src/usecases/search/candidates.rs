@@ -1,4 +1,4 @@
-//! The documents that the index of words names for a query, newest first, read as far as they are asked for.
+//! Documents that match a query according to the search index, newest first and read on demand.
 
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,15 +15,16 @@ use candor_search_index::{
 
 use crate::context::search_cache::IndexCache;
 
-/// Segments with about so many documents are looked at first, and four times as many next; all, where these have hardly any.
+/// Number of documents in the segments that are read first. Each further step reads four times as many, or all
+/// if matches are rare.
 const FIRST_DOCUMENTS: u32 = 16_384;
-/// So few documents of a segment are looked at themselves before the beginnings of words are looked up.
+/// Number of matching documents up to which their texts are checked instead of reading all words with a prefix.
 const FEW: usize = 8;
 
-/// The blocks that a search has read, by their segment and what was wanted.
+/// Blocks that a search has read, by segment and range.
 pub(super) type Blocks = HashMap<[u8; 16], Vec<(KeyRange, Arc<[Block]>)>>;
 
-/// The index of a tenant, and what is kept of it in memory.
+/// The index of a tenant with its memory cache.
 #[derive(Clone, Copy)]
 pub(super) struct Index<'a> {
     pub(super) store: &'a dyn Storage,
@@ -31,14 +32,14 @@ pub(super) struct Index<'a> {
     pub(super) cache: &'a IndexCache,
 }
 
-/// A segment, and the numbers of its documents that are left of all.
+/// A segment with the numbers of its matching documents; `None` for all documents.
 type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
 
 fn has_any(it: &Numbered<'_>) -> bool {
     it.1.as_ref().is_some_and(|blocks| !blocks.is_empty())
 }
 
-/// What the index names, and how far it is read.
+/// Iterator state over the matching documents of an index.
 pub(super) struct Candidates<'a> {
     index: Index<'a>,
     query: &'a IndexQuery,
@@ -46,7 +47,7 @@ pub(super) struct Candidates<'a> {
     blocks: &'a mut Blocks,
     behind: Option<DocumentKey>,
     not_before: Option<Timestamp>,
-    /// The newest first.
+    /// Segments not read yet, the newest first.
     unopened: VecDeque<&'a Segment>,
     documents: u32,
     opened: Vec<Opened>,
@@ -54,26 +55,26 @@ pub(super) struct Candidates<'a> {
     last: Option<DocumentKey>,
 }
 
-/// A segment whose terms were looked up.
+/// A segment whose terms were read.
 struct Opened {
     segment: [u8; 16],
-    /// Its documents that are named, newest first.
+    /// Numbers of its matching documents, newest first.
     numbers: Vec<u32>,
-    /// Of how many of them the keys are known, …
+    /// Number of documents whose keys were read.
     read: usize,
-    /// … and the last of these keys.
+    /// The last key read.
     last: Option<DocumentKey>,
 }
 
 impl Opened {
-    /// Whether it may have documents that come before this one, or that nobody knows yet.
+    /// Returns `true` if the segment may have unread documents that come before `key`.
     fn may_precede(&self, key: Option<&DocumentKey>) -> bool {
         self.read < self.numbers.len() && self.last.is_none_or(|last| key.is_none_or(|key| last > *key))
     }
 }
 
 impl<'a> Candidates<'a> {
-    /// All that some segments name.
+    /// Creates candidates of all documents in these segments that match the query.
     pub(super) fn new(
         index: Index<'a>,
         query: &'a IndexQuery,
@@ -97,14 +98,14 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Only documents that a bound key may see. They are looked up before the words, so that hidden documents decide
-    /// neither what is read nor how often the store is asked.
+    /// Restricts the result to documents that a bound key may see. They are read before the words of the query,
+    /// so that hidden documents influence neither the reads nor their number.
     pub(super) const fn visible(mut self, visible: Option<&'a VisibleTerms>) -> Self {
         self.visible = visible;
         self
     }
 
-    /// Only what comes behind a place.
+    /// Restricts the result to documents that come after `place` in the order of the list.
     pub(super) fn behind(mut self, place: Option<DocumentKey>) -> Self {
         self.behind = self.behind.min(place).or(self.behind).or(place);
         if let Some(place) = self.behind {
@@ -113,15 +114,15 @@ impl<'a> Candidates<'a> {
         self
     }
 
-    /// Only what was created between these times.
+    /// Restricts the result to documents created within these bounds.
     pub(super) fn within(mut self, bounds: Bounds<Timestamp>) -> Self {
         self.not_before = bounds.gte;
         self.unopened.retain(|segment| bounds.gte.is_none_or(|from| segment.newest >= from));
-        // What was created at the last moment has no greater id than this.
+        // No document created at the upper bound has a greater id than this.
         self.behind(bounds.lte.map(|time| DocumentKey { created_at: time, id: [u8::MAX; 16] }))
     }
 
-    /// The next ones, so many unless there are fewer left.
+    /// Returns the next `count` documents, or fewer at the end.
     pub(super) async fn next(&mut self, count: usize) -> Read<Vec<DocumentKey>> {
         let mut some = vec![];
         loop {
@@ -129,7 +130,7 @@ impl<'a> Candidates<'a> {
                 && let Some(key) = self.certain()
             {
                 self.known.pop();
-                // A document is in two segments if it was written anew.
+                // A document that was written again is in two segments.
                 if self.last != Some(key) {
                     some.push(key);
                 }
@@ -141,14 +142,14 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The newest one of which the key is known, if none that is not known can come before it.
+    /// Returns the newest document with a known key, if no unread document can come before it.
     fn certain(&self) -> Option<DocumentKey> {
         let key = *self.known.peek()?;
         let is_first = !self.opened.iter().any(|segment| segment.may_precede(Some(&key)));
         (is_first && self.unopened.front().is_none_or(|segment| segment.newest < key.created_at)).then_some(key)
     }
 
-    /// Reads more; says whether there was anything left.
+    /// Reads more keys or segments; returns `false` if nothing was left to read.
     async fn go_on(&mut self, count: usize) -> Read<bool> {
         let first = self.known.peek().copied();
         if self.opened.iter().any(|segment| segment.may_precede(first.as_ref())) {
@@ -162,7 +163,7 @@ impl<'a> Candidates<'a> {
         Ok(true)
     }
 
-    /// Looks up the terms in the next segments, until they name so many documents.
+    /// Reads the terms of the next segments until they give `count` matching documents.
     async fn open(&mut self, count: usize) -> Read<()> {
         let mut found = 0;
         while found < count && !self.unopened.is_empty() {
@@ -174,7 +175,7 @@ impl<'a> Candidates<'a> {
                 segments = self.look_up(segments, terms).await?;
             }
             if let Some(prefix) = self.query.prefix() {
-                // Few documents are looked at themselves sooner than all words that begin so.
+                // Checking the texts of a few documents is faster than reading all words with the prefix.
                 let is_few = |numbered: &Numbered<'_>| {
                     !prefix.is_long && numbered.1.as_ref().is_some_and(|numbered| numbered.len() <= FEW)
                 };
@@ -190,7 +191,7 @@ impl<'a> Candidates<'a> {
                 found += numbers.len();
                 self.opened.push(Opened { segment: segment.id, numbers, read: 0, last: None });
             }
-            // What is rare is looked for everywhere at once.
+            // Rare matches are looked up in all remaining segments at once.
             let is_rare = (found - before) * 4 < count;
             self.documents = if is_rare { u32::MAX } else { self.documents.saturating_mul(4) };
         }
@@ -208,7 +209,7 @@ impl<'a> Candidates<'a> {
         segments
     }
 
-    /// The visible documents of each of these segments; without the segments that have none.
+    /// Returns the visible documents of each segment; drops segments without any.
     async fn look_up_visible<'s>(
         &mut self,
         segments: Vec<Numbered<'s>>,
@@ -220,8 +221,8 @@ impl<'a> Candidates<'a> {
         Ok(segments.into_iter().map(numbered).filter(has_any).collect())
     }
 
-    /// The documents of each of these segments that have all terms, of these numbers if they are given; without the segments
-    /// that have none.
+    /// Returns the documents of each segment that have all terms, restricted to the given numbers. Drops
+    /// segments without any.
     async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), terms).await?;
         let found = segments.into_iter().map(|(segment, among)| {
@@ -231,7 +232,8 @@ impl<'a> Candidates<'a> {
         Ok(found.filter(has_any).collect())
     }
 
-    /// The same of words that only begin like the last one.
+    /// Returns the documents of each segment with a word that begins with the prefix, restricted to the given
+    /// numbers.
     async fn look_up_prefix<'s>(
         &mut self,
         segments: Vec<Numbered<'s>>,
@@ -250,7 +252,7 @@ impl<'a> Candidates<'a> {
         read.map_or(&[], |(_, blocks)| blocks)
     }
 
-    /// Reads the blocks for some terms that were not read before.
+    /// Reads the blocks of these terms that were not read before.
     async fn read_blocks<'t>(
         &mut self,
         segments: impl Iterator<Item = [u8; 16]>,
@@ -272,7 +274,7 @@ impl<'a> Candidates<'a> {
         Ok(())
     }
 
-    /// Reads the keys of the next documents of each segment that may have some that come before this one.
+    /// Reads the keys of the next documents of each segment that may have documents before `before`.
     async fn read_keys(&mut self, count: usize, before: Option<&DocumentKey>) -> Read<()> {
         let next = |opened: &Opened| opened.numbers[opened.read..].iter().take(count).copied().collect::<Vec<_>>();
         let of: Vec<_> = (0..).zip(&self.opened).filter(|(_, segment)| segment.may_precede(before)).collect();

@@ -1,8 +1,9 @@
-//! Search: what has the words, of what the caller may see (decision G, "Search").
+//! Full-text search in the resources that the caller may see (decision G, "Search").
 //!
-//! What has every word comes before what has the last one only as a beginning, and the newest first within each. The index
-//! of words names rows, newest first; the store reads those that the caller may see, and the domain looks at the texts,
-//! scores them and shows the words. Rows that are not in the index yet are all looked at.
+//! Rows with every word come before rows that have the last word only as a prefix; within each group the newest
+//! come first. The index returns candidate rows, newest first. The store reads those that the caller may see;
+//! the domain matches their texts, scores them and builds the excerpts. Rows that are not indexed yet are all
+//! read.
 
 mod candidates;
 
@@ -33,7 +34,7 @@ use candidates::{Blocks, Candidates, Index};
 /// `GET /search`
 ///
 /// # Errors
-/// A type that the key may not read, invalid parameters, texts that are not indexed yet; see [`Error`].
+/// A type that the key may not read, invalid parameters, an index that is still being built; see [`Error`].
 pub async fn search(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     for permission in required_permissions(&params) {
         context.caller.require(permission)?;
@@ -62,14 +63,15 @@ fn too_slow() -> Error {
     Error::TooSlow(message.to_owned())
 }
 
-/// The most rows that are read at once, whatever filters leave of them.
+/// Maximum number of rows read per query, before filters.
 const MOST_AT_ONCE: usize = 1_000;
-/// So many rows are read at first, when it is not known how long their texts are.
+/// Rows of the first read, when the length of their texts is unknown.
 const FIRST_AT_ONCE: usize = 100;
-/// About so many bytes of texts are read at once, so that neither a reader nor the memory is one search's alone.
+/// Target size in bytes of the texts read at once, so that one search does not monopolize a connection or the
+/// memory.
 const BYTES_AT_ONCE: usize = 1024 * 1024;
 
-/// The hits among some rows, and the bytes of the texts of all of these.
+/// Hits among some rows, and the total bytes of the texts of these rows.
 struct Matched {
     hits: Vec<SearchHit>,
     bytes: usize,
@@ -99,26 +101,26 @@ struct Search<'a> {
     services: &'a Services,
     context: &'a RequestContext,
     request: &'a SearchRequest,
-    /// The query of the request, for pieces of work on other threads.
+    /// Query of the request, shared with matching work on other threads.
     query: Arc<SearchQuery>,
 }
 
-/// What has one score, from a place on.
+/// Hits of one score after a position.
 struct Tier {
     score: Score,
     words: WantedWords,
     behind: Option<DocumentKey>,
 }
 
-/// What there is of one type.
+/// State of the search in one type.
 struct Part {
     kind: Type,
     segments: Vec<Segment>,
-    /// The rows that are not in the index, or have changed since.
+    /// Rows that are not indexed, or have changed since.
     waiting: HashSet<[u8; 16]>,
-    /// Those of them that match.
+    /// Matching rows among the waiting ones.
     hits: Vec<SearchHit>,
-    /// What was read of the segments.
+    /// Blocks read from the segments.
     blocks: Blocks,
 }
 
@@ -127,7 +129,7 @@ fn place(it: &SearchHit) -> DocumentKey {
 }
 
 impl Search<'_> {
-    /// The first hits behind the cursor: as many as the page has, and one more if there is one.
+    /// Returns the first hits after the cursor: a page of them, and one more if there is one.
     async fn hits(&self) -> Result<Vec<SearchHit>, Error> {
         let visible = self.visible().await?;
         let mut parts = vec![];
@@ -150,7 +152,8 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// The documents that the caller may see, unless that is all of them. A filter by one person needs no other.
+    /// Returns the documents that the caller may see; `None` if it may see all. A filter by one person restricts
+    /// them to documents about that person.
     async fn visible(&self) -> Result<Option<VisibleTerms>, Error> {
         let Some(person) = self.context.caller.viewer().person() else { return Ok(None) };
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
@@ -166,7 +169,7 @@ impl Search<'_> {
         Ok(Some(VisibleTerms::new(person, &team)))
     }
 
-    /// The hits of a score that are behind the cursor; none where all of them are before it.
+    /// Returns the tier of a score after the cursor; `None` if all of its hits are before the cursor.
     fn tier(&self, score: Score) -> Option<Tier> {
         let behind = match &self.request.list.page.after {
             Some(Position { key: Key::Scored(last, _), .. }) if score > *last => return None,
@@ -189,7 +192,7 @@ impl Search<'_> {
         Ok(Part { kind, segments: state.segments, waiting: ids.into_iter().collect(), hits, blocks: Blocks::new() })
     }
 
-    /// The hits of one score: all that are not in the index, and of the others as many as the page has and one more.
+    /// Returns the hits of one score: all unindexed ones, and of the indexed ones a page and one more.
     async fn found(
         &self,
         part: &mut Part,
@@ -220,7 +223,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// Those of some rows that match, newest first.
+    /// Returns the matching rows among these ids, newest first.
     async fn matching(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
         let (mut hits, mut rest, mut at_once) = (vec![], ids, FIRST_AT_ONCE);
         while !rest.is_empty() {
@@ -243,8 +246,8 @@ impl Search<'_> {
         }
     }
 
-    /// Reads some rows and matches them. Long texts are matched on other threads in the tenant's turn, a few at a time:
-    /// requests are answered meanwhile, and the deadline ends the search between two pieces.
+    /// Reads rows and matches them. Long texts are matched piece by piece on other threads, in the tenant's
+    /// turn: other requests run meanwhile, and the deadline can end the search between two pieces.
     async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Matched, Error> {
         let tenant = self.context.caller.tenant;
         let rows = self.services.store.entries(tenant, list).await?;

@@ -1,4 +1,4 @@
-//! Webhook subscriptions, their log, and what is asked to be sent once more (§4.4, decisions F).
+//! Webhook subscriptions, their delivery log, tests and redeliveries (§4.4, decisions F).
 
 mod redelivery;
 mod rekey;
@@ -23,8 +23,8 @@ use crate::context::{expand, list, webhook_secrets};
 pub use redelivery::{redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 
-/// What was found out about the URL of a request. It is found out once, however often the request is decided anew: it
-/// takes a look at DNS.
+/// Cached verdict on the URL of a request. Judging needs a DNS lookup, so it runs once although the request may
+/// be decided several times.
 #[derive(Default)]
 struct Judgement(OnceCell<Verdict>);
 
@@ -52,10 +52,10 @@ pub async fn get(services: &Services, context: &RequestContext, id: WebhookId) -
     expand::plain(services, context, &services.stored::<Subscription>(context, id).await?).await
 }
 
-/// `POST /webhooks`: the answer is one of two that carry the secret.
+/// `POST /webhooks`: creates a subscription. The response includes the secret.
 ///
 /// # Errors
-/// Invalid fields, a URL that may not be called, as many subscriptions as there may be; see [`Error`].
+/// Invalid fields, a URL that may not be called, the maximum number of subscriptions reached; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let judgement = Judgement::default();
     let draft = Draft::parse(body);
@@ -73,7 +73,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /webhooks/{id}`: the answer carries the new secret, if one was asked for.
+/// `PATCH /webhooks/{id}`: updates a subscription. The response includes the new secret if the request rotates
+/// it.
 ///
 /// # Errors
 /// Not found, invalid fields, a new URL that may not be called; see [`Error`].
@@ -102,14 +103,14 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// A new secret, and what is stored of it.
+/// Creates a secret; returns it with its sealed form.
 fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Secret, Vec<u8>), Error> {
     let secret = webhook_secrets::make(&*services.ids)?;
     let sealed = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret)?;
     Ok((secret, sealed))
 }
 
-/// `DELETE /webhooks/{id}`: delivery stops at once, and what is queued dies.
+/// `DELETE /webhooks/{id}`: removes a subscription with its queued deliveries. Delivery stops at once.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -138,11 +139,11 @@ pub async fn delivery(
     let tenant = context.caller.tenant;
     services.stored::<Subscription>(context, id).await?;
     let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
-    // An attempt never changes.
+    // Attempts are immutable.
     Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
 }
 
-/// `GET /webhooks/{id}/deliveries`: the log goes with its subscription.
+/// `GET /webhooks/{id}/deliveries`: lists the delivery log of an existing subscription.
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].

@@ -1,4 +1,4 @@
-//! What somebody wants to be sent: a test, one event again, or all that happened within a time (§4.4, decisions F7, F9).
+//! Deliveries on request: a test event, one event again, or all events of a period (§4.4, decisions F7, F9).
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
@@ -20,35 +20,36 @@ use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 use crate::context::webhook_secrets;
 
-/// Events queued in one commit: few enough that no other writer waits for long behind one.
+/// Events queued in one commit: few, so that other writers do not wait long.
 const PIECE: usize = 500;
-/// The store is asked about so much time at once: what it has to look through for one answer stays within bounds, also
-/// where little of it is wanted.
+/// Length in seconds of the period that one query covers. Bounds the rows that the store scans for one query,
+/// also where few of them match.
 const SLICE_SECONDS: i64 = 6 * 3_600;
-/// A replay that has worked for so long ends and says where to go on, well before its request is given up.
+/// Working time in seconds after which a replay stops and returns the time to continue from, well before its
+/// request times out.
 const WORK_SECONDS: i64 = 15;
 
-/// What the audit log calls a redelivery.
+/// Audit log action of a redelivery.
 const REDELIVER: &str = "webhook.redeliver";
 
-/// What was promised to whoever asked for one delivery.
+/// Response to the request of one delivery.
 #[derive(Serialize)]
 struct Promised {
     delivery_id: DeliveryId,
     event_id: String,
 }
 
-/// What became of a replay.
+/// Response to a replay.
 #[derive(Serialize)]
 struct Replayed {
     enqueued: usize,
     continue_since: Option<Timestamp>,
 }
 
-/// `POST /webhooks/{id}/test`: one attempt, also while the subscription is not active.
+/// `POST /webhooks/{id}/test`: queues one attempt of a test event, also for an inactive subscription.
 ///
 /// # Errors
-/// Not found; [`Error::Bug`] if no key of this process opens a secret that signs, so that none could be sent.
+/// Not found; [`Error::Bug`] if no key of this process opens a signing secret, so that nothing could be sent.
 pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let stored = services.stored::<Subscription>(context, id).await?;
@@ -90,7 +91,7 @@ pub async fn redeliver(
     services.change(context, plan).await
 }
 
-/// Queues one delivery under an id that is told beforehand.
+/// Queues one delivery under an id that the response tells in advance.
 fn promise(
     services: &Services,
     context: &RequestContext,
@@ -106,8 +107,8 @@ fn promise(
     Ok((change, render(&Promised { delivery_id, event_id: public_id(kind, event) })?))
 }
 
-/// Brings the next attempt of a queued delivery forward, under an id that is told beforehand. One that has an id already
-/// keeps it: somebody was told it.
+/// Brings the next attempt of a queued delivery forward, under an id that the response tells in advance. A
+/// delivery that has such an id keeps it, because an earlier response told it.
 fn sooner(
     services: &Services,
     context: &RequestContext,
@@ -136,7 +137,7 @@ fn enqueueing(
     change
 }
 
-/// Where the event of an attempt is by now.
+/// Returns the current state of the event of an attempt: removed, kept or queued.
 async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) -> Result<Whereabouts, Error> {
     let kept = services.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
     if kept.is_empty() {
@@ -148,8 +149,8 @@ async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) ->
 
 /// `POST /webhooks/{id}/replay`
 ///
-/// Events are queued in commits of some hundreds, and the last one carries the answer. Should the service stop in
-/// between, a retry queues the rest: what is queued already is passed over.
+/// Events are queued in commits of some hundreds, and the last one stores the reply. If the service stops in
+/// between, a retry queues the rest and skips queued events.
 ///
 /// # Errors
 /// Not found, invalid fields, a subscription that is not active; see [`Error`].
@@ -169,7 +170,7 @@ pub async fn replay(
     stored.value.sends("replay")?;
     let which = Again {
         since: order.since,
-        // Nothing has happened later, but for clocks that are ahead.
+        // No event is later, except with clocks that are ahead.
         until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
         types: order.types(&stored.value),
         only_failed: order.only == Only::Failed,
@@ -178,7 +179,7 @@ pub async fn replay(
     Rerun { services, context, subscription: &stored.value, which, begun }.carry_out().await
 }
 
-/// A replay under way.
+/// A replay in progress.
 struct Rerun<'a> {
     services: &'a Services,
     context: &'a RequestContext,
@@ -187,7 +188,7 @@ struct Rerun<'a> {
     begun: Timestamp,
 }
 
-/// How far a replay has come: everything before this time is queued, and of what follows everything up to this event.
+/// Progress of a replay: all events before `since` are queued, and of the following slice those up to `last`.
 #[derive(Clone, Copy)]
 struct Place {
     since: Timestamp,
@@ -235,7 +236,7 @@ impl Rerun<'_> {
         self.services.change(self.context, plan).await
     }
 
-    /// The end of the slice of time that a place is in.
+    /// Returns the end of the time slice of a place.
     fn end_of(&self, place: Place) -> Timestamp {
         place.since.plus_seconds(SLICE_SECONDS).min(self.which.until)
     }
@@ -249,7 +250,7 @@ impl Rerun<'_> {
         Ok(self.services.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
     }
 
-    /// What is queued is brought forward, and the rest is queued.
+    /// Brings queued events forward and queues the remaining ones.
     fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.context.caller.tenant, self.subscription.id);
         let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|event| event.is_queued);
@@ -265,12 +266,12 @@ impl Rerun<'_> {
     }
 }
 
-/// When an event happened: its id is made then.
+/// Returns the creation time of an event, which its id contains.
 fn time_of(id: EventId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }
 
-/// Queueing relies on nothing that others could change.
+/// Converts the error of a commit. Queueing has no conditions that concurrent changes could break.
 fn failed(error: CommitError) -> Error {
     if let CommitError::Storage(error) = error { error.into() } else { Error::Bug(error.to_string()) }
 }

@@ -1,4 +1,4 @@
-//! Moves every secret of every webhook to the first key of the ring, so that the others can go.
+//! Seals every webhook secret with the first key of the ring, so that the other keys can be removed.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
@@ -10,47 +10,48 @@ use crate::context::services::Services;
 use crate::context::vault::CannotOpen;
 use crate::context::{master_key, webhook_secrets};
 
-/// Subscriptions read at once.
+/// Subscriptions read per query.
 const READ: u16 = 200;
-/// How often one subscription is tried when others keep changing it.
+/// Maximum attempts for one subscription if concurrent changes are committed first.
 const ATTEMPTS: usize = 8;
-/// What the audit log calls this.
+/// Name of this actor in the audit log.
 const REKEY: &str = "rekey";
 
-/// What was done.
+/// Counts of subscriptions by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rekeyed {
-    /// Subscriptions whose secrets were sealed anew.
+    /// Subscriptions whose secrets were sealed again.
     pub rekeyed: u64,
-    /// Subscriptions whose secrets the first key had sealed before.
+    /// Subscriptions whose secrets were already sealed by the first key.
     pub unchanged: u64,
-    /// Subscriptions with a secret that no key opens; they stay as they are, and need a new secret.
+    /// Subscriptions with a secret that no key opens. They are unchanged and need a new secret.
     pub lost: u64,
 }
 
-/// Why it was not done, or not for all.
+/// Reason why secrets were not or not all sealed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unsealable {
-    /// No key of the ring opens a secret of this subscription, which stays as it is.
+    /// No key of the ring opens a secret of this subscription, which is unchanged.
     #[error("no key of the ring opens the secret of {0}")]
     NoKey(WebhookId),
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Failed(#[from] Error),
 }
 
 /// Seals the secrets of all subscriptions of all tenants with the first key of the ring.
 ///
-/// Each subscription is saved by itself. Ended anywhere, it can be called again: what the first key has sealed is left
-/// alone. In the end the store remembers the first key alone.
+/// Saves each subscription separately. An interrupted run can be repeated, and skips secrets sealed by the first
+/// key. At the end, the store's key records are replaced by that of the first key.
 ///
 /// # Errors
-/// [`Unsealable`]; what was sealed until then stays so.
+/// [`Unsealable`]; secrets sealed until then stay so.
 pub async fn rekey(services: &Services) -> Result<Rekeyed, Unsealable> {
     reseal(services, Err).await
 }
 
-/// The same after a key was lost: what no key of the ring opens is passed over and counted.
+/// Seals all secrets like [`rekey`] after a key was lost: skips and counts secrets that no key of the ring
+/// opens.
 ///
 /// # Errors
 /// [`Unsealable::Failed`].
@@ -91,7 +92,8 @@ async fn reseal(
     }
 }
 
-/// Whether a subscription had to be sealed anew; `None` if it is gone.
+/// Seals the secrets of one subscription. Returns `false` if that was not needed, and `None` if the subscription
+/// was removed.
 async fn one(
     services: &Services,
     tenant: Tenant,
@@ -114,8 +116,8 @@ async fn one(
     Err(Error::Contended.into())
 }
 
-/// The secrets that still sign, sealed anew; `None` if that is not needed. All of them are opened, so that a ring that
-/// lacks a key is found out here and not by the next delivery.
+/// Returns the current secrets sealed again, or `None` if that is not needed. Opens all of them, so that a ring
+/// that lacks a key is detected here and not by the next delivery.
 fn resealed(
     services: &Services,
     tenant: Tenant,

@@ -1,4 +1,4 @@
-//! Several instances and a store that is one window, with a clock that a test moves.
+//! Tests with several instances, a store with one window, and a manual clock.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use super::*;
 const START: i64 = 1_772_442_000_000;
 const LIMIT: u32 = 5;
 
-/// The window, kept where all instances can reach it.
+/// A store with one window that all instances share.
 struct FakeStore {
     clock: Arc<ManualClock>,
     window: Mutex<Window>,
@@ -24,10 +24,10 @@ struct FakeStore {
     asked: AtomicU32,
 }
 
-/// The connection of one instance, which breaks when the store goes away.
+/// Connection of one instance, which breaks when the store restarts.
 struct Connection {
     store: Arc<FakeStore>,
-    /// The start of the store that it is to.
+    /// Value of `FakeStore::starts` when this connection was opened.
     start: AtomicU32,
 }
 
@@ -87,7 +87,7 @@ impl World {
         limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, here).await
     }
 
-    /// It is back, and has forgotten everything.
+    /// Restarts the store with an empty window.
     fn restart(&self) {
         *self.store.window.lock().unwrap() = Window::default();
         self.store.starts.fetch_add(1, Ordering::Relaxed);
@@ -104,7 +104,7 @@ enum Step {
     Ask(usize),
     Pass(i64),
     GoDown,
-    /// It comes back and has forgotten everything.
+    /// The store comes back with an empty window.
     ComeBack,
 }
 
@@ -119,7 +119,7 @@ fn steps(with_outages: bool) -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..200)
 }
 
-/// When each request was admitted.
+/// Returns the times at which requests were admitted.
 fn admitted(steps: &[Step]) -> Vec<i64> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let world = World::of(3);
@@ -143,7 +143,7 @@ fn admitted(steps: &[Step]) -> Vec<i64> {
     times
 }
 
-/// The most that were admitted within any window.
+/// Returns the largest number of requests admitted within one window.
 fn most(times: &[i64]) -> usize {
     let within = |from: &i64| times.iter().filter(|time| (*from..from + WINDOW_MILLIS).contains(time)).count();
     times.iter().map(within).max().unwrap_or_default()
@@ -201,7 +201,7 @@ async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again()
             }
         }
     };
-    // Each notices at another moment, and goes on trying.
+    // Each instance notices the outage at a different time and keeps probing.
     for instance in 0..world.instances.len() {
         world.clock.advance_millis(270);
         world.ask(instance).await;
@@ -214,7 +214,7 @@ async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again()
     };
     assert_eq!(count_there(), 0);
     world.restart();
-    // The first to ask finds the connection broken that it had, and the second makes a new one.
+    // The first request finds the old connection broken; the second opens a new one.
     pass(2_000 / STEP_MILLIS).await;
     assert_eq!(count_there(), world.instances.len());
 }

@@ -1,4 +1,4 @@
-//! Reads what a file names, in a fixed number of reads, however many rows it has.
+//! Reads the rows that a file refers to, with a fixed number of queries for any number of rows.
 
 use std::collections::HashMap;
 
@@ -15,18 +15,18 @@ use tokio::task::yield_now;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// What is stored of what a file names, with versions.
+/// Stored rows that a file refers to, with their versions.
 pub(super) struct Loaded {
     pub(super) known: Known,
     pub(super) versions: HashMap<EmployeeId, Version>,
-    /// The version of the reporting tree.
+    /// Version of the reporting tree.
     pub(super) tree: Version,
-    /// The newest invitation of everybody who has not accepted one.
+    /// Newest invitation of each person with pending status.
     pub(super) invitations: HashMap<EmployeeId, Versioned<Invitation>>,
 }
 
-/// Reads it. People come before the lines between them: a line that changes in between makes the tree's version, or
-/// the person's, stale.
+/// Reads these rows. People are read before their reporting lines: a line that changes in between makes the
+/// version of the tree or person stale.
 pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Result<Loaded, Error> {
     let store = &services.store;
     let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
@@ -42,10 +42,10 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     let mut once = |versioned: Versioned<Employee>| {
         versions.insert(versioned.value.id, versioned.version).is_none().then_some(versioned.value)
     };
-    // Collected like this they stay where they are in memory.
+    // Filtering in place keeps the rows at their memory location.
     known.people = by_email.into_iter().filter_map(&mut once).collect();
     known.people.extend(by_external_id.into_iter().filter_map(&mut once));
-    // Each of these steps takes a millisecond or more for a large file, and other requests come between them.
+    // Each of these steps takes a millisecond or more for a large file; other requests run in between.
     yield_now().await;
     let ids: Vec<_> = known.people.iter().map(|person| person.id).collect();
     let pending = known.people.iter().filter(|person| person.status == Status::PendingInvite).map(|person| person.id);
@@ -74,7 +74,7 @@ fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invi
     newest
 }
 
-/// What the managers and departments that people have now are called; only a dry run wants to know.
+/// Returns the names of people's current managers and departments. Only a dry run needs them.
 pub(super) async fn names(services: &Services, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
     let managers: Vec<_> = known.people.iter().filter_map(|person| person.manager_id).collect();
     let departments: Vec<_> = known.people.iter().filter_map(|person| person.department_id).collect();

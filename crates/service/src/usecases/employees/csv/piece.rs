@@ -1,4 +1,4 @@
-//! A piece of a plan as one change set, with all its events and audit entries.
+//! Converts a piece of a plan to one change set, with all its events and audit entries.
 
 use std::collections::HashSet;
 use std::mem;
@@ -19,28 +19,28 @@ use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
 use crate::context::services::render;
 
-/// Makes change sets of a plan, piece after piece.
+/// Builds the change sets of a plan, piece by piece.
 pub(super) struct Pieces<'a> {
     upload: &'a Upload<'a>,
     loaded: &'a Loaded,
     plan: &'a Plan,
-    /// What is still to be done.
+    /// Steps that are not in a piece yet.
     rest: &'a [Step],
     at: Timestamp,
     created: HashSet<DepartmentId>,
-    /// The version of the reporting tree, which counts up with every piece that moves somebody.
+    /// Version of the reporting tree, which increases with each piece that changes reporting lines.
     tree: Version,
 }
 
 /// A piece of a plan.
 pub(super) struct Piece<'a> {
-    /// What it does.
+    /// Steps of this piece.
     pub(super) steps: &'a [Step],
-    /// All of that at once, if every piece before it was saved.
+    /// Change set of the steps. Valid only if all earlier pieces were saved.
     pub(super) change: ChangeSet,
-    /// Whether it moves somebody within the reporting tree.
+    /// `true` if the piece changes reporting lines of existing people.
     pub(super) moves: bool,
-    /// Whether none comes behind it.
+    /// `true` for the last piece of the plan.
     pub(super) is_last: bool,
 }
 
@@ -48,16 +48,16 @@ fn moves(change: &ChangeSet) -> bool {
     change.writes.iter().any(|write| matches!(write, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
 }
 
-/// What a change set is made of, before it is known to have an audit entry.
+/// Parts of a change set under construction. Its first audit entry creates it.
 struct Parts<'a> {
     change: Option<ChangeSet>,
     subscribers: &'a Subscribers,
-    /// How many deliveries the events so far make.
+    /// Number of deliveries that the events so far queue.
     deliveries: usize,
 }
 
 impl Parts<'_> {
-    /// Adds the events and the audit entry of a decision, and answers its state.
+    /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let rendered = render(&decision.state)?;
         let (mut one, state) = upload.services.change_set(upload.context, decision, &rendered, at);
@@ -84,7 +84,7 @@ impl<'a> Pieces<'a> {
         Self { upload, loaded, plan, rest, at, created: HashSet::new(), tree: loaded.tree }
     }
 
-    /// The piece that comes next. Who subscribes is looked up for each: subscriptions can be made meanwhile.
+    /// Builds the next piece. Reads the subscriptions each time, because new ones can be created meanwhile.
     pub(super) async fn next(&mut self) -> Result<Option<Piece<'a>>, Error> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -99,8 +99,8 @@ impl<'a> Pieces<'a> {
         Ok(Some(Piece { steps, change, moves, is_last: rest.is_empty() }))
     }
 
-    /// The change set of the next steps, and how many these are: as many as make it large enough. Departments come before
-    /// those who join them.
+    /// Builds the change set of the next steps, up to its maximum size, and returns it with their number. Writes
+    /// departments before the people who join them.
     fn change_set(&mut self, subscribers: &Subscribers) -> Result<(ChangeSet, usize), Error> {
         let upload = self.upload;
         let mut parts = Parts { change: None, subscribers, deliveries: 0 };

@@ -1,4 +1,4 @@
-//! What became of an upload is noted at the connector that it was for (decisions G).
+//! Records the result of an upload at its connector (decisions G).
 
 use candor_domain::access::AdminContext;
 use candor_domain::audit::AuditEntry;
@@ -17,10 +17,10 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// How often it is noted anew when another change came first.
+/// Maximum attempts if concurrent changes of the connector are committed first.
 const ATTEMPTS: usize = 8;
 
-/// What is saved of the connector with an upload.
+/// Changes of the connector that are saved with an upload.
 pub(super) struct Synced {
     connector: Connector,
     seen: Version,
@@ -29,7 +29,7 @@ pub(super) struct Synced {
 }
 
 impl Synced {
-    /// `None` if the connector is not there.
+    /// Creates the changes for the result `sync`. Returns `None` if the connector does not exist.
     async fn of(
         services: &Services,
         context: &RequestContext,
@@ -44,7 +44,7 @@ impl Synced {
         Ok(Some(Self { connector: decision.state, seen: stored.version, entry, notices }))
     }
 
-    /// Has it saved together with a change.
+    /// Adds these changes to a change set.
     pub(super) fn add_to(self, change: &mut ChangeSet) {
         change.more_audit.push(self.entry);
         change.writes.push(Write::put(&Row::seen(self.connector, self.seen)));
@@ -60,13 +60,13 @@ impl Synced {
 }
 
 impl Upload<'_> {
-    /// What the connector is told of a report; `None` without a connector.
+    /// Creates the connector's changes for a report. Returns `None` if the upload has no connector.
     pub(super) async fn synced(&self, report: &Report, at: Timestamp) -> Result<Option<Synced>, Error> {
         let Some(connector) = &self.asked.connector else { return Ok(None) };
         Synced::of(self.services, self.context, connector.id, report.sync(at), at).await
     }
 
-    /// Answers a file by which nobody changes; `None` if others came first.
+    /// Replies to a file that changes no person. Returns `None` if another change was committed first.
     pub(super) async fn changes_nothing(
         &self,
         report: &Report,
@@ -87,8 +87,8 @@ impl Upload<'_> {
     }
 }
 
-/// Notes that a file for a connector could not be read. The request fails all the same, so what goes wrong here is
-/// only logged.
+/// Records at the connector that a file could not be read. Only logs its own errors, because the request fails
+/// anyway.
 pub(super) async fn refused(
     services: &Services,
     context: &RequestContext,
