@@ -27,8 +27,7 @@ struct Pieces {
     pause: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Without the pause, a client that reads as fast as this writes would occupy the thread. Waking the task does
-/// not help: the runtime polls for I/O only after 61 ready tasks.
+/// Creates the body of an answer, which keeps the permit for its memory.
 pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody {
     if bytes.len() <= PIECE_BYTES {
         BoxBody::new(bytes)
@@ -48,8 +47,8 @@ impl MessageBody for Pieces {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
-        // A client that reads as fast as this is written would keep the thread until its end. Waking the task here would
-        // not do: the runtime looks for new requests only after 61 tasks that are ready.
+        // Without the pause, a client that reads as fast as this writes would occupy the thread. Waking the task
+        // does not help: the runtime polls for I/O only after 61 ready tasks.
         if let Some(pause) = &mut self.pause {
             ready!(pause.as_mut().poll(context));
         }

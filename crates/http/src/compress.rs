@@ -9,10 +9,10 @@ use flate2::write::GzEncoder;
 
 /// Minimum body size for compression. Below it, compression costs more than it saves.
 const WORTH_BYTES: usize = 1024;
-/// Compression level for bodies that are sent once: faster than gzip, at the same size.
+/// Zstd level for bodies that are sent once: faster than gzip, at the same size.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Compression level for static files, which are compressed only once.
+/// Zstd level for static files, which are compressed only once.
 const ZSTD_LEVEL_ONCE: i32 = 12;
 
 /// Content encoding of a body.

@@ -36,7 +36,7 @@ use crate::{docs, etag, framing, invitation_page, openapi, router};
 /// Pattern label of requests without a route.
 const UNKNOWN: &str = "unknown";
 
-/// Answers one request.
+/// Entry point of every request: runs the checks and the handler, then records the answer.
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let mut payload = Some(payload);
     let _answering = request.conn_data::<ReadGate>().map(ReadGate::answering);
@@ -330,7 +330,7 @@ impl Api {
         Ok(AnonymousRequest { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }
 
-    /// Reads the body that the route expects. If the route takes none, an empty object counts as no body.
+    /// Reads and parses the JSON body. Returns `None` for an empty body, which is an error if the route requires one.
     async fn body(
         &self,
         request: &HttpRequest,

@@ -50,7 +50,7 @@ pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
     }
 }
 
-/// Answers a page.
+/// Answers a request for a page, with 405 for methods other than `GET`, `HEAD` and `OPTIONS`.
 pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Answer, ErrorResponse> {
     let method = exchange.request.method();
     if *method == Method::OPTIONS {

@@ -98,7 +98,7 @@ impl Readiness {
     }
 }
 
-/// Creates the answer of a healthy process.
+/// Creates the answer of a healthy process, with `word` as its status.
 pub(crate) fn status(word: &str) -> Answer {
     Answer::with_body(JSON, Bytes::from(format!(r#"{{"status":"{word}"}}"#)))
 }

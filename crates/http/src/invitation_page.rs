@@ -22,7 +22,7 @@ pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 /// Name of the form's only field.
 const TOKEN: &str = "token";
-/// Headers that protect the token in the address: no referrer, no caching, no external resources and no scripts.
+/// Headers that protect the token in the address: no referrer, framing, indexing, external resources or scripts.
 const HEADERS: [(HeaderName, &str); 4] = [
     (
         CONTENT_SECURITY_POLICY,

@@ -23,7 +23,7 @@ type Named = (&'static str, &'static str, &'static str);
 
 /// Differences between the two kinds of objectives.
 trait Resource {
-    /// Discriminates the kind in the domain.
+    /// The kind of objectives, as the domain names it.
     const FAMILY: Family;
     /// Schema of a creation; each kind takes its own scopes.
     const CREATE: &'static Schema;

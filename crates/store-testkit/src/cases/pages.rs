@@ -172,7 +172,7 @@ async fn insert_attribute(world: &World) {
     world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
-/// Deletes or changes the last entry of a page before the next page is read.
+/// Continues a list behind a position without a row, as left when the last entry of a page is changed or deleted.
 async fn a_position_need_not_exist_any_more(world: World) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });

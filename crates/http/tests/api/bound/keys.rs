@@ -36,7 +36,7 @@ async fn each_admin_route_opens_by_its_own_context() {
             let answered = resources.filled(request, route).send().await;
             let what = format!("{} {level:?} {opens}", route.operation);
             if opens {
-                // An unbound key is also refused with 403, but without details.
+                // If the access level suffices, a 403 has another cause and therefore no details.
                 let is_refused = answered.status == 403;
                 let has_details = is_refused && answered.json()["error"].get("details").is_some();
                 assert!(!has_details, "{what}: {}", answered.text());
