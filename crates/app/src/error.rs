@@ -264,7 +264,7 @@ pub(crate) enum Error {
         /// The expected form of the value.
         wanted: String,
     },
-    /// Something failed that only a defect of the program can explain.
+    /// A failure that only a defect of the program can explain.
     #[error("cannot {what}: {reason}; this is a defect, please report it")]
     Defect {
         /// The operation, as a verb and its object.

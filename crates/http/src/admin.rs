@@ -29,7 +29,7 @@ pub struct Watched {
     pub services: Arc<Services>,
     /// Readiness of the process.
     pub readiness: Readiness,
-    /// Renders the metrics.
+    /// Renders the metrics as text for a scraper.
     pub metrics: MetricsText,
 }
 

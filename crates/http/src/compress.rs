@@ -18,9 +18,9 @@ const ZSTD_LEVEL_ONCE: i32 = 12;
 /// Content encoding of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// RFC 8878
+    /// Zstandard (RFC 8878); preferred on ties.
     Zstd,
-    /// RFC 1952
+    /// Gzip (RFC 1952), for clients without zstd.
     Gzip,
 }
 

@@ -23,7 +23,7 @@ enum Phase {
     Receiving(Option<usize>),
 }
 
-/// Permission to read.
+/// Limit on the next read of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowance {
     /// No reads: a request is being answered.

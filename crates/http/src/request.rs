@@ -50,7 +50,7 @@ pub(crate) struct AuthenticatedRequest<'a> {
     pub(crate) context: RequestContext,
     /// Identifiers in the path.
     pub(crate) captures: Captures<'a>,
-    /// Decoded query.
+    /// Query parameters after percent-decoding.
     pub(crate) params: Params,
     /// Members of the JSON body.
     pub(crate) body: Object,
@@ -73,7 +73,7 @@ impl AuthenticatedRequest<'_> {
 
 /// A request without an API key.
 pub(crate) struct AnonymousRequest {
-    /// Request id.
+    /// Id of the request, as in `X-Request-Id`.
     pub(crate) request: RequestId,
     /// Client's address and user agent.
     pub(crate) origin: Origin,

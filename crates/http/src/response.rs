@@ -79,7 +79,7 @@ impl Answer {
         let work = move || compress::quickly(encoding, &body);
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         self.is_encoded = true;
-        // If compression fails or does not shrink it, the body goes out uncompressed.
+        // If compression fails or saves nothing, the body goes out uncompressed.
         if let Ok(Some(smaller)) = api.services.large_work.run(caller.tenant, work).await {
             self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
             self.body = smaller;

@@ -7,7 +7,7 @@ use crate::schema::shapes::Member;
 /// Routes of one resource, declared in [`crate::routes`].
 #[derive(Clone, Copy)]
 pub(crate) struct RouteGroup {
-    /// The routes.
+    /// Routes in the order of the document.
     pub(crate) routes: &'static [Route],
     /// Tag in the OpenAPI document.
     pub(crate) tag: &'static str,

@@ -65,7 +65,7 @@ async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_s
         let mut stream = it.connect().await;
         let asked = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(AHEAD);
         idle.push(tokio::spawn(async move {
-            // The client keeps sending, so it notices the closed connection.
+            // Sends until an error: only a write reveals that the server has closed the connection.
             while stream.write_all(asked.as_bytes()).await.is_ok() {}
         }));
     }

@@ -1,4 +1,4 @@
-//! The delivery log: recorded attempts are found page by page, and old ones are removed.
+//! The delivery log: pages contain all recorded attempts, and old attempts are removed.
 
 use candor_domain::event::EventType;
 use candor_domain::id::EventId;

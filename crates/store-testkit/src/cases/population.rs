@@ -136,7 +136,7 @@ fn person(world: &World, number: usize, departments: &[Department]) -> Employee 
 fn observation(world: &World, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
     let World { random, make, .. } = world;
     let mut attribute_ids: Vec<AttributeId> = Vec::new();
-    // The first tag is frequent, the last ones are rare.
+    // Tags have decreasing frequency, so that filters match many rows, few rows or none.
     for (number, tag) in tags.iter().take(10).enumerate() {
         if random.chance([80, 30, 10, 5, 2, 1, 1, 1, 1, 1][number]) {
             attribute_ids.insert(0, *tag);

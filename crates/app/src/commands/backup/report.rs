@@ -116,7 +116,7 @@ impl Report<'_> {
         table(&std::iter::once(heading).chain(lines).collect::<Vec<_>>())
     }
 
-    /// Returns ids and fingerprints of the keys that sealed something in the copy.
+    /// Returns ids and fingerprints of the keys that sealed secrets in the copy.
     fn sealed_by(&self) -> String {
         let name = |key: &candor_port_storage::upkeep::MasterKey| {
             KeyName { id: key.key_id.clone(), fingerprint: key.fingerprint.clone() }.to_string()

@@ -13,7 +13,7 @@ use super::tally::{Sent, Tally};
 use crate::error::Error;
 use crate::output::{Output, printable};
 
-/// Time without an answer after which the operator is told.
+/// Time without an answer after which the operator sees a notice.
 const SILENCE: Duration = Duration::from_millis(2_500);
 /// Interval of the bar's animation.
 const TICK: Duration = Duration::from_millis(120);

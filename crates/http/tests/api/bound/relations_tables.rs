@@ -137,12 +137,12 @@ const fn on(
     Write { operation, target: Some(target), before, open_to, body }
 }
 
-/// Relations that may write to observations and summaries: author and org admins.
+/// Relations that may change observations: author and org admins.
 const WRITERS: &[Relation] = &[Author, Admin, Organization];
 /// Relations that may act on objectives: owner, managers above and org admins.
 const OWNERS: &[Relation] = &[Subject, Above, Admin, Organization];
 const ADMINS: &[Relation] = &[Admin, Organization];
-/// Relations that may archive: author, managers above and org admins.
+/// Relations that may change summaries: author, managers above and org admins.
 const KEEPERS: &[Relation] = &[Author, Above, Admin, Organization];
 const TALKERS: &[Relation] = &[Author, Subject, Admin, Organization];
 

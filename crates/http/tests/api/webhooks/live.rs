@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{path, subscribed, text};
 use crate::support::World;
 
-/// Page size limit of 8,000,000 bytes, plus 1,000 bytes for the envelope.
+/// Performs every action that fires an event, and returns the types of the fired events.
 async fn everything_happens(world: &World) -> BTreeSet<String> {
     let done = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);
