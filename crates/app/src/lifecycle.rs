@@ -29,7 +29,7 @@ use crate::{store, telemetry, tenant_metrics, traces, wiring};
 
 /// Time limit for requests in flight after the stop signal.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
-/// Time limit for deliveries and mails in flight, from the same moment.
+/// Time limit for deliveries and mails in flight after the stop signal.
 const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
 /// Additional time limit for recording their results.
 const RECORDS_GRACE: Duration = Duration::from_secs(2);

@@ -58,7 +58,7 @@ impl Place {
         Some(place)
     }
 
-    /// Creates a place with a distributed database, cloned from a template because distributing takes long.
+    /// Creates a place with a distributed database, cloned from a template because distributing tables takes long.
     fn on_a_cluster() -> Option<Self> {
         let distribute = |url: &str| {
             candor(&Self::at(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();

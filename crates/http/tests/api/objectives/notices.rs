@@ -36,7 +36,7 @@ async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_o
         notice(&owner, "objective.approved", "Good."),
     ];
     assert_eq!(told(&world).await, wanted);
-    // Refused actions and all other actions send no notification.
+    // Refused actions send no notification, and neither do the remaining actions.
     for trigger in ["approve", "reject", "submit", "miss"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
     }
