@@ -1,4 +1,4 @@
-//! Reads query parameters: bracket filters, sort, cursor, expand; every problem is collected (§1, A10).
+//! Reads query parameters: bracket filters, sort, cursor and expand. Collects every problem (§1, A10).
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -17,9 +17,10 @@ use crate::page::{DEFAULT_LIMIT, ListDigest, Listed, MAX_LIMIT, PageRequest, Sor
 use crate::problem::{Code, Flaw, Problems};
 use crate::time::Timestamp;
 
-/// The longest value of a filter that can match anything; longer ones are refused before they reach a store.
+/// Maximum length of a filter value, in characters. Longer values can match nothing and are refused before they
+/// reach a store.
 pub const MAX_VALUE_CHARS: usize = 4096;
-/// How often a repeatable filter may be repeated.
+/// Maximum number of repetitions of a repeatable filter.
 pub const MAX_REPEATS: usize = 100;
 
 /// The decoded parameters of a query, and the problems found so far.
@@ -31,12 +32,12 @@ pub struct Params {
     described: Option<Vec<Parameter>>,
 }
 
-/// Inclusive bounds.
+/// Inclusive bounds of a range; `None` is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds<T> {
-    /// Not before this.
+    /// Lower bound.
     pub gte: Option<T>,
-    /// Not after this.
+    /// Upper bound.
     pub lte: Option<T>,
 }
 
@@ -46,33 +47,33 @@ impl<T> Default for Bounds<T> {
     }
 }
 
-/// A page of a list as a request asked for it.
+/// A page of a list, as requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRequest<F, E> {
-    /// Which entries.
+    /// Conditions of the list.
     pub filter: F,
-    /// In which order.
+    /// Order of the list.
     pub sort: Sort,
-    /// Which page of them.
+    /// Size and start of the page.
     pub page: PageRequest,
-    /// What is inlined.
+    /// Paths to inline.
     pub expand: Vec<E>,
-    /// Binds the next cursor to this very list.
+    /// Digest that binds the next cursor to this list.
     pub digest: ListDigest,
 }
 
-/// Which entries of something archivable (§4.1).
+/// Filter by archive status (§4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Archived {
-    /// Those that are not archived.
+    /// Only entries in use.
     #[default]
     #[strum(to_string = "false")]
     No,
-    /// Those that are.
+    /// Only archived entries.
     #[strum(to_string = "true")]
     Yes,
-    /// Both.
+    /// Entries in use and archived ones.
     All,
 }
 
@@ -81,7 +82,7 @@ impl Word for Archived {
 }
 
 impl Params {
-    /// Starts reading.
+    /// Creates a reader of these decoded name and value pairs.
     #[must_use]
     pub const fn new(pairs: Vec<(String, String)>) -> Self {
         Self { pairs, known: Vec::new(), problems: Problems::none(), described: None }
@@ -92,7 +93,7 @@ impl Params {
         self.pairs.iter().filter(|(pair, _)| pair == name).map(|(_, value)| value.clone()).collect()
     }
 
-    /// What a reader of parameters reads: it is given one that says nothing, and answers are not looked at.
+    /// Returns the parameters that `read` declares. Runs `read` on an empty query and drops its result.
     #[must_use]
     pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
         let mut params = Self { described: Some(Vec::new()), ..Self::new(Vec::new()) };
@@ -106,17 +107,17 @@ impl Params {
         }
     }
 
-    /// Whether a parameter was given that somebody else reads.
+    /// Returns `true` if the query has a parameter that another function reads.
     pub(crate) fn has(&mut self, name: &str) -> bool {
         !self.repeated(name, |text| Ok(text.to_owned())).is_empty()
     }
 
-    /// A parameter that may be given once.
+    /// Reads a parameter that may be given once.
     pub fn one<T>(&mut self, param: &Param<T>) -> Option<T> {
         self.one_and(param, Ok)
     }
 
-    /// A parameter that must be given, once.
+    /// Reads a parameter that must be given exactly once.
     pub fn required<T>(&mut self, param: &Param<T>) -> Option<T> {
         self.note(|| param.described_as_required());
         if self.values_of(param.name).next().is_none() {
@@ -125,12 +126,13 @@ impl Params {
         self.single(param.name, param.parse)
     }
 
-    /// What was given for a parameter.
+    /// Iterates over the raw values of a parameter.
     pub(crate) fn values_of(&self, name: &'static str) -> impl Iterator<Item = &str> {
         self.pairs.iter().filter(move |(pair, _)| pair == name).map(|(_, value)| &**value)
     }
 
-    /// A parameter that may be given once, with one more condition, which depends on more than its value.
+    /// Reads a parameter that may be given once, with an additional condition that depends on more than its
+    /// value.
     pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, Flaw>) -> Option<T> {
         self.note(|| param.described(false));
         self.single(param.name, |text| (param.parse)(text).and_then(then))
@@ -146,14 +148,14 @@ impl Params {
         self.problems.take(name, result)
     }
 
-    /// A parameter that may be repeated; an entry matches any of the values.
+    /// Reads a parameter that may be repeated; an entry matches any of the values.
     pub fn many<T>(&mut self, param: &Param<T>) -> Vec<T> {
         self.note(|| param.described(true));
         self.repeated(param.name, param.parse)
     }
 
-    /// Reads `filter[status]`, which may be repeated: each status that it names once, in the order of the documents.
-    /// None without the filter; every status where `all` is among the values.
+    /// Reads `filter[status]`, which may be repeated. Returns each named status once, in the order of the
+    /// OpenAPI document. Returns none without the filter, and every status if `all` is among the values.
     pub fn statuses<T: StatusWord>(&mut self, about: &'static str) -> Vec<T> {
         let named = self.many(&status(about));
         let is_wanted = |status: &T| named.contains(&None) || named.contains(&Some(*status));
@@ -170,7 +172,7 @@ impl Params {
         self.problems.take(name, results).unwrap_or_default()
     }
 
-    /// The filters named `filter[<prefix>.<key>]`, with their keys, which `is_key` accepts or not.
+    /// Reads the filters named `filter[<prefix>.<key>]`. Returns keys and values; `is_key` checks the keys.
     pub fn keyed(
         &mut self,
         prefix: &'static str,
@@ -195,7 +197,7 @@ impl Params {
         keyed
     }
 
-    /// A pair of inclusive bounds, `name[gte]` and `name[lte]`.
+    /// Reads a pair of inclusive bounds, `name[gte]` and `name[lte]`.
     pub fn bounds<T: Ord>(&mut self, param: &Param<T>) -> Bounds<T> {
         let Param { name, about, takes, .. } = *param;
         self.note(|| Parameter::Bounds { name, about, takes });
@@ -209,7 +211,8 @@ impl Params {
         Bounds { gte, lte }
     }
 
-    /// The paths to inline: comma-separated, repeated, or both, as clients made from the document send them; each once.
+    /// Reads the paths to inline, each once. Clients generated from the OpenAPI document send them
+    /// comma-separated, repeated, or both.
     pub fn expand<E: Word>(&mut self) -> Vec<E> {
         self.note(|| Parameter::Expand(E::NAME));
         let mut paths = Vec::new();
@@ -222,7 +225,7 @@ impl Params {
         paths
     }
 
-    /// Reads the parameters of a list that only the time of the last change narrows (decision D10).
+    /// Reads the parameters of a list whose only filter is the time of the last change (decision D10).
     pub fn changed<T: Listed>(&mut self, list: &str) -> ListRequest<Bounds<Timestamp>, ()> {
         let bounds = self.bounds(&UPDATED_AT);
         self.list::<T, _, _>(list, bounds, Vec::new())
@@ -234,7 +237,7 @@ impl Params {
         self.sorted(name, T::DEFAULT, T::sorts(), filter, expand)
     }
 
-    /// Reads sort, limit and cursor of a list in one of these orders.
+    /// Reads sort, limit and cursor of a list with these orders.
     pub(crate) fn sorted<F, E>(
         &mut self,
         name: &str,
@@ -251,7 +254,7 @@ impl Params {
         self.paged(name, sort.unwrap_or(default), filter, expand)
     }
 
-    /// Reads limit and cursor of a list that has one order.
+    /// Reads limit and cursor of a list with a fixed order.
     pub(crate) fn paged<F, E>(&mut self, name: &str, sort: Sort, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
         self.note(|| Parameter::Page);
         let limit = self.single("limit", limit).unwrap_or(DEFAULT_LIMIT);
@@ -273,7 +276,7 @@ impl Params {
         ListDigest::of(&format!("{name}\n{sort:?}\n{filters:?}"))
     }
 
-    /// Ends the reading: an unknown filter is a problem, other unknown parameters are ignored.
+    /// Ends the reading. An unknown filter is a problem; other unknown parameters are ignored.
     ///
     /// # Errors
     /// Every problem found.

@@ -1,5 +1,5 @@
-//! Rules: each reads one value of a body and says what it takes, so that what is documented is what is enforced
-//! (§7, §8, decision A3).
+//! Rules: each parses one value of a body and describes the accepted values. So the documented limits are the
+//! enforced ones (§7, §8, decision A3).
 
 mod kinds;
 mod nested;
@@ -17,106 +17,106 @@ use crate::fields::Word;
 use crate::json::Value;
 use crate::problem::Flaw;
 
-/// Reads one value of a body.
+/// Parser of one value of a body, with a description of the accepted values.
 pub trait Rule {
-    /// What it is read as.
+    /// Type of the parsed value.
     type Value;
 
-    /// Reads the value.
+    /// Parses the value.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The flaw of an invalid value, without its field.
     fn parse(&self, value: &Value) -> Result<Self::Value, Flaw>;
 
-    /// What it takes.
+    /// Returns the description of the accepted values.
     fn shape(&self) -> Shape;
 }
 
-/// What a rule takes, as documents show it.
+/// Description of the values that a rule accepts, for the OpenAPI document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// A text of so many characters; one that must have a character must have one that is not blank.
+    /// Text with a limited number of characters. If `min` is at least 1, one character must not be blank.
     Text {
-        /// At least so many.
+        /// Minimum number of characters.
         min: usize,
-        /// At most so many.
+        /// Maximum number of characters.
         max: usize,
     },
-    /// A text of so many characters without line ends; it must have one that is not blank.
+    /// Text without line ends and with a limited number of characters, one of which must not be blank.
     Line {
-        /// The least number of characters.
+        /// Minimum number of characters.
         min: usize,
-        /// The greatest number of characters.
+        /// Maximum number of characters.
         max: usize,
     },
-    /// An e-mail address of at most so many characters.
+    /// Email address with this maximum number of characters.
     Email(usize),
-    /// A URL of at most so many characters.
+    /// URL with this maximum number of characters.
     Url(usize),
     /// Lower-case letters and digits, with `-` and `_` between them.
     Slug {
-        /// At most so many characters.
+        /// Maximum number of characters.
         max: usize,
-        /// The one that is not taken.
+        /// Reserved word that is refused.
         except: &'static str,
     },
-    /// One of the words of the set that documents call this.
+    /// Word of the enumeration with this name in the OpenAPI document.
     Word(&'static str),
-    /// A boolean.
+    /// Boolean.
     Flag,
-    /// A whole number.
+    /// Whole number.
     Whole {
-        /// Not less.
+        /// Lower bound, inclusive.
         min: i64,
-        /// Not more.
+        /// Upper bound, inclusive.
         max: i64,
     },
-    /// A day.
+    /// Calendar date.
     Date,
-    /// An instant.
+    /// Datetime with an offset.
     Datetime,
-    /// An instant of the last so many days.
+    /// Datetime within this number of past days.
     Recent(i64),
-    /// The id of another resource.
+    /// Id of another resource.
     Reference {
-        /// The prefix of its ids.
+        /// Prefix of the resource's ids.
         prefix: &'static str,
-        /// What it is, as documents say it: "the manager".
+        /// Noun for the resource in the OpenAPI document, such as "the manager".
         what: &'static str,
     },
-    /// An array.
+    /// Array.
     List {
-        /// What its entries are.
+        /// Description of each entry.
         of: Box<Shape>,
-        /// At least so many.
+        /// Minimum number of entries.
         min: usize,
-        /// At most so many.
+        /// Maximum number of entries.
         max: usize,
-        /// Whether none may be there twice.
+        /// `true` if the entries must be distinct.
         is_set: bool,
     },
-    /// An object with these members.
+    /// Object with these members.
     Object(Vec<Described>),
-    /// A flat map of texts, numbers and booleans.
+    /// Flat map of texts, numbers and booleans.
     Map {
-        /// At most so many keys.
+        /// Maximum number of keys.
         max: usize,
-        /// The longest key, in characters.
+        /// Maximum length of a key, in characters.
         key_chars: usize,
-        /// The longest text, in characters.
+        /// Maximum length of a text, in characters.
         value_chars: usize,
     },
 }
 
-/// A field of a body, declared once for every body that has it.
+/// A field of request bodies, declared once for all bodies that have it.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<R> {
-    /// Its name.
+    /// Member name in the body.
     pub name: &'static str,
-    /// What it takes.
+    /// Parser of the value.
     pub rule: R,
-    /// What it means, as a sentence of a document. `{max}` stands for the upper bound of its rule; where it is missing,
-    /// the bounds of a text are said behind the sentence. Empty where the rule says enough.
+    /// Sentence for the OpenAPI document; empty if the shape says enough. `{max}` is replaced by the upper bound
+    /// of the rule. Without it, the length limits of a text are appended.
     pub about: &'static str,
 }
 
@@ -126,13 +126,13 @@ impl<R: Rule> Field<R> {
         Self { name, rule, about }
     }
 
-    /// The same field, with one more condition, which depends on more than the value.
+    /// Returns the field with an additional condition that depends on more than the value.
     pub fn and<T, F: Fn(R::Value) -> Result<T, Flaw>>(self, then: F) -> Field<And<R, F>> {
         Field { name: self.name, rule: And(self.rule, then), about: self.about }
     }
 }
 
-/// A rule with a condition behind it.
+/// A rule with an additional condition on its parsed value.
 pub struct And<R, F>(R, F);
 
 impl<R: Rule, T, F: Fn(R::Value) -> Result<T, Flaw>> Rule for And<R, F> {
@@ -147,26 +147,26 @@ impl<R: Rule, T, F: Fn(R::Value) -> Result<T, Flaw>> Rule for And<R, F> {
     }
 }
 
-/// A field as documents show it.
+/// Description of a field for the OpenAPI document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
-    /// Its name.
+    /// Member name in the body.
     pub name: &'static str,
-    /// What it means; see [`Field::about`].
+    /// Sentence for the OpenAPI document; see [`Field::about`].
     pub about: &'static str,
-    /// What it takes.
+    /// Description of the accepted values.
     pub shape: Shape,
-    /// Whether it must be given.
+    /// `true` if a body must have the field.
     pub is_required: bool,
-    /// Whether it may be null.
+    /// `true` if null is accepted.
     pub is_nullable: bool,
-    /// What is meant when it is left out.
+    /// Value that applies if the field is absent, as the OpenAPI document shows it.
     pub default: Option<String>,
 }
 
-/// A value that is meant when a field is left out.
+/// A value that can be the default of an absent field.
 pub trait Implied {
-    /// As a document writes it.
+    /// Returns the value as the OpenAPI document shows it.
     fn written(&self) -> String;
 }
 

@@ -76,8 +76,9 @@ impl Readers {
         Self { is_public: false, people, managers_of: Some(managers_of) }
     }
 
-    /// Returns the readers of an observation: its author, the requester of the assignment that it was submitted to, the
-    /// managers of the person it is about, and that person unless its visibility is `managers`.
+    /// Returns the readers of an observation: its author, the requester of the assignment that it was submitted
+    /// to, and the managers of the person it is about. That person reads it too, unless its visibility is
+    /// `managers`.
     #[must_use]
     pub fn for_observation(
         employee: EmployeeId,
@@ -143,7 +144,7 @@ pub trait Restricted {
     /// Returns the people who see it.
     fn readers(&self) -> Readers;
 
-    /// Returns `true` if the viewer sees it; `is_below` is that of [`Readers::include`].
+    /// Returns `true` if the viewer sees the resource; for `is_below` see [`Readers::include`].
     fn is_visible_to(&self, viewer: Viewer, is_below: bool) -> bool {
         viewer == Viewer::Everything || self.readers().include(viewer, is_below)
     }

@@ -194,9 +194,10 @@ impl ApiKey {
     /// Changes the name, the scopes or the end. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, for an end after the caller's
-    /// own, and for a later end of a key that may do more than the caller. The same error for any change of another
-    /// person's key by a bound key. [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, and for an end after the
+    /// caller's own. [`CannotGrant`](super::Denied::CannotGrant) also for a later end of a key that may do more
+    /// than the caller, and for any change of another person's key by a bound key. [`Refusal::Conflict`] for a
+    /// revoked key.
     pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);

@@ -94,7 +94,7 @@ impl FromStr for Authority {
     }
 }
 
-/// Returns `true` if a key that ends at `end` outlasts one that ends at `other`. `None` is no end.
+/// Returns `true` if a key that ends at `end` outlasts one that ends at `other`. `None` means no end.
 pub(super) fn outlasts(end: Option<Timestamp>, other: Option<Timestamp>) -> bool {
     match (end, other) {
         (_, None) => false,

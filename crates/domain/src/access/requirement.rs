@@ -5,7 +5,7 @@ use super::{AdminContext, Caller, Denied, Environment, Permission};
 /// The key that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
-    /// None: the operation is public.
+    /// No key: the operation is public.
     None,
     /// Any valid key.
     Any,
@@ -81,8 +81,8 @@ impl Access {
         Self { environment: Some(Environment::Test), ..self }
     }
 
-    /// Refuses keys that act for a person who is no org admin, because the operation shows or sends what such a key
-    /// must not see (decision B5).
+    /// Refuses keys that act for a person who is not an org admin. The operation shows or sends data that such a
+    /// key must not see (decision B5).
     #[must_use]
     pub const fn full_sight(self) -> Self {
         Self { needs_full_sight: true, ..self }
@@ -109,7 +109,8 @@ impl Access {
         }
     }
 
-    /// The admin context beside the scope. It is required after the fields of a request are checked (decision A13).
+    /// Returns the admin context beside the scope. It is required after the fields of a request are checked
+    /// (decision A13).
     #[must_use]
     pub const fn admin_context(&self) -> Option<AdminContext> {
         self.admin_context

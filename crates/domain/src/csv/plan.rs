@@ -107,11 +107,11 @@ struct Planner<'a> {
     decided: Vec<Option<Decided>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
     departments_by_name: HashMap<String, &'a Department>,
-    /// For each address that the file assigns, the row that assigns it.
+    /// Row that assigns each address, by address.
     providers: HashMap<String, usize>,
     /// The addresses of stored people that the file renames.
     given_up: HashSet<String>,
-    /// The rows that name each address as that of a manager.
+    /// Rows that name each address as that of a manager, by address.
     dependents: HashMap<String, Vec<usize>>,
 }
 

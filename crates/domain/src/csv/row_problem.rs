@@ -122,7 +122,7 @@ impl Rejection {
         self.message_up_to(self.problems.len())
     }
 
-    /// Returns at most `most` problems as sentences for people, and the number of the others.
+    /// Returns at most `most` problems as sentences for people, and the number of omitted problems.
     pub(super) fn message_up_to(&self, most: usize) -> String {
         let shown = self.shown(most);
         let sentences = shown.iter().map(RowProblem::sentence).collect::<Vec<_>>().join("; ");

@@ -269,7 +269,7 @@ impl Employee {
     ///
     /// # Errors
     /// Returns [`Refusal::Unprocessable`] for invalid references, a reporting cycle or fields that an HR system
-    /// manages, [`Refusal::Conflict`] for an e-mail address or external id that another person has.
+    /// manages. Returns [`Refusal::Conflict`] for an e-mail address or external id that another person has.
     pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
         let mut state = self.merged(patch, found)?;
         must_be_free(&state.email, state.external_id.as_deref(), found, Some(self.id))?;

@@ -130,8 +130,8 @@ impl Subscription {
 }
 
 impl Delivery {
-    /// Checks that the event can be delivered again. Returns the queued delivery to bring forward, or `None` to
-    /// queue the event anew.
+    /// Checks that the event can be delivered again. Returns the queued delivery to bring forward, or `None` if
+    /// the event must be queued again.
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] for a test, which has no stored event, and for an event that was removed.

@@ -108,7 +108,7 @@ fn draft_field_at_its_limit_is_accepted() {
     for (field, value) in [("send_invite", "true"), ("send_invite", "false"), ("custom_fields", "{}")] {
         assert!(parse_draft(field, value).is_ok(), "{field}: {value}");
     }
-    // For these fields null means the default.
+    // Null means the default in these fields.
     for field in ["external_id", "job_title", "manager_id", "department_id"] {
         assert_eq!(parse_draft(field, "null"), parse_draft("role", r#""employee""#), "{field}");
     }
