@@ -70,7 +70,8 @@ pub(crate) fn is_trusted(peer: IpAddr, trusted: &[Network]) -> bool {
     trusted.iter().any(|network| network.contains(peer))
 }
 
-/// Resolves the client behind trusted proxies. Each entry of `X-Forwarded-For` counts only if a trusted proxy wrote it.
+/// Resolves the client behind trusted proxies. Each entry of `X-Forwarded-For` counts only if a trusted proxy
+/// wrote it.
 pub(crate) fn client(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[Network]) -> Client {
     let mut address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
     let lines: Vec<_> = headers.get_all(FORWARDED_FOR).collect();

@@ -45,7 +45,8 @@ impl Api {
         Self { services, settings, readiness, router, cors, answers, read_turns, base_url, warned_of_forwarded_header }
     }
 
-    /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. The first one is logged.
+    /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. The first one is
+    /// logged.
     pub(crate) fn report_unreadable_forwarded_header(&self, proxy: IpAddr) {
         record::forwarded_header_unreadable();
         if !self.warned_of_forwarded_header.swap(true, Ordering::Relaxed) {

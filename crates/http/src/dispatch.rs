@@ -330,7 +330,8 @@ impl Api {
         Ok(AnonymousRequest { request: exchange.id, origin: exchange.origin(), body: members(body)? })
     }
 
-    /// Reads and parses the JSON body. Returns `None` for an empty body, which is an error if the route requires one.
+    /// Reads and parses the JSON body. Returns `None` for an empty body, which is an error if the route requires
+    /// one.
     async fn body(
         &self,
         request: &HttpRequest,

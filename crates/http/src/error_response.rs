@@ -75,7 +75,8 @@ const UNREAD_SECONDS: i64 = 2;
 /// `Retry-After` while the search index is built. Indexing a large tenant takes minutes.
 const INDEXING_SECONDS: i64 = 30;
 
-/// Maximum number of listed problems. A request of 256 KiB can have 100,000, and their list has twelve times its size.
+/// Maximum number of listed problems. A request of 256 KiB can have 100,000, and their list has twelve times its
+/// size.
 const MAX_PROBLEMS: usize = 100;
 /// Field of the last entry, which counts the omitted problems. No request has a field of this name.
 const UNLISTED: &str = "details";
