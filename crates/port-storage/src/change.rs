@@ -170,8 +170,9 @@ pub struct Sooner {
 /// lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
-    /// Version of the tenant's reporting tree that the cycle check of a move saw; `None` if none was needed.
-    /// All moves of one change set name the version from before it, and are written from the top down.
+    /// Version of the tenant's reporting tree that the cycle check of a move saw; `None` if no check was needed.
+    /// All moves of one change set carry the same version, from before the change set. They are written from the
+    /// top down.
     pub seen: Option<Version>,
 }
 

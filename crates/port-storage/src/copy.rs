@@ -73,7 +73,7 @@ impl RowSender {
     /// Sends the remaining rows or the error, from a blocking thread.
     pub fn end_blocking(mut self, ended: Read<()>) {
         let rest = std::mem::take(&mut self.rows);
-        // The receiver may be gone; then it needs no rest.
+        // If the receiver is gone, the remaining rows are discarded.
         let _ = match ended {
             Err(error) => self.sender.blocking_send(Err(error)),
             Ok(()) if rest.is_empty() => Ok(()),

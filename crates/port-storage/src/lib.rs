@@ -1,8 +1,8 @@
 //! The storage port: the operations that the service requires of a store.
 //!
-//! A store saves whole decisions ([`ChangeSet`]) and answers typed reads. It decides nothing: the domain has
-//! decided, and the conditions that a decision relied on travel with it as [`Require`]. `candor-tables`
-//! declares the mapping of resources to tables.
+//! A store saves whole decisions ([`ChangeSet`]) and answers typed reads. It makes no decisions: the domain does,
+//! and passes the conditions that a decision relied on as [`Require`]. `candor-tables` declares the mapping of
+//! resources to tables.
 
 pub mod change;
 pub mod copy;

@@ -1,12 +1,12 @@
-//! The index of words: which documents of a data set have which words.
+//! Full-text index: the documents of a data set by their words.
 //!
-//! Every write of what can be found names the row in a table of its own, in the same transaction. Workers read what is
-//! named there, put its words into a new segment of the index and take the names away; small segments are merged. So a
-//! search looks at the rows that are still named, one by one, and finds all others by the segments. Both stores keep
-//! segments as bytes and know nothing of them: what they are is here, once.
+//! Every write of a searchable row adds the row to a queue table, in the same transaction. Workers write the words
+//! of queued rows into a new segment and remove the queue entries; small segments are merged. A search checks the
+//! queued rows one by one, and finds all others through the segments. Stores keep segments as opaque bytes; this
+//! crate alone encodes and decodes them.
 //!
-//! What the index finds is read and looked at by the domain before anybody sees it. So a segment may still have a document
-//! whose text has changed, or that cannot be found any more.
+//! The service reads every hit and checks it in the domain before it reaches a client. So a segment may still
+//! contain a document whose text has changed, or that is no longer searchable.
 
 pub mod block;
 #[cfg(test)]

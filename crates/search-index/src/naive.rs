@@ -1,4 +1,4 @@
-//! Properties: what the index finds is what a naive scan of all documents finds.
+//! Property tests: a search of the index finds the documents that a naive scan of all documents finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::segment::{Document, DocumentKey, SegmentContents, keys};
 use crate::terms::{CHANGED, EVERY_READER, reader_term, subject_term};
 use crate::visible::VisibleTerms;
 
-/// Words of which several begin with another one.
+/// Words, several of which are prefixes of others.
 const WORDS: [&str; 12] = ["a", "ab", "abc", "abcd", "abcde", "abd", "b", "ba", "kept", "keep", "日本", "日本語"];
 const PEOPLE: u8 = 6;
 
@@ -61,7 +61,7 @@ fn texts() -> impl Strategy<Value = Vec<Text>> {
     vec(text, 1..300)
 }
 
-/// A query of some words, whose last one is to be a word itself or the beginning of another one.
+/// A query of some words. Its last word is either complete or a prefix.
 fn queries() -> impl Strategy<Value = WantedWords> {
     let words = btree_set(select(&WORDS[..]), 0..3).prop_map(|words| words.into_iter().collect::<Vec<_>>());
     (words, select(&WORDS[..]), any::<bool>()).prop_map(|(words, last, is_begun)| {
@@ -78,7 +78,7 @@ fn key(number: usize) -> DocumentKey {
     DocumentKey { created_at: Timestamp::from_millis(i64::from(number / 3)), id: [number; 16] }
 }
 
-/// Segments of the texts, of this many each; one merged segment of them where that is wanted.
+/// Builds segments of `size` texts each, merged into one if requested.
 fn segments(texts: &[Text], each: usize, is_merged: bool) -> Vec<SegmentContents> {
     let documents = texts.iter().enumerate().map(|(number, text)| {
         let id = [&u64::try_from(number).unwrap().to_be_bytes()[..], &[0; 8]].concat();
@@ -90,14 +90,14 @@ fn segments(texts: &[Text], each: usize, is_merged: bool) -> Vec<SegmentContents
     if is_merged { vec![SegmentContents::merged([255; 16], &parts).unwrap()] } else { parts }
 }
 
-/// The blocks that a store returns for a range: those that overlap it.
+/// Returns the blocks that a store returns for a range: those that overlap it.
 fn read<'b>(blocks: &'b [Block], range: &KeyRange) -> &'b [Block] {
     let from = blocks.partition_point(|block| block.first <= range.from).saturating_sub(1);
     let to = blocks.partition_point(|block| block.first <= range.to);
     &blocks[from..to.max(from)]
 }
 
-/// The numbers that a search finds in a segment, as the service asks for them.
+/// Runs a search on a segment as the service does, and returns the document numbers.
 fn search(segment: &SegmentContents, query: &IndexQuery, visible: Option<Vec<u32>>) -> Vec<u32> {
     let read_term = |term: &Term| read(&segment.blocks, &term.read);
     let all = query.steps().fold(visible, |among, step| {
@@ -109,7 +109,7 @@ fn search(segment: &SegmentContents, query: &IndexQuery, visible: Option<Vec<u32
     }
 }
 
-/// The numbers of the texts behind the documents of a segment.
+/// Returns the numbers of the texts for the documents of a segment.
 fn found(segment: &SegmentContents, numbers: &[u32]) -> Vec<usize> {
     let all: Vec<_> = segment.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
     let number = |at: &u32| {

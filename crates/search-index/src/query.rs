@@ -6,7 +6,7 @@ use candor_domain::search::{WantedWord, WantedWords};
 use crate::block::{Block, KeyRange, common_within, numbers_within};
 use crate::terms::{CHANGED, subject_term};
 
-/// Length from which a prefix matches few words, so that those are read together with the word itself.
+/// Length from which a prefix matches few words. Those are then read together with the word itself.
 const LONG: usize = 4;
 
 /// A term to look up, or all terms with a prefix.

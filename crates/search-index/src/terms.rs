@@ -8,35 +8,36 @@ use candor_domain::visibility::Readers;
 
 use crate::segment::{Document, DocumentKey};
 
-/// What stands in no word, so that no text passes for the term of a person.
+/// Prefix of the terms that are no words. No word contains it, so no text can imitate such a term.
 pub(crate) const SUBJECT: char = '\u{a7}';
 
-/// The term of what is about a person.
+/// Returns the term of documents about a person.
 pub(crate) fn subject_term(subject: EmployeeId) -> String {
     format!("{SUBJECT}{}", subject.ulid().to_string().to_ascii_lowercase())
 }
 
-/// Term of the documents that a person reads whatever the reporting lines say: as their author, for instance.
+/// Returns the term of documents that a person may read regardless of reporting lines, for instance as their
+/// author.
 ///
 /// No ULID begins with an `r`, so the term lies outside the range of the subjects' terms.
 pub(crate) fn reader_term(reader: EmployeeId) -> String {
     format!("{SUBJECT}r{}", reader.ulid().to_string().to_ascii_lowercase())
 }
 
-/// Term of the documents that every person of the organization reads.
+/// Term of documents that every person of the organization may read.
 pub(crate) const EVERY_READER: &str = "\u{a7}r*";
 
-/// The terms that say which bound keys may read a resource, beside the term of its subject.
+/// Returns the terms of the readers of a resource. The term of its subject is separate.
 fn reader_terms(readers: Readers) -> Vec<String> {
     let every = readers.is_public.then(|| EVERY_READER.to_owned());
     readers.people.into_iter().map(reader_term).chain(every).collect()
 }
 
-/// The term of what was changed: a segment from before may have it with words that it has no longer.
+/// Term of changed documents: an older segment may contain them with words that they no longer have.
 pub(crate) const CHANGED: &str = "\u{a7}changed";
 
-/// Returns a resource as the index has it, without terms if no word finds it. `is_changed` says that an older version of
-/// it may be in a segment.
+/// Converts a resource to a document of the index. The document has no terms if the resource is not searchable.
+/// `is_changed` means that a segment may contain an older version.
 #[must_use]
 pub fn document<T: Searchable>(it: &T, id: [u8; 16], is_changed: bool) -> Document {
     let words: BTreeSet<String> = it.found_by();

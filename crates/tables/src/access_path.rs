@@ -25,7 +25,7 @@ pub struct AccessPath {
 }
 
 impl AccessPath {
-    /// Returns the index that leaves the fewest conditions unanswered; the first one of several.
+    /// Returns the path of the index that leaves the fewest conditions unanswered; the first one of several.
     #[must_use]
     pub fn of(listing: &Listing) -> Self {
         if listing.among().is_some() {
@@ -62,7 +62,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
-        // Few rows have the excluded value: those of another part of the list.
+        // `IsNot` excludes few rows, which belong to another part of the list.
         Condition::IsNot(..)
         | Condition::Within(..)
         | Condition::Reach(..)

@@ -1,6 +1,6 @@
-//! Codecs of columns: how a value of a resource is written to one column and read back.
+//! Codecs of columns: they write a value of a resource to one column and read it back.
 //!
-//! The declarations in `stored.rs` name codecs by these short names, with `Option<…>` around columns that may be null.
+//! The declarations in `stored.rs` name codecs by these short names, with `Option<…>` around nullable columns.
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::Word;
@@ -12,17 +12,17 @@ use serde::de::DeserializeOwned;
 use crate::error::Corrupt;
 use crate::flat::{Cell, Cells, Column, Reader, Type};
 
-/// The column that a codec writes to.
+/// Type of the column that a codec writes to.
 pub trait Layout {
-    /// The type of the column.
+    /// Type of the column.
     const KIND: Type;
-    /// Whether the column may be null.
+    /// `true` if the column is nullable.
     const IS_NULLABLE: bool = false;
 }
 
 /// Writes values of one type to a column and reads them back.
 pub trait Codec<T>: Layout {
-    /// Adds the value to the cells of a row.
+    /// Appends the encoded value to the cells of a row.
     fn write(value: &T, out: &mut Cells);
 
     /// Reads the next column of a row.
@@ -41,34 +41,34 @@ pub trait Codec<T>: Layout {
     fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt>;
 }
 
-/// An id in 16 bytes.
+/// Codec of ids, as 16 bytes.
 #[derive(Debug)]
 pub struct IdColumn;
-/// A text.
+/// Codec of texts.
 #[derive(Debug)]
 pub struct TextColumn;
-/// A word of a closed set, as text.
+/// Codec of enumerations: the variant's word, as text.
 #[derive(Debug)]
 pub struct OneOfColumn;
-/// A value as JSON text.
+/// Codec of structured values, as JSON text.
 #[derive(Debug)]
 pub struct Json;
-/// A whole number.
+/// Codec of integers, stored with 64 bits.
 #[derive(Debug)]
 pub struct Int;
-/// A boolean.
+/// Codec of booleans.
 #[derive(Debug)]
 pub struct FlagColumn;
-/// An instant.
+/// Codec of instants with millisecond precision.
 #[derive(Debug)]
 pub struct Time;
-/// A day.
+/// Codec of calendar days.
 #[derive(Debug)]
 pub struct DateColumn;
-/// Many ids in order.
+/// Codec of ordered lists of ids.
 #[derive(Debug)]
 pub struct IdsColumn;
-/// Bytes.
+/// Codec of byte strings.
 #[derive(Debug)]
 pub struct Bytes;
 
@@ -251,7 +251,7 @@ impl Codec<[u8; 32]> for Bytes {
     }
 }
 
-/// The column that a codec writes to, under a name.
+/// Declares a column with a name and the type of a codec.
 #[must_use]
 pub const fn column<C: Layout>(name: &'static str) -> Column {
     Column { is_nullable: C::IS_NULLABLE, ..Column::new(name, C::KIND) }

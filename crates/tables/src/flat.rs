@@ -1,7 +1,7 @@
-//! Aggregates as flat columns: written and read back in one place for every store.
+//! Encoding of aggregates as flat columns, shared by all stores.
 //!
-//! A store brings two things of its own: how a [`Cell`] is bound, and how a value is fetched ([`Fetch`]). Which columns
-//! a resource has, in which order, and what makes a stored value corrupt is said once, here and in [`crate::rows`].
+//! A store implements only the binding of a [`Cell`] and the fetching of a value ([`Fetch`]). The columns of a
+//! resource, their order, and the validation of stored values are defined here and in [`crate::rows`].
 
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
@@ -15,35 +15,35 @@ mod table;
 pub use reader::Reader;
 pub use table::{BackgroundWorker, Index, MemberTable, Related, Table};
 
-/// What a column holds.
+/// Type of a column's values, with its SQL types in PostgreSQL and SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
-    /// 16 bytes: `uuid`, `BLOB`.
+    /// Id of 16 bytes: `uuid`, `BLOB`.
     Id,
-    /// Text.
+    /// Text: `text`, `TEXT`.
     Text,
-    /// A whole number of 64 bits.
+    /// Integer of 64 bits: `bigint`, `INTEGER`.
     Int,
-    /// A boolean.
+    /// Boolean: `boolean`, `INTEGER`.
     Flag,
-    /// Milliseconds: `timestamptz`, `INTEGER`.
+    /// Instant in milliseconds: `timestamptz`, `INTEGER`.
     Time,
-    /// Days: `date`, `INTEGER`.
+    /// Calendar day: `date`, `INTEGER` with days since 1970-01-01.
     Date,
-    /// Many ids in order: `uuid[]`, `BLOB` of 16 bytes each.
+    /// Ordered list of ids: `uuid[]`, `BLOB` of 16 bytes each.
     Ids,
-    /// Bytes: `bytea`, `BLOB`.
+    /// Byte string: `bytea`, `BLOB`.
     Bytes,
 }
 
-/// A column. Two columns are equal if their names and types are.
+/// A column. Columns are equal if their names and types are.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Its name, the same in every store.
+    /// Name of the column, equal in every store.
     pub name: &'static str,
-    /// Type of its values.
+    /// Type of the column's values.
     pub kind: Type,
-    /// Whether it may be null; known of declared columns only.
+    /// `true` if the column is nullable; set only for declared columns.
     pub is_nullable: bool,
 }
 
@@ -56,38 +56,38 @@ impl PartialEq for Column {
 impl Eq for Column {}
 
 impl Column {
-    /// A column of a type.
+    /// Creates a column that is not nullable.
     #[must_use]
     pub const fn new(name: &'static str, kind: Type) -> Self {
         Self { name, kind, is_nullable: false }
     }
 }
 
-/// One value on its way into a store.
+/// One value to write to a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
-    /// Nothing, in a column of this type.
+    /// Null, in a column of this type.
     Null(Type),
-    /// See [`Type::Id`].
+    /// An id, see [`Type::Id`].
     Id([u8; 16]),
-    /// See [`Type::Text`].
+    /// A text, see [`Type::Text`].
     Text(String),
-    /// See [`Type::Int`].
+    /// An integer, see [`Type::Int`].
     Int(i64),
-    /// See [`Type::Flag`].
+    /// A boolean, see [`Type::Flag`].
     Flag(bool),
-    /// See [`Type::Time`].
+    /// An instant, see [`Type::Time`].
     Time(Timestamp),
-    /// See [`Type::Date`].
+    /// A calendar day, see [`Type::Date`].
     Date(Date),
-    /// See [`Type::Ids`].
+    /// A list of ids, see [`Type::Ids`].
     Ids(Vec<[u8; 16]>),
-    /// See [`Type::Bytes`].
+    /// A byte string, see [`Type::Bytes`].
     Bytes(Vec<u8>),
 }
 
 impl Cell {
-    /// The type of the column it goes to.
+    /// Returns the type of the value's column.
     #[must_use]
     pub const fn kind(&self) -> Type {
         match self {
@@ -134,20 +134,20 @@ impl From<Date> for Cell {
     }
 }
 
-/// The cells of a row, in the order of its columns.
+/// Cells of a row, in the order of its columns.
 #[derive(Debug, Default)]
 pub struct Cells {
     cells: Vec<Cell>,
-    /// The first cell whose value has no form, by its number, and why.
+    /// Index of the first cell that could not be encoded, with the reason.
     unwritable: Option<(usize, String)>,
 }
 
 impl Cells {
-    /// Adds a cell.
+    /// Appends a cell.
     pub fn put(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
-    /// Adds a value as JSON text. One that has no such form makes the whole row [`Unwritable`].
+    /// Appends a value as JSON text. A value that cannot be serialized makes the whole row [`Unwritable`].
     pub fn json<T: Serialize>(&mut self, it: &T) {
         match serde_json::to_string(it) {
             Ok(text) => self.put(Cell::Text(text)),
@@ -160,66 +160,66 @@ impl Cells {
     }
 }
 
-/// Fetches the values of one row, from the first column to the last. Each call is the next column; `None` is null.
+/// Fetches the values of one row in column order. Each call returns the next column; `None` is null.
 pub trait Fetch {
-    /// The next value, an id.
+    /// Fetches the next value, an id.
     ///
     /// # Errors
-    /// What is wrong with the stored value; so for all of them.
+    /// The reason why the stored value is invalid.
     fn id(&mut self) -> Result<Option<[u8; 16]>, String>;
-    /// The next value, a text.
+    /// Fetches the next value, a text.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn text(&mut self) -> Result<Option<String>, String>;
-    /// The next value, a number.
+    /// Fetches the next value, an integer.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn int(&mut self) -> Result<Option<i64>, String>;
-    /// The next value, a boolean.
+    /// Fetches the next value, a boolean.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn flag(&mut self) -> Result<Option<bool>, String>;
-    /// The next value, an instant.
+    /// Fetches the next value, an instant.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn time(&mut self) -> Result<Option<Timestamp>, String>;
-    /// The next value, a day.
+    /// Fetches the next value, a day.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn date(&mut self) -> Result<Option<Date>, String>;
-    /// The next value, ids.
+    /// Fetches the next value, a list of ids.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String>;
-    /// The next value, bytes.
+    /// Fetches the next value, a byte string.
     ///
     /// # Errors
     /// See [`Fetch::id`].
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String>;
-    /// Bytes of the values that were fetched; 0 where they are not counted.
+    /// Returns the total size of the fetched values in bytes; 0 if the store does not count them.
     fn size(&self) -> usize {
         0
     }
 }
 
-/// A value with a table of its own.
+/// A resource that is stored in a table of its own.
 pub trait Stored: Sized + Send + Sync + 'static {
-    /// What its id names.
+    /// Kind of the resource's id.
     type Kind: Kind;
 
-    /// Its table.
+    /// Table of the resource.
     const TABLE: &'static Table;
 
-    /// Its id.
+    /// Returns the id of the resource.
     fn key(&self) -> Id<Self::Kind>;
 
-    /// Its cells: those of the columns, then those of the derived ones.
+    /// Writes the cells: those of the columns, then those of the derived columns.
     fn write(&self, out: &mut Cells);
 
     /// Reads the cells of the columns.
@@ -228,17 +228,17 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// [`Corrupt`] naming the column.
     fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt>;
 
-    /// Its tags in the side table.
+    /// Returns the tags of the row in the side table.
     fn members(&self) -> Vec<[u8; 16]> {
         vec![]
     }
 
-    /// Whether words find it now; see `candor-search-index`.
+    /// Returns `true` if the row is searchable; see `candor-search-index`.
     fn is_searched(&self) -> bool {
         false
     }
 
-    /// Its cells.
+    /// Returns the cells of the row.
     ///
     /// # Errors
     /// [`Unwritable`] naming the column.

@@ -64,7 +64,7 @@ pub struct Listing {
     pub conditions: Vec<Condition>,
     /// Sort column; the id breaks ties.
     pub sort: Column,
-    /// Whether the largest values come first.
+    /// `true` for descending order.
     pub descending: bool,
     /// Sort value and id after which the page starts.
     pub after: Option<(Cell, [u8; 16])>,

@@ -177,7 +177,7 @@ impl NamedRows {
         listing.conditions.get(self.condition)
     }
 
-    /// Returns the source that gathers the rows of the condition, and the maximum count for it.
+    /// Returns the source that gathers the rows of the condition, and the maximum count for that source.
     fn gathered(&self, listing: &Listing) -> Option<(RowSource, usize)> {
         match self.condition(listing)? {
             Condition::Within(column, _) | Condition::Reach(column, _) if leads_to_firsts(listing, column) => {

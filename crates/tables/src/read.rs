@@ -1,4 +1,4 @@
-//! Reading rows of any table: kinds of rows, and the rows that were found.
+//! Reads of rows of any table, without the type of the resource.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -10,14 +10,14 @@ use crate::error::Corrupt;
 use crate::flat::{Column, Fetch, Reader, Stored, Table, Type};
 use crate::version::{Version, Versioned};
 
-/// A row that was read, whose type only whoever asked for it knows.
+/// A row that was read, with its value type erased. The caller restores it with `typed` or `readers`.
 #[derive(Debug)]
 pub struct Found {
-    /// Its id.
+    /// Id of the row.
     pub id: [u8; 16],
-    /// Its version; the first one where rows never change.
+    /// Version of the row; [`Version::FIRST`] in tables without versions.
     pub version: Version,
-    /// Bytes of its values as they are stored.
+    /// Stored size of the values in bytes.
     pub bytes: usize,
     value: Box<dyn Any + Send>,
 }
@@ -29,14 +29,14 @@ impl Found {
         Some(Versioned { value: *self.value.downcast::<T>().ok()?, version: self.version })
     }
 
-    /// Returns the readers of the row, or `None` if something else of it was read.
+    /// Returns the readers of the row, or `None` if other columns were read.
     #[must_use]
     pub fn readers(self) -> Option<Readers> {
         Some(*self.value.downcast().ok()?)
     }
 }
 
-/// A kind of row: its table, and how a row of it is read. A store needs to know no more of a resource.
+/// A table with the function that reads its rows. Stores read all resources through this type.
 #[derive(Debug, Clone, Copy)]
 pub struct RowKind {
     table: &'static Table,
@@ -44,25 +44,25 @@ pub struct RowKind {
 }
 
 impl RowKind {
-    /// The rows of an aggregate.
+    /// Creates the kind for whole rows of an aggregate.
     #[must_use]
     pub const fn of<T: Stored>() -> Self {
         Self { table: T::TABLE, read: any::<T> }
     }
 
-    /// The readers of the rows of an aggregate.
+    /// Creates the kind for the readers of an aggregate's rows.
     #[must_use]
     pub const fn readers_of<T: StoredReaders>() -> Self {
         Self { table: T::READERS, read: readers::<T> }
     }
 
-    /// Their table.
+    /// Returns the table with the columns to read.
     #[must_use]
     pub const fn table(self) -> &'static Table {
         self.table
     }
 
-    /// Reads a row, whose columns are those of [`Table::read`] and then the version, if rows of the table have one.
+    /// Reads a row: the columns of [`Table::read`], then the version if the table has one.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
@@ -73,10 +73,10 @@ impl RowKind {
 
 /// An aggregate whose readers can be read without the rest of the row.
 pub trait StoredReaders: Stored {
-    /// The same table with nothing but the id and the columns that say who sees a row.
+    /// The same table, restricted to the id and the columns that determine the readers.
     const READERS: &'static Table;
 
-    /// Reads the columns: the id, and who may read the row.
+    /// Reads the id and the readers of a row.
     ///
     /// # Errors
     /// [`Corrupt`] naming the column.
@@ -94,7 +94,7 @@ fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, Corrupt> {
     Ok(Found { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
 
-/// Reads a row of one kind, as [`RowKind::read`] does. What is never changed has the first version.
+/// Reads a row like [`RowKind::read`]. Rows of tables without versions get [`Version::FIRST`].
 ///
 /// # Errors
 /// [`Corrupt`] naming the column.
@@ -105,7 +105,7 @@ pub fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Corrupt
     Ok(Versioned { value, version })
 }
 
-/// A column by which rows of an aggregate are looked up; an index leads from its values to them.
+/// A column to look up rows of an aggregate by. An index must begin with it.
 #[derive(Debug)]
 pub struct By<T> {
     column: Column,
@@ -113,18 +113,18 @@ pub struct By<T> {
 }
 
 impl<T: Stored> By<T> {
-    /// A column of the aggregate's table.
+    /// Declares a look-up by this column of the aggregate's table.
     #[must_use]
     pub const fn column(name: &'static str, kind: Type) -> Self {
         Self { column: Column::new(name, kind), rows: PhantomData }
     }
 
-    /// The column.
+    /// Returns the column.
     #[must_use]
     pub const fn get(&self) -> Column {
         self.column
     }
 }
 
-/// The column of the ids, which every table has.
+/// Column of the id, which every table has.
 pub const ID: Column = Column::new("id", Type::Id);

@@ -1,5 +1,6 @@
-//! Every table of the schema, in one list: where a cluster keeps it, whether `candor copy` copies it, and whether the reset
-//! of the test data empties it. Tests of both stores compare the list with the migrated databases.
+//! List of all tables of the schema. For each, it declares the placement on a cluster, the behaviour of `candor
+//! copy`, and whether a reset of the test data deletes its rows. Tests of both stores compare the list with the
+//! migrated databases.
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::assignment::Assignment;
@@ -24,45 +25,45 @@ use crate::rows::JOB_TABLE;
 pub struct SchemaTable {
     /// Name of the table.
     pub name: &'static str,
-    /// Where a cluster keeps its rows.
+    /// Placement of the rows on a cluster.
     pub placement: Placement,
-    /// What `candor copy` does with it.
+    /// Behaviour of `candor copy` for this table.
     pub copying: Copying,
-    /// Whether `POST /test-data/reset` deletes its rows.
+    /// `true` if `POST /test-data/reset` deletes the rows.
     pub is_test_data: bool,
     /// Columns that identify a row within its tenant.
     pub key: &'static [&'static str],
-    /// Columns of a resource, if the table holds one.
+    /// Declared columns of the resource, if the table holds one.
     pub(crate) resource: Option<&'static Table>,
-    /// Columns beside those of the key and of the resource.
+    /// Columns other than those of the key and the resource.
     pub(crate) others: &'static [Column],
-    /// Order in which rows are copied; without it, the tenant and then the key.
+    /// Columns that order the rows of a copy; the tenant and the key by default.
     pub(crate) copy_order: Option<&'static [&'static str]>,
 }
 
-/// Where a cluster keeps the rows of a table.
+/// Placement of a table's rows on a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// On the node of the row's tenant.
+    /// Rows are on the node of their tenant.
     Tenant,
-    /// On every node.
+    /// Every node has a copy of the rows.
     Reference,
-    /// On the coordinator.
+    /// Rows are on the coordinator only.
     Local,
 }
 
-/// What `candor copy` does with a table.
+/// Behaviour of `candor copy` for a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
-    /// Copies its rows as they are.
+    /// Copies the rows unchanged.
     Rows,
-    /// Leaves it empty; the service builds it again from copied rows.
+    /// Does not copy; the service rebuilds the rows from copied ones.
     Rebuilt,
-    /// Leaves it out: it holds no data of tenants.
+    /// Does not copy: the table holds no data of tenants.
     LeftOut,
 }
 
-/// The tables, in an order in which each comes after those that it refers to.
+/// All tables, each after the tables that it references.
 pub const TABLES: &[SchemaTable] = &[
     resource::<Organization>().kept(),
     plain("master_keys", &["key_id"])
@@ -125,20 +126,23 @@ pub const TABLES: &[SchemaTable] = &[
     described(JOB_TABLE, &["webhook_id", "event_id"]),
 ];
 
-/// Columns that a database computes from others of the row, by table; they cannot be written.
+/// Columns that the database computes from other columns of the row, as pairs of table and column. They cannot be
+/// written.
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];
 
-/// The tables with this placement.
+/// Returns the tables with this placement.
 pub fn placed(placement: Placement) -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().filter(move |table| table.placement == placement)
 }
 
-/// The tables that hold test data, in an order in which their rows can be deleted: those that refer to others come first.
+/// Returns the tables with test data, in an order in which their rows can be deleted: referencing tables come
+/// first.
 pub fn test_data() -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().rev().filter(|table| table.is_test_data)
 }
 
-/// A table whose rows have columns of its own: of a tenant, copied, emptied with the test data.
+/// Creates a table with only a name and a key. By default its rows have a tenant, are copied, and are deleted with
+/// the test data.
 const fn plain(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable {
         name,
@@ -160,49 +164,49 @@ const fn resource<T: Stored>() -> SchemaTable {
     described(T::TABLE, &["id"])
 }
 
-/// A table of the index of words.
+/// Creates a table of the full-text index.
 const fn index(name: &'static str, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable { copying: Copying::Rebuilt, ..plain(name, key) }
 }
 
 impl SchemaTable {
-    /// The same with more columns.
+    /// Adds columns to the table.
     const fn with(self, others: &'static [Column]) -> Self {
         Self { others, ..self }
     }
 
-    /// The same, copied in the order of these columns.
+    /// Sets the order in which rows are copied.
     const fn copied_by(self, columns: &'static [&'static str]) -> Self {
         Self { copy_order: Some(columns), ..self }
     }
 
-    /// The same, which stays when the test data are emptied: settings, keys, and the record of what happened.
+    /// Excludes the table from a reset of the test data: settings, keys and the audit log are kept.
     const fn kept(self) -> Self {
         Self { is_test_data: false, ..self }
     }
 
-    /// The same for a table of the whole database that every node of a cluster needs.
+    /// Makes the table independent of tenants, with a copy on every node of a cluster.
     const fn on_every_node(self) -> Self {
         Self { placement: Placement::Reference, is_test_data: false, ..self }
     }
 
-    /// The same for a table of the whole database that holds no data of tenants.
+    /// Makes the table independent of tenants and excludes it from copies.
     const fn left_out(self) -> Self {
         Self { placement: Placement::Local, copying: Copying::LeftOut, is_test_data: false, ..self }
     }
 
-    /// The table of the resource whose rows it holds, if it holds one.
+    /// Returns the table of the stored resource; `None` if the table holds no resource.
     #[must_use]
     pub const fn resource(&self) -> Option<&'static Table> {
         self.resource
     }
 
-    /// Whether each row has a tenant.
+    /// Returns `true` if each row has a tenant.
     pub(crate) fn has_tenant(&self) -> bool {
         self.placement == Placement::Tenant
     }
 
-    /// All its columns as `candor copy` reads them, the tenant first.
+    /// Returns all columns in the order of `candor copy`, the tenant first.
     pub(crate) fn columns(&self) -> Vec<Column> {
         let tenant = Column::new("tenant_id", Type::Id);
         let mut columns: Vec<_> = self.has_tenant().then_some(tenant).into_iter().collect();

@@ -1,19 +1,20 @@
-//! The declaration of a resource's table: each column once, with its name, its codec and the value that stands in it.
+//! Declaration of a resource's table: each column once, with its name, codec and value.
 
-/// Declares how a resource is stored, and implements [`crate::flat::Stored`] for it.
+/// Declares the table of a resource and implements [`crate::flat::Stored`].
 ///
-/// Each line of `columns` is one column, from which its declaration, the writer and the reader follow, so that these cannot
-/// disagree. The id stands first. `row` names the value in the expressions.
+/// Each line of `columns` is one column. Its declaration, writer and reader are generated from this line, so that
+/// they agree. The id comes first. `row` names the value in the expressions.
 ///
 /// - `name: Codec,` stores the field of that name; `name as field: Codec,` stores a field of another name.
-/// - `name: Codec = value,` stores an expression. The reader binds what it read to `name`, for `let` and `fields`.
+/// - `name: Codec = value,` stores an expression. The reader binds the read value to `name`, for `let` and
+///   `fields`.
 ///
-/// The optional parts come in this order: `derived` columns are written and never read. `recorded` columns are read and
-/// never written with the value; each binds its name. `related` binds the ids that another table ties to the row. `let`
-/// computes from what was read, `fields` fills the fields that are not columns, and `finish` calls a method of the value
-/// that was read. `also` holds further items of the implementation.
+/// The optional parts come in this order. `derived` columns are written and never read. `recorded` columns are
+/// read and never written with the value; each binds its name. `related` binds related ids from another table.
+/// `let` computes from the values read. `fields` sets the fields that are not columns. `finish` calls a method on
+/// the value read. `also` adds further items to the implementation.
 ///
-/// A codec is a type of [`crate::codec`], or one of the caller's, in `Option<…>` where the column may be null.
+/// A codec is a type of [`crate::codec`] or of the caller, in `Option<…>` for a nullable column.
 macro_rules! stored {
     (
         $resource:ident, id: $kind:ident, row: $row:ident;
@@ -41,7 +42,7 @@ macro_rules! stored {
         }
     };
 
-    // One column at a time: [the rest] [the columns so far] [the fields so far] [everything else].
+    // Processes one column at a time: [remaining columns] [processed columns] [fields] [all other input].
     (@column [$name:ident: $codec:ty = $value:expr, $($rest:tt)*] [$($done:tt)*] $fields:tt $other:tt) => {
         $crate::stored::stored! { @column [$($rest)*] [$($done)* ($name, $name, $codec, $value)] $fields $other }
     };
@@ -108,7 +109,7 @@ macro_rules! stored {
     };
 }
 
-/// Declares some columns of a table and a function that reads them, in their order, into one value.
+/// Declares columns of a table and a function that reads them, in this order, into one value.
 macro_rules! columns_read {
     (
         $(#[$meta:meta])*

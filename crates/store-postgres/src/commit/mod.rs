@@ -1,13 +1,12 @@
 //! Commits of change sets. Each is committed whole or not at all.
 //!
 //! 1. **Build** ([`build`]): a change set becomes one statement, or one transaction of statements. Its variant
-//! rests on
-//! assumptions about the stored data.
+//!    rests on assumptions about the stored data.
 //! 2. **Execute** ([`execute`]): the transaction is sent, alone or shared with other waiting change sets
-//! ([`batcher`]).
+//!    ([`batcher`]).
 //! 3. **Interpret** ([`interpret`]): if the failure refutes an assumption, the change set is built again in
-//! another
-//! variant. Otherwise the failure is the result, such as a stale version, a broken requirement or a taken value.
+//!    another variant. Otherwise the failure is the result, such as a stale version, a broken requirement or a
+//!    taken value.
 
 mod analyze;
 mod batcher;

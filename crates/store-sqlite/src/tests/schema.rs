@@ -1,4 +1,4 @@
-//! Migrations, there and back.
+//! Tests of the migrations and of the schema that they create.
 
 use diesel_migrations::MigrationHarness;
 
@@ -13,7 +13,7 @@ use crate::migrate::{self, migrate, pending_migrations};
 use crate::sql::{Db, Sql};
 
 fn schema(db: &mut Db) -> Vec<String> {
-    // The tables of diesel and of SQLite itself are not ours.
+    // Tables of Diesel and SQLite are not part of the schema.
     let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
         AND name NOT LIKE '__diesel%' ORDER BY name";
     db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap()
@@ -75,7 +75,7 @@ fn declared_columns_have_name_type_and_nullability() {
     known.sort_unstable();
     assert_eq!(there, known);
     for table in copy::tables() {
-        // What a database makes from other columns is hidden in a way of its own.
+        // Generated columns are excluded: `table_xinfo` marks them as hidden.
         let text =
             "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
         let read = |row: &mut dyn Fetch| {
@@ -90,7 +90,8 @@ fn declared_columns_have_name_type_and_nullability() {
         assert_eq!(there, known, "{}", table.name);
         let text = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk";
         let key = db.rows(Sql::new(text).bind(table.name), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-        // Events are told apart by their position alone here, and shared positions by the rest.
+        // Events are unique by position alone; the other key columns only order events with a shared position on
+        // PostgreSQL.
         let known: Vec<_> = table.key_columns().map(|column| column.name).take(key.len()).collect();
         assert_eq!(key, known, "{}", table.name);
     }
@@ -106,11 +107,11 @@ fn tables_have_the_columns_of_their_rows() {
     for table in tables() {
         let mut wanted: Vec<_> =
             table.read().chain(table.derived).map(|table| (table.name, stored_as(table.kind))).collect();
-        // The queue is read across all tenants, so its rows name their own.
+        // The queue is read across all tenants, so its rows contain their tenant.
         wanted.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
         wanted.extend(table.versioned.then_some(("version", "INTEGER")));
         wanted.extend((table.name == "events").then_some(("position", "INTEGER")));
-        // Leases are the queue's own.
+        // Lease columns belong to the queue alone.
         let leases = [("mail_worker", "BLOB"), ("mail_leased_until", "INTEGER")];
         wanted.extend(leases.into_iter().filter(|_| table.name == "invitations"));
         wanted.sort_unstable();
@@ -121,13 +122,14 @@ fn tables_have_the_columns_of_their_rows() {
     }
 }
 
-/// Indexes that hold every row of a table.
+/// Query for the indexes that contain every row of a table.
 const WHOLE: &str = "SELECT name FROM pragma_index_list(?) WHERE partial = 0";
-/// Indexes that hold every row with a value in one of their columns: they answer an equality with that column.
+/// Query for the partial indexes that contain every row with a value in their column. They can answer an equality
+/// condition on that column.
 const OF_VALUES: &str = "SELECT l.name FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name \
     WHERE l.partial = 1 AND s.sql LIKE '% WHERE %_id IS NOT NULL'";
 
-/// The columns behind the tenant of each of these indexes of a table that begins with it.
+/// Returns the columns after the tenant, for each selected index that begins with the tenant.
 fn indexes(db: &mut Db, which: &'static str, table: &str) -> Vec<Vec<String>> {
     let names = Sql::new(which).bind(table);
     let names = db.rows(names, |row| Ok(row.text().unwrap().unwrap())).unwrap();
@@ -155,7 +157,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
             let is_there = found.iter().chain(&of_values).any(|index| begins(index, declared.columns));
             assert!(is_there, "{}: {declared:?}", table.name);
         }
-        // By the id a row is looked up, and no list is led.
+        // The index of the id serves look-ups, not lists.
         for it in found.iter().filter(|columns| *columns != &["id"]) {
             let is_declared = table.indexes.iter().any(|declared| begins(it, declared.columns));
             assert!(is_declared, "{} has an undeclared index on {it:?}", table.name);
@@ -176,7 +178,7 @@ fn no_plan_depends_on_the_values_of_a_statement() {
     let source = Source::of(&DatabaseLocation::Memory).unwrap();
     let mut db = source.writer().unwrap();
     db.batch("CREATE TABLE t (a TEXT COLLATE NOCASE) STRICT; CREATE INDEX t_by_a ON t (a)").unwrap();
-    // Knowing the text, SQLite would look up its beginning in the index.
+    // With a literal, SQLite would look up the prefix of the text in the index.
     let sql = Sql::new("EXPLAIN QUERY PLAN SELECT a FROM t WHERE a LIKE ?").bind("abc%");
     let step = |row: &mut dyn Fetch| {
         let _numbers = (row.int(), row.int(), row.int());

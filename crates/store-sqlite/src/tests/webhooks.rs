@@ -1,4 +1,4 @@
-//! Query plans of all statements about webhooks.
+//! Asserts the query plans of all statements on webhooks.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;

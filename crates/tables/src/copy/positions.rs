@@ -1,14 +1,14 @@
 //! Unique positions of copied events.
 
-/// Makes positions unique and keeps their order. On PostgreSQL the events of one transaction share a
-/// position, on SQLite each has its own. An event keeps its position if it is free, and otherwise takes the
-/// next one, so that unique positions do not change. A cursor is found by its event, or after its position if
-/// the event is gone.
+/// Assigns unique positions in the order of the events. On PostgreSQL the events of one transaction share a
+/// position, on SQLite each has its own. An event keeps its position if it is free, and otherwise takes the next
+/// free one. So unique positions do not change. A cursor is found by its event, or by its position if the event
+/// was deleted.
 #[derive(Debug, Default)]
 pub struct DistinctPositions(Option<i64>);
 
 impl DistinctPositions {
-    /// Continues after a position.
+    /// Creates an assigner that continues after a position.
     #[must_use]
     pub const fn behind(last: Option<i64>) -> Self {
         Self(last)

@@ -1,4 +1,4 @@
-//! Reads rows back, so that a corrupt value is named.
+//! Reader of rows that names the column of a corrupt value.
 
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
@@ -6,7 +6,7 @@ use candor_domain::time::{Date, Timestamp};
 use super::{Fetch, Table};
 use crate::error::Corrupt;
 
-/// Reads a row with the names of its columns at hand, so that a corrupt value is named.
+/// Reads the columns of a row in order, and names the column of a corrupt value.
 pub struct Reader<'a> {
     row: &'a mut dyn Fetch,
     table: &'static Table,
@@ -14,7 +14,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the first column.
+    /// Creates a reader at the first column.
     pub fn new(row: &'a mut dyn Fetch, table: &'static Table) -> Self {
         Self { row, table, at: 0 }
     }
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         self.next(|row| fetch(row)?.ok_or_else(|| "null".to_owned()))
     }
 
-    /// The error that names the column read last.
+    /// Returns the error for the column that was read last.
     #[must_use]
     pub fn corrupt(&self, reason: impl Into<String>) -> Corrupt {
         let mut names =
@@ -37,28 +37,28 @@ impl<'a> Reader<'a> {
         Corrupt { table: self.table.name, column, reason: reason.into() }
     }
 
-    /// The next value, an id.
+    /// Reads the next value, an id.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column; so for all of them.
+    /// [`Corrupt`] naming the column.
     pub fn id<K: Kind>(&mut self) -> Result<Id<K>, Corrupt> {
         self.present(|row| row.id()).map(Id::from_bytes)
     }
-    /// The next value, an id or null.
+    /// Reads the next value, an id or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_id<K: Kind>(&mut self) -> Result<Option<Id<K>>, Corrupt> {
         Ok(self.next(|row| row.id())?.map(Id::from_bytes))
     }
-    /// The next value, a text or null.
+    /// Reads the next value, a text or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_text(&mut self) -> Result<Option<String>, Corrupt> {
         self.next(|row| row.text())
     }
-    /// The next value, a text that a rule accepts, or null.
+    /// Reads the next value, a text or null, and parses it with `rule`.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -66,42 +66,42 @@ impl<'a> Reader<'a> {
         let Some(text) = self.opt_text()? else { return Ok(None) };
         rule(&text).map(Some).ok_or_else(|| self.corrupt(format!("unexpected value {text:?}")))
     }
-    /// The next value, a number.
+    /// Reads the next value, an integer.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn int(&mut self) -> Result<i64, Corrupt> {
         self.present(|row| row.int())
     }
-    /// The next value, 16 bytes.
+    /// Reads the next value, 16 bytes.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn bytes16(&mut self) -> Result<[u8; 16], Corrupt> {
         self.present(|row| row.id())
     }
-    /// The next value, an instant or null.
+    /// Reads the next value, an instant or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_time(&mut self) -> Result<Option<Timestamp>, Corrupt> {
         self.next(|row| row.time())
     }
-    /// The next value, a day or null.
+    /// Reads the next value, a day or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_date(&mut self) -> Result<Option<Date>, Corrupt> {
         self.next(|row| row.date())
     }
-    /// The next value, ids.
+    /// Reads the next value, a list of ids.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, Corrupt> {
         Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
     }
-    /// The next value, ids that another table ties to the row. They come in any order, and are put in theirs here.
+    /// Reads the next value, related ids from another table, and sorts them.
     ///
     /// # Errors
     /// See [`Reader::id`].
@@ -110,42 +110,42 @@ impl<'a> Reader<'a> {
         ids.sort_unstable();
         Ok(ids)
     }
-    /// The next value, ids or null.
+    /// Reads the next value, a list of ids or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_ids<K: Kind>(&mut self) -> Result<Option<Vec<Id<K>>>, Corrupt> {
         Ok(self.next(|row| row.ids())?.map(|ids| ids.into_iter().map(Id::from_bytes).collect()))
     }
-    /// The next value, a number or null.
+    /// Reads the next value, an integer or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_int(&mut self) -> Result<Option<i64>, Corrupt> {
         self.next(|row| row.int())
     }
-    /// The next value, 16 bytes or null.
+    /// Reads the next value, 16 bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_bytes16(&mut self) -> Result<Option<[u8; 16]>, Corrupt> {
         self.next(|row| row.id())
     }
-    /// The next value, a boolean or null.
+    /// Reads the next value, a boolean or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_flag(&mut self) -> Result<Option<bool>, Corrupt> {
         self.next(|row| row.flag())
     }
-    /// The next value, bytes or null.
+    /// Reads the next value, a byte string or null.
     ///
     /// # Errors
     /// See [`Reader::id`].
     pub fn opt_bytes(&mut self) -> Result<Option<Vec<u8>>, Corrupt> {
         self.next(|row| row.bytes())
     }
-    /// The next value, 32 bytes or null.
+    /// Reads the next value, 32 bytes or null.
     ///
     /// # Errors
     /// See [`Reader::id`].

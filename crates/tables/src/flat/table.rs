@@ -19,7 +19,7 @@ pub struct Table {
     pub recorded: &'static [Column],
     /// Ids that are read from other tables, after the columns.
     pub related: &'static [Related],
-    /// Whether rows are updated; then the last column is `version`.
+    /// `true` if rows are updated; then the last column is `version`.
     pub versioned: bool,
     /// Side table to find rows by tags.
     pub members: Option<MemberTable>,
@@ -29,14 +29,13 @@ pub struct Table {
     pub looked_at: &'static [&'static str],
     /// Names of filters that differ from their column, as pairs of column and filter.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Whether rows belong to the organization instead of one data set. They are stored under its live
-    /// tenant.
+    /// `true` if rows belong to the organization instead of one data set. They are stored under its live tenant.
     pub of_organization: bool,
-    /// Whether new rows can share a commit with other change sets, because no two rows of a tenant compete
-    /// for a unique value other than the id.
+    /// `true` if new rows can share a commit with other change sets. No two rows of the table may compete for a
+    /// unique value other than the id.
     pub shares_commits: bool,
-    /// Whether archiving a row checks for references. Then every new reference keeps the row from being
-    /// archived until its commit.
+    /// `true` if archiving a row checks for references. Then every new reference prevents the archiving until its
+    /// commit.
     pub held_open: bool,
     /// Background worker that has work after a write to this table.
     pub wakes: Option<BackgroundWorker>,
@@ -56,13 +55,13 @@ pub enum BackgroundWorker {
 pub struct Index {
     /// Columns after the tenant, as far as lists need them. A store may have further ones.
     pub columns: &'static [&'static str],
-    /// Whether the columns are unique within a tenant.
+    /// `true` if the columns are unique within a tenant.
     pub unique: bool,
-    /// Whether the index finds the first row of each person in its first column, which bounds the page of a
+    /// `true` if the index finds the first row of each person in its first column, which bounds the page of a
     /// team.
     pub firsts: bool,
-    /// Whether a value of the first column has so few rows that sorting them is cheaper than a scan in
-    /// another index's order.
+    /// `true` if a value of the first column has few rows: sorting them is cheaper than a scan in another index's
+    /// order.
     pub of_few: bool,
 }
 
@@ -180,6 +179,6 @@ pub struct Related {
     pub column: Option<&'static str>,
     /// Table of the related rows.
     pub table: &'static str,
-    /// Whether archived rows are included, or the others.
+    /// Selects archived related rows if `true`, active ones if `false`.
     pub archived: bool,
 }

@@ -14,7 +14,7 @@ use crate::listing::{Listing, TypedListing};
 use crate::read::By;
 use crate::stored::stored;
 
-/// Codec of scopes: their words, with a space between.
+/// Codec of scopes: their words, separated by spaces.
 #[derive(Debug)]
 struct Scopes;
 

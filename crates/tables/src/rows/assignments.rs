@@ -1,4 +1,4 @@
-//! Assignments.
+//! Mapping of assignments, and their lists.
 
 use candor_domain::assignment::{Assignment, Filter, Status, Submission, SubmissionStatus};
 use candor_domain::fields::Word;
@@ -14,7 +14,7 @@ use crate::flat::{Cell, Index, MemberTable, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::{columns_read, stored};
 
-/// Who has to do with an assignment: its reviewers, and who asked for it.
+/// Side table of an assignment's reviewers and requester.
 const PEOPLE: MemberTable = MemberTable { name: "assignment_people", owner: "assignment_id", member: "person" };
 
 stored! {
@@ -72,14 +72,15 @@ columns_read! {
 
 readers!(Assignment);
 
-/// The highest bit of an id is clear until the year 6429, so it can say that somebody is who asked, and no reviewer.
+/// Marks a person as the requester of an assignment in the side table. The highest bit of an id is clear until the
+/// year 6429, so a requester cannot be mistaken for a reviewer.
 fn as_requester(person: EmployeeId) -> [u8; 16] {
     let mut bytes = person.to_bytes();
     bytes[0] |= 0x80;
     bytes
 }
 
-/// A submission as it stands in its column; who has not submitted is not in it.
+/// A submission in its column. Reviewers without a submission are not in it.
 #[derive(Serialize, Deserialize)]
 struct Submitted {
     reviewer: String,
@@ -121,11 +122,11 @@ fn submissions(stored: Vec<Submitted>, reviewers: &[EmployeeId]) -> Option<Vec<S
     Some(all)
 }
 
-/// `GET /assignments` (decisions G, B5): those that the viewer sees.
+/// List of the assignments that the viewer may see, for `GET /assignments` (decisions G, B5).
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Assignment> {
     let mut it = Listing::new::<Assignment>(sort, page);
-    // The default list is one run of an index; every other one is a run per status.
+    // The default list is one run of an index; every other list is one run per status.
     let is_of_somebody = filter.employee_id.or(filter.requester_id).is_some();
     if !filter.statuses.is_empty() || is_of_somebody || sort.by != SortBy::CreatedAt {
         let statuses = if filter.statuses.is_empty() { Status::ALL } else { &filter.statuses };

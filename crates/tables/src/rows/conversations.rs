@@ -1,4 +1,4 @@
-//! Conversations and their messages.
+//! Mapping of conversations and messages, and their lists.
 
 use candor_domain::conversation::{About, Conversation, Filter, Message, message};
 use candor_domain::fields::Word;
@@ -11,7 +11,7 @@ use crate::flat::{Cell, Index, MemberTable, Table, Type};
 use crate::listing::{Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::stored;
 
-/// The people of conversations.
+/// Side table of the participants of conversations.
 const PARTICIPANTS: MemberTable =
     MemberTable { name: "conversation_participants", owner: "conversation_id", member: "participant_id" };
 
@@ -28,7 +28,8 @@ stored! {
         archived_at: Option<Time>,
     }
     derived { archived: FlagColumn = conversation.archived_at.is_some() }
-    // `active_at` is computed by the database from what a message records, so that no change of the rest sets it back.
+    // The database computes `active_at` from the times of messages, so an update of the conversation cannot set it
+    // back.
     recorded { last_message_at: Option<Time>, active_at: Time }
     let _ = active_at;
     fields {
@@ -74,7 +75,7 @@ stored! {
     };
 }
 
-/// `GET /conversations` (decisions G, B5): those that the viewer sees.
+/// List of the conversations that the viewer may see, for `GET /conversations` (decisions G, B5).
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
@@ -90,7 +91,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     it.alone()
 }
 
-/// `GET /conversations/{id}/messages` (decision G).
+/// List of the messages of a conversation, for `GET /conversations/{id}/messages` (decision G).
 #[must_use]
 pub fn messages(
     conversation: ConversationId,

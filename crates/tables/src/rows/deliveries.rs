@@ -1,4 +1,4 @@
-//! The log of attempts, and the queue.
+//! Mapping of the delivery log and the delivery queue.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{DeliveryId, DeliveryKind, WebhookId};
@@ -14,7 +14,7 @@ use crate::stored::{columns_read, stored};
 
 stored! {
     Delivery, id: DeliveryKind, row: delivery;
-    // Old rows lack what was added to the columns later.
+    // Nullable where old rows have no value: the column was added later.
     columns {
         id: IdColumn,
         webhook_id as subscription_id: IdColumn,
@@ -30,7 +30,7 @@ stored! {
         attempted_at: Option<Time> = Some(delivery.attempted_at),
         failure: Option<OneOfColumn>,
     }
-    // The time inside the id of an attempt.
+    // The time in the id of the attempt.
     derived { created_at: Time = delivery.logged_at() }
     fields { attempted_at: attempted_at.unwrap_or_else(|| time_of(id)) }
     table Table {
@@ -44,12 +44,12 @@ stored! {
     };
 }
 
-/// When the id of an attempt was made.
+/// Returns the time in the id of an attempt.
 fn time_of(id: DeliveryId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
 }
 
-/// `GET /webhooks/{id}/deliveries` (§4.4).
+/// List of `GET /webhooks/{id}/deliveries` (§4.4).
 #[must_use]
 pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
@@ -75,7 +75,7 @@ columns_read! {
     => Job { tenant: tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id }
 }
 
-/// The queue, which no change set writes row by row: its columns in the order in which [`read_job`] reads them.
+/// The delivery queue, which change sets do not write row by row. Its columns are in the order of [`read_job`].
 pub const JOB_TABLE: &Table = &Table {
     columns: JOB_COLUMNS,
     derived: &[

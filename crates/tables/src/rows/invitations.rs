@@ -1,4 +1,4 @@
-//! Invitations.
+//! Mapping of invitations, and their look-ups.
 
 use candor_domain::id::{EmployeeId, InvitationKind};
 use candor_domain::page::SortBy;
@@ -20,7 +20,7 @@ stored! {
         created_at: Time,
         accepted_at: Option<Time>,
         revoked_at: Option<Time>,
-        // Null where no mail was to be sent.
+        // Null if no mail was requested.
         mail_status: Option<OneOfColumn> = invitation.mail.as_ref().map(|mail| mail.status),
         mail_token: Option<Bytes> = invitation.mail.as_ref().and_then(|mail| mail.sealed_token.clone()),
         mail_attempts: Option<Int> = invitation.mail.as_ref().map(|mail| mail.attempts),
@@ -45,12 +45,12 @@ stored! {
     };
 }
 
-/// By whom they are for.
+/// Look-up by person.
 pub const BY_EMPLOYEE: By<Invitation> = By::column("employee_id", Type::Id);
-/// By the hashes of their tokens.
+/// Look-up by the hash of the token.
 pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
 
-/// A person's newest one.
+/// Returns the newest invitation of a person.
 #[must_use]
 pub fn newest(employee: EmployeeId) -> TypedListing<Invitation> {
     let mut it = Listing::ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);

@@ -1,6 +1,6 @@
 //! Columns, encoding and lists of each aggregate.
 
-/// Declares the table of the columns that say who may read a row, which the module's `read_readers` reads.
+/// Implements the reads of a table's readers, with the module's `READER_COLUMNS` and `read_readers`.
 macro_rules! readers {
     ($resource:ident) => {
         impl $crate::read::StoredReaders for $resource {

@@ -1,4 +1,4 @@
-//! Objectives.
+//! Mapping of objectives, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{ObjectiveId, ObjectiveKind};
@@ -14,7 +14,7 @@ use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::read::By;
 use crate::stored::{columns_read, stored};
 
-/// The summaries that rest on an objective.
+/// Relation to the summaries that include an objective.
 const LINKED_SUMMARIES: Related = Related {
     name: "linked_summary_ids",
     members: INCLUDES,
@@ -83,25 +83,26 @@ columns_read! {
 
 readers!(Objective);
 
-/// When they start by themselves (decision C3).
+/// Look-up by the day on which objectives start automatically (decision C3).
 pub const STARTS_ON: By<Objective> = By::column("due_on", Type::Date);
 
-/// The default list of a family, which is that of everything in it that is not archived, is one run of an index.
+/// Value of the column `shelf`: the family of the scope, with a suffix for archived objectives. The default list
+/// of a family, all objectives that are not archived, is one run of an index on this column.
 fn shelf(scope: Scope, archived: bool) -> String {
     let family = if scope == Scope::Employee { "employee" } else { "manager" };
     if archived { format!("{family}/archived") } else { family.to_owned() }
 }
 
-/// Every other list is a run per scope and status.
+/// Value of the column `scope_status`. Lists by status are one run per scope and status.
 fn scope_status(scope: Scope, status: Status) -> String {
     format!("{}/{}", scope.word(), status.word())
 }
 
-/// `GET /employee-objectives` and `GET /manager-objectives` (§4.2, decision B5): the lists that together are what the
-/// caller sees.
+/// List of the objectives that the viewer may see, for `GET /employee-objectives` and `GET /manager-objectives`
+/// (§4.2, decision B5).
 ///
-/// A person sees what they and the people below them own, and what the whole organization has; no objective is in
-/// both of these lists.
+/// A person sees the objectives owned by themselves and by people below them, and those of the whole organization.
+/// The two parts have no objective in common.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
     let owner = column("owner_id", Type::Id);
@@ -121,7 +122,8 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
-        // Met one after the other and looked up, they are better in one run, past those of the organization.
+        // A scan of the team's objectives with look-ups is faster in a single run, which skips those of the
+        // organization.
         if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
             theirs.runs = Some(shelves);
             if !everyones.is_empty() {
@@ -137,8 +139,9 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(lists)
 }
 
-/// The runs of a list of objectives: one for everything in a family that is not archived, else one per scope and status.
-/// The index that leads to the objectives of one person has them by scope and status, so these are always several runs.
+/// Returns the runs of a list of objectives. There is one run for all objectives of a family that are not
+/// archived, else one per scope and status. The index for one owner has its rows by scope and status, so a list of
+/// one owner always has several runs.
 fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<Cell>) {
     if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
         return shelves;
@@ -147,7 +150,7 @@ fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<
     (column("scope_status", Type::Text), pairs.map(Cell::Text).collect())
 }
 
-/// The runs of a whole family; none if some of it is not wanted.
+/// Returns the runs for a whole family; `None` if the filter excludes a part of it.
 fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
     let open =
         Status::ALL.iter().filter(|status| **status != Status::Archived).all(|status| filter.statuses.contains(status));

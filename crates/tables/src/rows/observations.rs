@@ -1,4 +1,4 @@
-//! Observations.
+//! Mapping of observations, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, ObservationId, ObservationKind};
@@ -12,7 +12,7 @@ use crate::flat::{Cell, Index, MemberTable, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::{columns_read, stored};
 
-/// The attributes of observations.
+/// Side table of the attributes of observations.
 const TAGS: MemberTable =
     MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" };
 
@@ -73,24 +73,26 @@ columns_read! {
 
 readers!(Observation);
 
-/// The part of the observations that one list holds.
+/// A part of the observations, which one list returns.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Everything,
-    /// Those about people who report to this person.
+    /// Observations about people who report to this person.
     AboutReports(EmployeeId),
-    /// Those that this person wrote about anyone who does not report to them.
+    /// Observations by this person about people who do not report to them.
     WrittenBy(EmployeeId),
-    /// Those about this person that others wrote and that the person sees.
+    /// Observations about this person that other people wrote and that are visible to the subject.
     ShownTo(EmployeeId),
-    /// Those that others submitted to an assignment of this person, about people who do not report to them.
+    /// Observations submitted to an assignment requested by this person. Other people wrote them, about people who
+    /// do not report to the requester.
     RequestedBy(EmployeeId),
-    /// Those about this person that others submitted to an assignment of the same person and that only managers see.
+    /// Observations about this person, submitted by other people to an assignment that the person requested, and
+    /// visible to managers only.
     RequestedAboutOneself(EmployeeId),
 }
 
-/// `GET /observations` (§4.1, decision B5): the lists that together are the part that the viewer sees. No observation is
-/// in two of them.
+/// List of the observations that the viewer may see, for `GET /observations` (§4.1, decision B5). Its parts have
+/// no observation in common.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Observation> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
@@ -105,7 +107,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(parts.into_iter().filter_map(|part| list_part(filter, part, sort, page)).collect())
 }
 
-/// Returns one of these lists; `None` if the filter leaves nothing in it.
+/// Returns the list of one part; `None` if the filter excludes all of it.
 fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<Listing> {
     let (about, by) = (column("employee_id", Type::Id), column("author_id", Type::Id));
     let (requester, visibility) = (column("requester_id", Type::Id), column("visibility", Type::Text));

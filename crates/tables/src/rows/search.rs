@@ -29,7 +29,7 @@ fn page(among: &[[u8; 16]]) -> PageRequest {
     PageRequest { limit: u16::try_from(among.len()).unwrap_or(u16::MAX), after: None }
 }
 
-/// Narrows a list to these rows. They are looked up by id, so runs become conditions.
+/// Restricts a list to the rows with these ids. They are looked up by id, so runs become conditions.
 fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
     let narrowed = |mut listing: Listing| {
         if let Some((column, values)) = listing.runs.take() {

@@ -1,4 +1,4 @@
-//! Summaries.
+//! Mapping of summaries, and their lists.
 
 use candor_domain::fields::Word;
 use candor_domain::id::{EmployeeId, SummaryId, SummaryKind};
@@ -13,11 +13,11 @@ use crate::flat::{Cell, Index, MemberTable, Related, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
 use crate::stored::{columns_read, stored};
 
-/// The objectives and observations that summaries rest on. No id is one of both.
+/// Side table of the objectives and observations that summaries include. The two kinds have no id in common.
 pub(super) const INCLUDES: MemberTable =
     MemberTable { name: "summary_includes", owner: "summary_id", member: "included_id" };
 
-/// The observations of a summary that are archived.
+/// Relation to the archived observations that a summary includes.
 const ARCHIVED_OBSERVATIONS: Related = Related {
     name: "archived_observation_ids",
     members: INCLUDES,
@@ -110,26 +110,26 @@ const fn is_shared(at: Option<Timestamp>) -> bool {
     at.is_some()
 }
 
-/// The status, told apart by whether its person sees it for no other reason than that it was shared: what somebody sees
-/// so is a run of an index, and so is everything with a status.
+/// Value of the column `stage`: the status, with a suffix if sharing is the only reason why the subject may see
+/// the summary. Lists of such summaries and lists by status are both runs of an index on this column.
 fn stage(status: Status, is_shared_with_reader: bool) -> String {
     if is_shared_with_reader { format!("{}/reader", status.word()) } else { status.word().to_owned() }
 }
 
-/// Which part of the summaries a list holds.
+/// A part of the summaries, which one list returns.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Everything,
-    /// Those about people who report to this person.
+    /// Summaries about people who report to this person.
     OfReports(EmployeeId),
-    /// Those that were shared with this person, who did not write them.
+    /// Summaries shared with this person, who did not write them.
     SharedWith(EmployeeId),
-    /// Those that this person wrote, but for those about people who report to them.
+    /// Summaries by this person about people who do not report to them.
     WrittenBy(EmployeeId),
 }
 
-/// `GET /summaries`: the lists that together are the part that the viewer sees (decision B5). No summary is in two of
-/// them.
+/// List of the summaries that the viewer may see, for `GET /summaries` (decision B5). Its parts have no summary in
+/// common.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Summary> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
@@ -138,7 +138,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::of(parts.into_iter().filter_map(|status| part(filter, status, sort, page)).collect())
 }
 
-/// One of these lists; none if nothing can be in it.
+/// Returns the list of one part; `None` if the filter excludes all of it.
 fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<Listing> {
     let (about, by) = (column("employee_id", Type::Id), column("author_id", Type::Id));
     let (mut employee, mut author) = (filter.employee_id, filter.author_id);
@@ -175,7 +175,7 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
     Some(it)
 }
 
-/// The stages that a part of a list holds.
+/// Returns the stages of a part under the filter.
 fn stages(filter: &Filter, part: Part) -> Vec<String> {
     let is_wanted = |status: &Status| {
         if filter.statuses.is_empty() { *status != Status::Archived } else { filter.statuses.contains(status) }

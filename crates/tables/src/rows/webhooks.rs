@@ -1,4 +1,4 @@
-//! Webhook subscriptions.
+//! Mapping of webhook subscriptions, and their lists.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
 
-/// A sealed secret as it stands in its column.
+/// A sealed secret, encoded in its column.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     sealed: String,
@@ -39,7 +39,7 @@ impl Codec<Vec<SealedSecret>> for Secrets {
     }
 }
 
-/// Codec of event types: their words, with a space between.
+/// Codec of event types: their words, separated by spaces.
 #[derive(Debug)]
 struct EventTypes;
 
@@ -70,7 +70,7 @@ stored! {
         created_at: Time,
         updated_at: Time,
     }
-    // Looked up for every event: the wanted types as bits, none while the subscription is not active.
+    // Read for every event: the wanted event types as bits, 0 for an inactive subscription.
     derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
     recorded {
         last_delivery_at: Option<Time>,
@@ -109,7 +109,7 @@ fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
     seals.into_iter().map(secret).collect()
 }
 
-/// `GET /webhooks` (§4.4).
+/// List of `GET /webhooks` (§4.4).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Subscription> {
     Listing::changed::<Subscription>(filter.updated_at, sort, page).alone()

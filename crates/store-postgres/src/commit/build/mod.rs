@@ -79,8 +79,7 @@ pub(super) fn batch(
 }
 
 /// Builds the statements that lock rows before others read them: a statement sees what was committed when it
-/// began.
-/// `None` if no row needs a lock first.
+/// began. `None` if no row needs a lock first.
 fn locks(
     layout: SharedLayout,
     key: IdempotencyKeyState,
