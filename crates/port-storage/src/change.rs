@@ -92,7 +92,7 @@ pub enum Write {
     /// Writes a person whose reporting line starts or changes. The store updates the closure of the reporting
     /// tree in the same transaction. See [`Write::employee`].
     PutReporting {
-        /// The person's row.
+        /// Row of the person.
         row: AnyRow,
         /// The new manager; `None` moves the person to the top.
         manager: Option<EmployeeId>,
@@ -157,17 +157,16 @@ pub struct Sooner {
     pub webhook_id: WebhookId,
     /// Id of the event.
     pub event_id: EventId,
-    /// Number of the next attempt, and the id that the client was told it will have. The commit fails with
-    /// [`CommitError::Stale`] if that number is no longer next, or another id was promised. If a worker is
-    /// attempting the delivery and fails, the following attempt is due at once and gets the id.
+    /// Number of the next attempt, and the id that was promised to the client for it. The commit fails with
+    /// [`CommitError::Stale`] if another number is next or another id was promised. If a running attempt of the
+    /// delivery fails, the following attempt is due at once and gets the id.
     pub promised: Option<(u16, DeliveryId)>,
 }
 
 /// A change of a reporting line. It locks the tenant's reporting tree until the commit.
 ///
-/// Only moving a person under a manager can close a cycle, so only a move must have seen the current tree,
-/// and only a move increments its version. A new person has no reports, and losing a manager only removes
-/// lines.
+/// Only moving a person under a manager can close a cycle. So only a move must have seen the current tree, and
+/// only a move increments its version. A new person has no reports, and losing a manager only removes lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     /// Version of the tenant's reporting tree that the cycle check of a move saw; `None` if no check was needed.

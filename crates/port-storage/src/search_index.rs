@@ -94,8 +94,8 @@ pub trait SearchIndex {
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>>;
     /// Changes the index of a table. Returns `false` if another worker has already done the same work.
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool>;
-    /// Returns up to `most` tables of tenants with pending rows; far from all of them if many rows are
-    /// pending.
+    /// Returns up to `most` tables of tenants with pending rows. The result may be far from complete if many rows
+    /// are pending.
     async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>>;
     /// Removes up to `most` segments that were replaced before a time. Returns their number.
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;

@@ -38,7 +38,7 @@ pub struct StoredAnswer {
 pub struct Reporting {
     /// Version of the tenant's reporting tree.
     pub tree: Version,
-    /// Whether the proposed manager is the person, or reports to them at any depth.
+    /// `true` if the proposed manager is the person, or reports to them at any depth.
     pub is_below: bool,
 }
 

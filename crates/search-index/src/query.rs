@@ -54,7 +54,7 @@ pub struct PrefixTerm {
     /// Terms to read: the words with the prefix, and the changed documents, which may no longer have the word
     /// itself.
     pub terms: [Term; 2],
-    /// Whether the words with the prefix are read together with the word itself.
+    /// `true` if the words with the prefix are read together with the word itself.
     pub is_long: bool,
     own: KeyRange,
     others: KeyRange,
@@ -99,8 +99,8 @@ impl PrefixTerm {
         Self { terms: [begun, Term::whole(CHANGED)], is_long: is_long(word), own, others }
     }
 
-    /// Returns the documents, among `some` or all, that have an extension of the word but not the word
-    /// itself, and those that were changed after they had the word itself. Expects the blocks that were read
+    /// Returns the documents, among `some` or all, that have an extension of the word but not the word itself.
+    /// Also returns documents that were changed after they had the word itself. Expects the blocks that were read
     /// for the two terms.
     #[must_use]
     pub fn among(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {

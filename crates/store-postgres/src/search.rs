@@ -170,7 +170,7 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let ids = sql.ids(rows.iter().map(|row| row.id));
     let versions = sql.many(Type::Int, rows.iter().map(|row| Cell::Int(row.version.0)));
     let some = assert_sql("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
-    // Look-ups by key, because the planner misjudges a mostly empty table. A slow statement would block the
+    // Lookups by key, because the planner misjudges a mostly empty table. A slow statement would block the
     // writers of these rows.
     sql.push(&format!(
         "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) CROSS JOIN LATERAL \

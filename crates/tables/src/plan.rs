@@ -1,9 +1,8 @@
-//! Plan of a page with conditions on other tables. The choice is the same for all stores and needs no
-//! database.
+//! Plan of a page with conditions on other tables. The choice is the same for all stores and needs no database.
 //!
-//! A store can scan the list in its order and look up each row in the other table, or gather the few rows
-//! that the other table names and sort them. A database cannot estimate which one is shorter. Therefore a
-//! store counts the matches of the conditions and chooses here. Nothing is cached between pages.
+//! A store can scan the list in its order and look up each row in the other table. Or it can gather the few rows
+//! that the other table names, and sort them. A database cannot estimate which one is cheaper. Therefore a store
+//! counts the matches of the conditions and chooses here. Nothing is cached between pages.
 
 use crate::access_path::AccessPath;
 use crate::flat::Column;

@@ -73,7 +73,7 @@ impl RowKind {
 
 /// An aggregate whose readers can be read without the rest of the row.
 pub trait StoredReaders: Stored {
-    /// The same table, restricted to the id and the columns that determine the readers.
+    /// Declaration of the table with only the id and the columns that determine the readers.
     const READERS: &'static Table;
 
     /// Reads the id and the readers of a row.
@@ -113,7 +113,7 @@ pub struct By<T> {
 }
 
 impl<T: Stored> By<T> {
-    /// Declares a look-up by this column of the aggregate's table.
+    /// Declares a lookup by this column of the aggregate's table.
     #[must_use]
     pub const fn column(name: &'static str, kind: Type) -> Self {
         Self { column: Column::new(name, kind), rows: PhantomData }

@@ -36,7 +36,7 @@ fn names(placement: Placement) -> impl Iterator<Item = &'static str> {
 }
 
 /// Table with the feed position of each tenant's last event. A transaction that adds an event locks the tenant's
-/// row until its end, so events are committed in the order of their positions on every node. The row also holds
+/// row until its end. So events are committed in the order of their positions, on every node. The row also holds
 /// the event types that active subscriptions of the tenant want, as bits: an insert of an unwanted event need not
 /// read the subscriptions.
 pub(crate) const FEED_POSITIONS: &str = "feed_positions";

@@ -1,7 +1,7 @@
 //! Analyzes tables that have just begun to grow.
 //!
 //! Without statistics, the planner rates all indexes that begin with the tenant alike, and keeps such plans. A
-//! look-up by id or a foreign-key check then reads all rows of the tenant. Autovacuum runs only once a minute, and
+//! lookup by id or a foreign-key check then reads all rows of the tenant. Autovacuum runs only once a minute, and
 //! an import can add thousands of people in that time.
 
 use std::sync::Arc;

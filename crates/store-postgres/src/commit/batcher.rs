@@ -120,8 +120,8 @@ struct Slot {
 }
 
 impl Drop for Slot {
-    /// Drops the waiting change sets if the task of the slot was aborted, which happens when the service stops.
-    /// Their callers get an error and can retry.
+    /// Drops the waiting change sets if the task of the slot panicked or the service stops. Their callers get an
+    /// error and can retry.
     fn drop(&mut self) {
         if !self.is_left {
             let mut queue = self.batcher.queue();

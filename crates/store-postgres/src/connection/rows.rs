@@ -15,7 +15,7 @@ pub(crate) trait RowSink: Send {
     /// Discards the rows received so far, before the statement is sent again.
     fn clear(&mut self);
 
-    /// Receives one row.
+    /// Receives one row; an error ends the read.
     fn take(&mut self, row: &mut dyn Fetch) -> Result<(), Failure>;
 }
 

@@ -125,7 +125,7 @@ impl Wanted {
     }
 }
 
-/// Certificate verifier for the requested check. Signatures are always verified: the server must hold the
+/// Certificate verifier for the requested check. Signatures are always verified, so the server must hold the
 /// certificate's private key.
 #[derive(Debug)]
 struct Verifier {

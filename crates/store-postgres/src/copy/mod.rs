@@ -79,7 +79,7 @@ pub enum CopyRefusal {
     /// The database holds data under an old schema.
     #[error("it is not empty, and its schema lacks {}", .0.join(", "))]
     Old(Vec<String>),
-    /// A statement failed.
+    /// A statement of the copy failed.
     #[error("{0}")]
     Failed(String),
 }

@@ -39,7 +39,7 @@ pub(crate) enum Failure {
     Forbidden(String),
     /// A definition already exists, or no longer does, because another session changes definitions.
     Redefined(String),
-    /// Any other failure.
+    /// Any failure without a kind of its own.
     Other(String),
 }
 

@@ -25,7 +25,7 @@ impl Address {
     }
 
     /// Condition that `row` is the row selected as `found`. `tenant` is the placeholder of the tenant, for the
-    /// look-up by key.
+    /// lookup by key.
     pub(crate) fn is_same(self, row: &str, found: &str, tenant: &str) -> String {
         match self {
             Self::Place => format!("{row}.ctid = {found}.place"),

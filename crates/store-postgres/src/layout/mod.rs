@@ -93,7 +93,7 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// [`Unwritable`] for an event that cannot be stored.
     fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable>;
 
-    /// Records the tenant of each secret in written rows, if look-ups by secret need it.
+    /// Records the tenant of each secret in written rows, if lookups by secret need it.
     fn name_secrets(&self, statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]);
 
     /// Builds the statements that update the closure of the reporting tree below people with a new manager.

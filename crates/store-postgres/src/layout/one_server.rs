@@ -134,7 +134,7 @@ impl Layout for OneServer {
         vec![sql]
     }
 
-    /// Returns `Any`: a tenant without subscriptions costs one look-up in a small index.
+    /// Returns `Any`: a tenant without subscriptions costs one lookup in a small index.
     fn expected_subscribers(&self) -> ExpectedSubscribers {
         ExpectedSubscribers::Any
     }

@@ -44,8 +44,8 @@ impl PostgresStore {
         self.answer(&asked, page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
-    /// Reads the merged rows of several runs. No run has a bounded scan: a row beyond the bound may belong before
-    /// the rows of another run.
+    /// Reads the merged rows of several runs. No run has a bounded scan: a row beyond the bound may precede the
+    /// rows of another run.
     async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
         let goes_far = parts.iter().any(|(_, part)| part.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();

@@ -12,8 +12,8 @@ use crate::sql::row::columns_of;
 /// tenth of the table. The usual page sizes have limits of their own, because a scan continues until it has found
 /// as many rows.
 const BOUNDS: [u32; 6] = [27, 52, 103, 1001, 10_001, 65_537];
-/// Maximum number of rows that a bounded scan reads with hashed look-ups. A list of a team without recent rows
-/// must not read all other rows. A hashed look-up of a row costs some 0.1 µs, an indexed one 0.8 µs.
+/// Maximum number of rows that a bounded scan reads with hashed lookups. A list of a team without recent rows
+/// must not read all other rows. A hashed lookup of a row costs some 0.1 µs, an indexed one 0.8 µs.
 const HASHED_STRIDE: u32 = 50_000;
 const INDEXED_STRIDE: u32 = 5_000;
 
@@ -134,7 +134,7 @@ impl PageSql {
                  WHERE {looks} ORDER BY {order} LIMIT {bound})"
             );
         }
-        // The look-up is in the select list of the scan, which saves one plan step for each row.
+        // The lookup is in the select list of the scan, which saves one plan step for each row.
         let outer = self::order(listing, "r.place", "r.id");
         format!(
             "(SELECT r.id, r.place FROM (SELECT {wanted}, {looks} AS hit FROM {name} AS r WHERE {met} \
@@ -258,7 +258,7 @@ impl PageSql {
     }
 
     /// Conditions that another table decides, except the one that supplies the rows. Their forms keep the planner
-    /// from joins, whose cost it cannot estimate: an `EXISTS` with `OFFSET` is one index look-up, and a compared
+    /// from joins, whose cost it cannot estimate: an `EXISTS` with `OFFSET` is one index lookup, and a compared
     /// `IN` builds a hash on first use.
     fn looks(&mut self, listing: &Listing, filter: &RowFilter, without: Option<usize>) -> Vec<String> {
         let (tenant, mut looks) = (self.tenant.clone(), vec![]);

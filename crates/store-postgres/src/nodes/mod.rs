@@ -29,7 +29,7 @@ use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, State, Unanswered, asked};
 use watch::Watch;
 
-/// Lifetime of a cached tenant location, because a tenant may be moved. A look-up costs as much as some requests.
+/// Lifetime of a cached tenant location, because a tenant may be moved. A lookup costs as much as some requests.
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// Statement timeout on shared connections, where other statements wait behind: far above the need of any of them.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);

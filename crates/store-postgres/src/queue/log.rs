@@ -98,8 +98,8 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
     ]
 }
 
-/// Runs statements in a transaction with short timeouts. Each is sent alone, because a timeout applies from the
-/// next message on, and a cluster forwards a schema change only if it is a message of its own.
+/// Runs statements in a transaction with short timeouts. Each is sent alone: a timeout applies from the next
+/// message on, and a cluster forwards only schema changes that are messages of their own.
 async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
     let held = Held::new(nodes.connection(None).await?);
     let connection = held.get()?;

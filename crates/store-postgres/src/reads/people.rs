@@ -24,7 +24,7 @@ impl People for PostgresStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
         let mut sql = Sql::default();
         let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));
-        // One statement, for a consistent snapshot. `OFFSET 0` makes each step an index look-up, also before the
+        // One statement, for a consistent snapshot. `OFFSET 0` makes each step an index lookup, also before the
         // table has statistics.
         sql.push(&format!(
             "WITH these (id) AS (SELECT * FROM UNNEST({people})), above (id) AS (SELECT id FROM these UNION \

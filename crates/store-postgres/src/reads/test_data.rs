@@ -40,7 +40,8 @@ impl PostgresStore {
     ) -> Emptied {
         let mut sql = Sql::default();
         let (tenant, most) = (sql.tenant(tenant), sql.bind(Cell::Int(i64::from(most))));
-        // The same `ctid` may occur in another partition. That row is the tenant's as well, so it is deleted too.
+        // A row of another partition may have an equal `ctid`. It belongs to the same tenant, so it is deleted
+        // too.
         sql.push(&format!(
             "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid FROM {table} \
              WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"

@@ -15,7 +15,7 @@ const LOCK: i64 = 0x0063_616e_646f_7201;
 /// Reason for a failed change or check of the schema.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
-    /// The connection failed.
+    /// The connection could not be opened.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// A step failed and was rolled back; earlier steps persist.

@@ -3,7 +3,7 @@
 /// Maximum depth of reporting lines, which bounds the recursion if the stored tree has a cycle.
 pub(crate) const MAX_DEPTH: u32 = 10_000;
 
-/// Subquery named `e` with the manager of a person. `OFFSET 0` makes each step one look-up in the primary key.
+/// Subquery named `e` with the manager of a person. `OFFSET 0` makes each step one lookup in the primary key.
 pub(crate) fn manager_of(tenant: &str, id: &str) -> String {
     format!("(SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = {id} OFFSET 0) AS e")
 }

@@ -48,7 +48,7 @@ pub(crate) struct Replica {
 enum State {
     /// No read was tried yet.
     Unknown,
-    /// The replica answers.
+    /// The replica answered the last read.
     Up,
     /// The replica is unavailable; no read is tried before `until`.
     Down { until: Instant },

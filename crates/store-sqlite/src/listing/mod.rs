@@ -242,8 +242,8 @@ impl List<'_> {
         draft.add(&format!(" ORDER BY {} {way}, t.id {way}", self.place()))
     }
 
-    /// Returns the sort column. If an index leads to the few rows of one person, a unary plus keeps SQLite
-    /// from scanning all rows in the order of another index.
+    /// Returns the sort column. If an index leads to the few rows of one person, it gets a unary plus. Otherwise
+    /// SQLite might scan all rows in the order of another index.
     fn place(&self) -> String {
         let (sort, plus) = (self.listing.sort, if is_of_few(self.listing) { "+" } else { "" });
         format!("{plus}t.{}", sort.name)
@@ -273,7 +273,7 @@ fn hex(ids: &[[u8; 16]]) -> Value {
 struct Below {
     column: &'static str,
     manager: EmployeeId,
-    /// Whether the manager is included.
+    /// `true` if the manager is included.
     itself: bool,
 }
 
@@ -292,7 +292,7 @@ impl Below {
         draft.add(") l");
     }
 
-    /// Adds the condition that the column is one of the people, checked by an index lookup per row or by a
+    /// Adds the condition that the column is one of the people. It is checked by an index lookup per row or by a
     /// hash of all of them.
     fn is_met<'d>(&self, draft: &'d mut Draft, tenant: Tenant, is_hashed: bool) -> &'d mut Draft {
         let column = self.column;

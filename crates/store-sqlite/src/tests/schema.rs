@@ -157,7 +157,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
             let is_there = found.iter().chain(&of_values).any(|index| begins(index, declared.columns));
             assert!(is_there, "{}: {declared:?}", table.name);
         }
-        // The index of the id serves look-ups, not lists.
+        // The index of the id serves lookups, not lists.
         for it in found.iter().filter(|columns| *columns != &["id"]) {
             let is_declared = table.indexes.iter().any(|declared| begins(it, declared.columns));
             assert!(is_declared, "{} has an undeclared index on {it:?}", table.name);

@@ -1,4 +1,4 @@
-//! Mapping of invitations, and their look-ups.
+//! Mapping of invitations, and their lookups.
 
 use candor_domain::id::{EmployeeId, InvitationKind};
 use candor_domain::page::SortBy;
@@ -45,9 +45,9 @@ stored! {
     };
 }
 
-/// Look-up by person.
+/// Lookup by person.
 pub const BY_EMPLOYEE: By<Invitation> = By::column("employee_id", Type::Id);
-/// Look-up by the hash of the token.
+/// Lookup by the hash of the token.
 pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
 
 /// Returns the newest invitation of a person.

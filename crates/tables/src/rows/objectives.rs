@@ -83,7 +83,7 @@ columns_read! {
 
 readers!(Objective);
 
-/// Look-up by the day on which objectives start automatically (decision C3).
+/// Lookup by the day on which objectives start automatically (decision C3).
 pub const STARTS_ON: By<Objective> = By::column("due_on", Type::Date);
 
 /// Value of the column `shelf`: the family of the scope, with a suffix for archived objectives. The default list
@@ -122,7 +122,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
-        // A scan of the team's objectives with look-ups is faster in a single run, which skips those of the
+        // A scan of the team's objectives with lookups is faster in a single run, which skips those of the
         // organization.
         if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
             theirs.runs = Some(shelves);

@@ -15,7 +15,7 @@ use crate::layout::Statement;
 /// Prefix of the check name of a requirement; its index follows.
 pub(crate) const CHECK: &str = "require:";
 
-/// Adds the checks of all requirements, with one look-up for each kind.
+/// Adds the checks of all requirements, with one lookup for each kind.
 pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
     let (mut open, mut people): (BTreeMap<_, (_, Vec<_>)>, _) = (BTreeMap::new(), vec![]);
     for (at, require) in requires.iter().enumerate() {

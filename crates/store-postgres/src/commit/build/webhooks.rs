@@ -32,7 +32,7 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     sql
 }
 
-/// Makes queued deliveries due at `at`, in the order of their keys. The look-up has the form of the queue's own
+/// Makes queued deliveries due at `at`, in the order of their keys. The lookup has the form of the queue's own
 /// statements, whose plans stay fast with a long queue.
 pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
     let mut sooner: Vec<_> = sooner.iter().collect();
@@ -129,7 +129,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
 }
 
 /// Queues events for every active subscription of the tenant that wants them. For tenants without subscriptions
-/// this costs one index look-up.
+/// this costs one index lookup.
 pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Option<Lease>) {
     let (source, [event, kind, at, bit]) = match events {
         [] => return,
