@@ -1,9 +1,8 @@
 //! State machine that decides the next claim from the results of earlier ones.
 //!
-//! Normally a claim takes the deliveries that have been due for the longest time. If there are more than one
-//! claim takes, or one queue is full, a walk along the queues takes some deliveries of each, so that one long
-//! queue does not delay the others. Parked deliveries are claimed from time to time, because their
-//! subscription may be active again.
+//! Normally a claim takes the deliveries that have been due for the longest time. If these exceed one claim, or
+//! one queue is full, a walk along the queues takes some deliveries of each. So one long queue does not delay
+//! the rest. Parked deliveries are claimed from time to time, because their subscription may be active again.
 
 #[cfg(test)]
 mod tests;
@@ -90,8 +89,8 @@ impl Search {
     }
 
     /// Records a step of the walk. The walk continues at once while it finds deliveries. After its end, the
-    /// next walk begins when a queue in `passed_over` has room: walking only the others would cost more than
-    /// it finds.
+    /// next walk begins when a queue in `passed_over` has room: a walk along the remaining queues would find too
+    /// little for its cost.
     fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Duration, pause: Duration) {
         let queues = queues_of(claimed);
         self.queues += queues.len();

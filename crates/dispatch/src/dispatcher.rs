@@ -129,7 +129,7 @@ impl<M> Dispatcher<M> {
         self.claims.next(now.steady, room, full)
     }
 
-    /// Returns the time of the next look for a claim unless a wake comes before, on the steady clock.
+    /// Returns the steady time at which to ask for the next claim, unless a wake comes before.
     #[must_use]
     pub fn look_again_at(&self, now: Now) -> Duration {
         self.claims.look_at().max(now.steady + REST)

@@ -1,7 +1,7 @@
 //! The delivery engine as one state machine without I/O (§6.3, §6.4).
 //!
 //! A [`Dispatcher`] decides what one process does about queued deliveries: the next claim and its capacity,
-//! the next attempt, the result of an attempt, the batches of results, and the time of the next look. Its
+//! the next attempt, the result of an attempt, the batches of results, and the time of the next claim. Its
 //! inputs are events (a claim, a handover, an answer, a record, or the failure of one of them) and the
 //! current time. Its driver calls the store and the receivers: the service uses real ones, the simulation
 //! uses models.

@@ -2,8 +2,8 @@
 //!
 //! A queue holds the deliveries of one subscription. Tenants take turns, and so do the queues of a tenant.
 //! The number of concurrent attempts of a queue adapts to the responses of its receiver. Queues whose
-//! receivers are not known to be quick use at most half of the capacity together, so that hanging receivers
-//! do not delay the others.
+//! receivers are not known to be quick share at most half of the capacity. So hanging receivers do not delay
+//! quick ones.
 
 mod left;
 mod pace;

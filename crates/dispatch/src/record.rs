@@ -9,7 +9,7 @@ use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded};
 use crate::attempt::Finished;
 use crate::lease::Now;
 
-/// Pause after a recorded batch unless another full batch is waiting: a few large batches cost the store less
+/// Pause after a recorded batch unless another full batch is waiting. A few large batches cost the store less
 /// than many small ones.
 const GATHER: Duration = Duration::from_millis(5);
 /// First delay before a failed batch is recorded again. Doubles with each failure.

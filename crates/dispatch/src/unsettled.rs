@@ -1,7 +1,7 @@
 //! Deliveries that this process holds: running attempts, and results that the store has not confirmed.
 //!
 //! The store accepts a result only while worker and attempt match. If a result or its confirmation is late,
-//! this worker may have leased the delivery again, and the result would end the lease of the second attempt.
+//! this worker may have leased the delivery again. The result would then end the lease of the second attempt.
 //! Therefore a delivery that is leased again meanwhile is not attempted, but given back once the store has
 //! confirmed.
 
@@ -45,9 +45,8 @@ impl Unsettled {
         }
     }
 
-    /// Returns `true` if a delivery claimed at `at` may belong to another process, because a result of this
-    /// process may have been recorded after the claim. If the old lease had not expired, the claim came after
-    /// the result.
+    /// Returns `true` if a delivery claimed at `at` may belong to another process: a result of this process may
+    /// have been recorded after the claim. If the old lease had not expired, the claim came after the result.
     pub(crate) fn is_doubtful(&self, job: &Job, at: Timestamp) -> bool {
         self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|limit| limit <= at))
     }

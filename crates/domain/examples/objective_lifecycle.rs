@@ -1,7 +1,8 @@
-//! Runs the lifecycle of an objective without a service: `cargo run --package candor-domain --example objective_lifecycle`.
+//! Runs the lifecycle of an objective without a service: `cargo run --package candor-domain --example
+//! objective_lifecycle`.
 //!
-//! Every step is a function of values. What would be saved, what would be told to webhooks and who would be notified
-//! comes back as a `Decision`; a step that the lifecycle does not have comes back as a `Refusal`.
+//! Every step is a function of values. It returns a `Decision` with the new state, the events and the notices,
+//! or a `Refusal` for a step that the lifecycle does not have.
 
 #![expect(clippy::print_stdout, reason = "people read what an example prints")]
 
@@ -53,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Says what a decision implies, and goes on with the new state.
+/// Prints the effects of a decision and returns the new state.
 fn told(decision: Decision<Objective>) -> Objective {
     let events: Vec<_> = decision.events.iter().map(|event| event.word()).collect();
     println!("{:<18} is {:<12} events: {}", decision.audit.action, decision.state.status.word(), events.join(", "));

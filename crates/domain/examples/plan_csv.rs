@@ -1,7 +1,7 @@
 //! Plans an upload without a database: `cargo run --package candor-domain --example plan_csv`.
 //!
-//! A file is decided as a whole: managers come before their reports, whoever would close a circle is refused, and a file
-//! that was applied changes nothing the second time (§4.3).
+//! A file is decided as a whole (§4.3). Managers come before their reports, and rows that would close a cycle are
+//! refused. A file that is applied twice changes nothing the second time.
 
 #![expect(clippy::print_stdout, reason = "people read what an example prints")]
 

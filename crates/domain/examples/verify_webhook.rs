@@ -1,6 +1,6 @@
-//! What a receiver does with a delivery: `cargo run --package candor-domain --example verify_webhook`.
+//! Verifies a delivery as a receiver does: `cargo run --package candor-domain --example verify_webhook`.
 //!
-//! The raw bytes of the body are checked against the header and the secret before anything reads them (§6.3).
+//! Checks the raw bytes of the body against the header and the secret before parsing them (§6.3).
 
 #![expect(clippy::print_stdout, reason = "people read what an example prints")]
 
@@ -13,11 +13,11 @@ fn main() -> Result<(), NotATime> {
     let body = br#"{"type":"observation.created"}"#;
     let sent: Timestamp = "2026-03-01T08:15:30Z".parse()?;
 
-    // The sender, which signs with every secret that is still good while one is being replaced.
+    // The sender signs with every valid secret; during a rotation there are several.
     let header = sign(&[Secret::new(secret.to_owned())], sent, body);
     println!("X-Service-Signature: {header}");
 
-    // The receiver.
+    // The receiver verifies four cases.
     let later: Timestamp = "2026-03-01T08:20:31Z".parse()?;
     for (what, header, body, now) in [
         ("as it was sent", header.as_str(), body.as_slice(), sent),

@@ -32,8 +32,8 @@ impl Viewer {
         }
     }
 
-    /// Returns `true` if the viewer is this person or a manager of them; `is_below` says whether this person reports to
-    /// the viewer at any depth.
+    /// Returns `true` if the viewer is this person or a manager of them; `is_below` says whether this person
+    /// reports to the viewer at any depth.
     #[must_use]
     pub fn reaches(self, person: EmployeeId, is_below: bool) -> bool {
         self.person().is_none_or(|viewer| viewer == person || is_below)
@@ -60,8 +60,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Returns `true` if the viewer is one of the readers; `is_below` says whether [`Readers::managers_of`] reports to
-    /// the viewer at any depth.
+    /// Returns `true` if the viewer is one of the readers; `is_below` says whether [`Readers::managers_of`]
+    /// reports to the viewer at any depth.
     #[must_use]
     pub fn include(&self, viewer: Viewer, is_below: bool) -> bool {
         let Viewer::Person(person) = viewer else { return true };
@@ -96,8 +96,8 @@ impl Readers {
         Self { is_public: scope == Scope::Org, ..Self::managed(vec![owner], owner) }
     }
 
-    /// Returns the readers of a summary: its author, the managers of the person it is about, and that person once it was
-    /// shared, also after it was archived.
+    /// Returns the readers of a summary: its author, the managers of the person it is about, and that person
+    /// once it was shared, also after it was archived.
     #[must_use]
     pub fn for_summary(employee: EmployeeId, author: Option<EmployeeId>, was_shared: bool) -> Self {
         Self::managed(author.into_iter().chain(was_shared.then_some(employee)).collect(), employee)

@@ -11,7 +11,7 @@ const DEPTH: usize = 8;
 /// Waiting deliveries per concurrent attempt of a prompt receiver, which handles more before the next claim
 /// is answered.
 const DEPTH_IF_PROMPT: usize = 16;
-/// Maximum response time of a prompt receiver. What waits for it begins long before its leases expire.
+/// Maximum response time of a prompt receiver. Its waiting deliveries begin long before their leases expire.
 const PROMPT: Duration = Duration::from_millis(100);
 /// Maximum response time of a quick receiver. Slower ones could occupy the whole capacity with few
 /// deliveries.

@@ -1,4 +1,4 @@
-//! Any bytes as a file of people: reading it, and planning what it does.
+//! Fuzz target: reads any bytes as a file of people and plans its changes.
 
 #![no_main]
 

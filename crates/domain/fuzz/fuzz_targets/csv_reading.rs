@@ -1,4 +1,4 @@
-//! Any bytes as a file of people: reading it.
+//! Fuzz target: reads any bytes as a file of people.
 
 #![no_main]
 

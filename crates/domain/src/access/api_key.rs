@@ -151,8 +151,8 @@ impl ApiKey {
     /// `true` if the person that the key shall act for is in the key's data set.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks. [`Refusal::Unprocessable`] for
-    /// a person who does not exist.
+    /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks. [`Refusal::Unprocessable`]
+    /// for a person who does not exist.
     pub fn create(
         id: KeyId,
         draft: Draft,

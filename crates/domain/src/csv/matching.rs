@@ -67,7 +67,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Matches the rows without an outcome. Rejects malformed rows, rows about the same person, and rows that take another person's address.
+/// Matches the rows without an outcome. Rejects malformed rows, rows about the same person, and rows that take
+/// another person's address.
 pub(super) fn match_rows(
     file: &File,
     index: &Index<'_>,

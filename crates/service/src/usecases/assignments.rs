@@ -31,7 +31,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /assignments/{id}`
+/// `GET /assignments/{id}`: returns an assignment.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -39,7 +39,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: AssignmentId
     expand::plain(services, context, &visible::require::<Assignment>(services, context, id).await?).await
 }
 
-/// `POST /assignments`
+/// `POST /assignments`: creates an assignment.
 ///
 /// # Errors
 /// Invalid fields, another requester than the caller's person, unknown people; see [`Error`].
@@ -55,7 +55,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `POST /assignments/{id}/cancel`
+/// `POST /assignments/{id}/cancel`: cancels an open assignment.
 ///
 /// # Errors
 /// Not found, neither the requester nor an org admin, not open; see [`Error`].

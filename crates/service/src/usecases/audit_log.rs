@@ -11,7 +11,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// `GET /audit-log`
+/// `GET /audit-log`: lists audit entries.
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].

@@ -25,7 +25,7 @@ use crate::context::services::{ChangePlan, Services, render};
 /// People released in one commit; larger releases need several commits.
 const CHUNK: u16 = 200;
 
-/// `GET /connectors`
+/// `GET /connectors`: lists connectors.
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
@@ -36,7 +36,7 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /connectors/{id}`
+/// `GET /connectors/{id}`: returns a connector.
 ///
 /// # Errors
 /// Not found, not an admin; see [`Error`].
@@ -44,7 +44,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: ConnectorId)
     expand::plain(services, context, &services.stored::<Connector>(context, id).await?).await
 }
 
-/// `POST /connectors`
+/// `POST /connectors`: creates a connector.
 ///
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].

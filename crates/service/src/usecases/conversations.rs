@@ -34,7 +34,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /conversations/{id}`, archived ones included.
+/// `GET /conversations/{id}`: returns a conversation, also an archived one.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -42,7 +42,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: Conversation
     expand::plain(services, context, &visible::require::<Conversation>(services, context, id).await?).await
 }
 
-/// `POST /conversations`
+/// `POST /conversations`: creates a conversation.
 ///
 /// # Errors
 /// Invalid fields, a caller's person who is not a participant, invalid references; see [`Error`].
@@ -61,7 +61,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /conversations/{id}`
+/// `PATCH /conversations/{id}`: updates title or participants of a conversation.
 ///
 /// # Errors
 /// Not found, invalid fields, archived, unknown people; see [`Error`].
@@ -82,7 +82,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /conversations/{id}/archive`
+/// `POST /conversations/{id}/archive`: archives a conversation.
 ///
 /// # Errors
 /// Not found, archived already; see [`Error`].
@@ -96,7 +96,7 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Conversa
     services.act(context, decide).await
 }
 
-/// `GET /conversations/{id}/messages`, those of an archived one included.
+/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation.
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
@@ -130,7 +130,7 @@ pub async fn message(
     expand::plain(services, context, &or_not_found(stored.filter(|row| row.value.conversation_id == id))?).await
 }
 
-/// `POST /conversations/{id}/messages`
+/// `POST /conversations/{id}/messages`: adds a message to a conversation.
 ///
 /// # Errors
 /// Not found, invalid fields, another author than the caller's person, archived, an author who is not a

@@ -32,7 +32,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
     Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
 }
 
-/// `GET /events`
+/// `GET /events`: returns a page of the event feed.
 ///
 /// Always returns a cursor, also at the end of the feed, so that a poller can continue from there.
 ///

@@ -33,7 +33,7 @@ fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error>
     render(&WithSecret { api_key, key: secret.reveal() })
 }
 
-/// `GET /api-keys`
+/// `GET /api-keys`: lists API keys.
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
@@ -44,7 +44,7 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /api-keys/{id}`
+/// `GET /api-keys/{id}`: returns an API key.
 ///
 /// # Errors
 /// Not found, not an admin; see [`Error`].
@@ -52,7 +52,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Re
     expand::plain(services, context, &services.stored::<ApiKey>(context, id).await?).await
 }
 
-/// `POST /api-keys`
+/// `POST /api-keys`: creates an API key. The response includes its secret.
 ///
 /// # Errors
 /// Invalid fields, not an admin, more access than the caller has, an unknown person; see [`Error`].
@@ -84,7 +84,7 @@ pub(crate) async fn exists(
     }
 }
 
-/// `PATCH /api-keys/{id}`
+/// `PATCH /api-keys/{id}`: updates an API key.
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
@@ -100,7 +100,7 @@ pub async fn update(services: &Services, context: &RequestContext, id: KeyId, bo
     reply
 }
 
-/// `POST /api-keys/{id}/rotate`
+/// `POST /api-keys/{id}/rotate`: replaces the secret of an API key. The response includes the new secret.
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
@@ -120,7 +120,7 @@ pub async fn rotate(services: &Services, context: &RequestContext, id: KeyId, bo
     reply
 }
 
-/// `POST /api-keys/{id}/revoke`
+/// `POST /api-keys/{id}/revoke`: revokes an API key.
 ///
 /// # Errors
 /// Not found, not an admin, revoked already; see [`Error`].

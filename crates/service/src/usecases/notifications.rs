@@ -18,7 +18,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 
-/// `GET /notifications`
+/// `GET /notifications`: lists notifications that the caller sees.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -36,7 +36,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
 }
 
-/// `POST /notifications/{id}/read`
+/// `POST /notifications/{id}/read`: marks a notification as read.
 ///
 /// # Errors
 /// Not found; see [`Error`].

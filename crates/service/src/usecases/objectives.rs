@@ -122,7 +122,7 @@ async fn reports_to(
     }
 }
 
-/// `GET /{resource}/{id}`
+/// `GET /{resource}/{id}`: returns an objective of this family.
 ///
 /// # Errors
 /// Not found, also in the wrong resource; invalid parameters; see [`Error`].
@@ -154,7 +154,7 @@ pub async fn history(
     audit_log::history(services, context, &request).await
 }
 
-/// `POST /{resource}`
+/// `POST /{resource}`: creates an objective.
 ///
 /// # Errors
 /// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach;
@@ -189,7 +189,7 @@ pub async fn create(
     services.create(context, decide).await
 }
 
-/// `PATCH /{resource}/{id}`
+/// `PATCH /{resource}/{id}`: updates an objective.
 ///
 /// # Errors
 /// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set; see
@@ -212,7 +212,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /{resource}/{id}/{action}` (§3.1)
+/// `POST /{resource}/{id}/{action}`: runs an action of the lifecycle, such as `approve` (§3.1).
 ///
 /// # Errors
 /// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a

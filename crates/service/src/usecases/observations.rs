@@ -87,7 +87,7 @@ pub async fn get(
     expand::one::<Observation>(services, context, params, visible::require::<Observation>(services, context, id)).await
 }
 
-/// `POST /observations`
+/// `POST /observations`: creates an observation.
 ///
 /// # Errors
 /// Invalid fields, another author than the person of a bound key, invalid references; see [`Error`].
@@ -103,7 +103,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /observations/{id}`
+/// `PATCH /observations/{id}`: updates an observation.
 ///
 /// # Errors
 /// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references;
@@ -129,7 +129,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /observations/{id}/archive`
+/// `POST /observations/{id}/archive`: archives an observation.
 ///
 /// # Errors
 /// Not found, a caller who is neither the author nor an org admin, archived already; see [`Error`].
@@ -137,7 +137,7 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Observat
     act(services, context, id, Observation::archive).await
 }
 
-/// `POST /observations/{id}/restore`
+/// `POST /observations/{id}/restore`: restores an archived observation.
 ///
 /// # Errors
 /// Not found, a caller who is neither the author nor an org admin, not archived; see [`Error`].

@@ -162,11 +162,11 @@ pub async fn create_key(services: &Services, order: KeyOrder) -> Result<(KeyId, 
 /// A key with its organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OwnedKey {
-    /// The organization's id.
+    /// Organization that owns the key.
     pub organization_id: OrganizationId,
-    /// The organization's name.
+    /// Display name of the organization.
     pub organization_name: String,
-    /// The key.
+    /// The stored key, without its secret.
     #[serde(flatten)]
     pub key: ApiKey,
 }

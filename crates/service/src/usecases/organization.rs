@@ -20,7 +20,7 @@ pub(crate) async fn stored(services: &Services, context: &RequestContext) -> Res
     services.stored(context, context.caller.tenant.organization).await
 }
 
-/// `GET /organization`
+/// `GET /organization`: returns the caller's organization.
 ///
 /// # Errors
 /// See [`Error`].
@@ -28,7 +28,7 @@ pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply,
     expand::plain(services, context, &stored(services, context).await?).await
 }
 
-/// `PATCH /organization`
+/// `PATCH /organization`: updates the organization's settings.
 ///
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].

@@ -114,7 +114,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: SummaryId, p
     expand::one(services, context, params, visible::require::<Summary>(services, context, id)).await
 }
 
-/// `POST /summaries`
+/// `POST /summaries`: creates a draft of a summary.
 ///
 /// # Errors
 /// Invalid fields, another author than the caller's person, invalid references; see [`Error`].
@@ -129,7 +129,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /summaries/{id}`
+/// `PATCH /summaries/{id}`: updates a summary that is not approved.
 ///
 /// # Errors
 /// Not found, invalid fields, a summary that the caller may only read, approved already, invalid references; see
@@ -154,7 +154,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /summaries/{id}/{action}`
+/// `POST /summaries/{id}/{action}`: runs an action of the lifecycle, such as `submit`.
 ///
 /// # Errors
 /// Not found, invalid fields, an action that the caller may not take, a transition that is not allowed; see

@@ -22,7 +22,7 @@ impl Engine {
         self.metrics.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
         let Some(order) = order else { return Ok(false) };
         let claimed = self.claim_by(order).await;
-        // After the claimed deliveries are in the dispatcher: the engine must not end before that.
+        // Reported last: the engine must not end before the claimed deliveries are in the dispatcher.
         self.with_dispatcher(|machine, _| machine.claim_ended());
         claimed.map(|()| true)
     }

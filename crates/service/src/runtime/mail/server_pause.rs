@@ -36,7 +36,8 @@ impl ServerPause {
         *self = Self { failures: 0, paused_until: Duration::ZERO };
     }
 
-    /// Records that the server could not be reached. Attempts that fail during a pause began before it and do not count.
+    /// Records that the server could not be reached. Failures during a pause do not count, because their attempts
+    /// began before it.
     pub(super) fn failed(&mut self, now: Duration) {
         if !self.is_paused(now) {
             let length = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);

@@ -19,7 +19,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::usecases::invitations;
 
-/// `POST /employees`
+/// `POST /employees`: creates a person, with an invitation if requested.
 ///
 /// # Errors
 /// Invalid fields, a caller without write access to people, invalid references, an email address in use; see
@@ -52,7 +52,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /employees/{id}`
+/// `PATCH /employees/{id}`: updates a person.
 ///
 /// # Errors
 /// Not found, invalid fields, a caller without write access to people, invalid references, an email address in
@@ -75,7 +75,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /employees/{id}/rehire`
+/// `POST /employees/{id}/rehire`: rehires a deactivated person.
 ///
 /// # Errors
 /// Not found, invalid fields, a caller without write access to people, not deactivated, invalid references; see
@@ -103,7 +103,7 @@ fn moves(body: &Object) -> bool {
     body.iter().any(|(name, _)| name == "manager_id")
 }
 
-/// `POST /employees/{id}/deactivate`
+/// `POST /employees/{id}/deactivate`: deactivates a person and revokes a pending invitation.
 ///
 /// # Errors
 /// Not found, a caller without write access to people, deactivated already; see [`Error`].
@@ -123,7 +123,7 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
     services.act(context, decide).await
 }
 
-/// `POST /employees/{id}/reactivate`
+/// `POST /employees/{id}/reactivate`: reactivates a deactivated person.
 ///
 /// # Errors
 /// Not found, a caller without write access to people, not deactivated; see [`Error`].

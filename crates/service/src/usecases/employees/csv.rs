@@ -41,7 +41,7 @@ const TWIN_WAIT: Duration = Duration::from_secs(10);
 /// Interval of the checks for the reply of the concurrent upload.
 const TWIN_PAUSE: Duration = Duration::from_millis(100);
 
-/// `POST /employees/csv`
+/// `POST /employees/csv`: applies an uploaded file of people, or plans it for a dry run.
 ///
 /// # Errors
 /// An unreadable file, invalid parameters, a caller without write access to people, a connector that is unknown

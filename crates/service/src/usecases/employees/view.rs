@@ -89,7 +89,7 @@ async fn reports(
     Ok(reports)
 }
 
-/// `GET /employees`
+/// `GET /employees`: lists people.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -99,7 +99,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::page(services, context, &request, listing).await
 }
 
-/// `GET /employees/{id}`
+/// `GET /employees/{id}`: returns a person.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].

@@ -16,7 +16,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// `GET /attributes`
+/// `GET /attributes`: lists attributes.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -26,7 +26,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /attributes/{id}`
+/// `GET /attributes/{id}`: returns an attribute.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -34,7 +34,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: AttributeId)
     expand::plain(services, context, &services.stored::<Attribute>(context, id).await?).await
 }
 
-/// `POST /attributes`
+/// `POST /attributes`: creates an attribute.
 ///
 /// # Errors
 /// Invalid fields, not an admin, a name in use; see [`Error`].
@@ -48,7 +48,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /attributes/{id}`
+/// `PATCH /attributes/{id}`: updates an attribute.
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, archived, a name in use; see [`Error`].
@@ -68,7 +68,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /attributes/{id}/archive`
+/// `POST /attributes/{id}/archive`: archives an attribute.
 ///
 /// # Errors
 /// Not found, not an admin, archived already; see [`Error`].
@@ -76,7 +76,7 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Attribut
     services.act_on(context, id, Attribute::archive).await
 }
 
-/// `POST /attributes/{id}/restore`
+/// `POST /attributes/{id}/restore`: restores an archived attribute.
 ///
 /// # Errors
 /// Not found, not an admin, not archived; see [`Error`].

@@ -17,7 +17,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// `GET /departments`
+/// `GET /departments`: lists departments.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -27,7 +27,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /departments/{id}`
+/// `GET /departments/{id}`: returns a department.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -35,7 +35,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: DepartmentId
     expand::plain(services, context, &services.stored::<Department>(context, id).await?).await
 }
 
-/// `POST /departments`
+/// `POST /departments`: creates a department.
 ///
 /// # Errors
 /// Invalid fields, not an admin, a name in use; see [`Error`].
@@ -49,7 +49,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /departments/{id}`
+/// `PATCH /departments/{id}`: renames a department.
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, archived, a name in use; see [`Error`].
@@ -69,7 +69,7 @@ pub async fn update(
     services.update(context, decide).await
 }
 
-/// `POST /departments/{id}/archive`
+/// `POST /departments/{id}/archive`: archives a department without members.
 ///
 /// # Errors
 /// Not found, not an admin, archived already, has members; see [`Error`].
@@ -84,7 +84,7 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Departme
     services.act(context, decide).await
 }
 
-/// `POST /departments/{id}/restore`
+/// `POST /departments/{id}/restore`: restores an archived department.
 ///
 /// # Errors
 /// Not found, not an admin, not archived; see [`Error`].

@@ -31,7 +31,7 @@ use crate::context::services::Services;
 use crate::context::{list, visible};
 use candidates::{Blocks, Candidates, Index};
 
-/// `GET /search`
+/// `GET /search`: searches resources that the caller may see.
 ///
 /// # Errors
 /// A type that the key may not read, invalid parameters, an index that is still being built; see [`Error`].

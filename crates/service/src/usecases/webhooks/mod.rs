@@ -34,7 +34,7 @@ impl Judgement {
     }
 }
 
-/// `GET /webhooks`
+/// `GET /webhooks`: lists webhook subscriptions.
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
@@ -44,7 +44,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /webhooks/{id}`
+/// `GET /webhooks/{id}`: returns a webhook subscription.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -126,7 +126,7 @@ pub async fn remove(services: &Services, context: &RequestContext, id: WebhookId
     services.change(context, plan).await
 }
 
-/// `GET /webhooks/{id}/deliveries/{delivery_id}`
+/// `GET /webhooks/{id}/deliveries/{delivery_id}`: returns an attempt of the delivery log.
 ///
 /// # Errors
 /// Not found; see [`Error`].

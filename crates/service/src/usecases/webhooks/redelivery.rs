@@ -63,7 +63,7 @@ pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) 
     services.change(context, plan).await
 }
 
-/// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`
+/// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: delivers the event of an attempt again.
 ///
 /// # Errors
 /// Not found; a subscription that is not active, a test, an event that is no longer kept; see [`Error`].
@@ -147,7 +147,7 @@ async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) ->
     Ok(queued.map_or(Whereabouts::Kept, Whereabouts::Queued))
 }
 
-/// `POST /webhooks/{id}/replay`
+/// `POST /webhooks/{id}/replay`: delivers all events of a period again.
 ///
 /// Events are queued in commits of some hundreds, and the last one stores the reply. If the service stops in
 /// between, a retry queues the rest and skips queued events.
