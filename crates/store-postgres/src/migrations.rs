@@ -44,8 +44,8 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
     Ok(done)
 }
 
-/// Returns the pending steps of [`migrate`] without changing anything. A service must not start while there are
-/// any.
+/// Returns the pending migrations and missing steps of a cluster, without changing anything. A service must not
+/// start while there are any.
 ///
 /// # Errors
 /// [`SchemaError`].

@@ -156,7 +156,7 @@ impl Session {
         let (name, value) = PLAN_SETTING;
         let plan = format!("SELECT set_config('{name}', CASE WHEN {PLAN_OF_A_CLUSTER} ELSE '{value}' END, false)");
         let set = SETTINGS.map(|(name, value)| format!("SET {name} = '{value}'")).join("; ");
-        // PostgreSQL reads 0 as "no limit".
+        // PostgreSQL takes a timeout of 0 as no limit.
         let longest = self.statement_timeout.as_millis().max(1);
         format!("{plan}; {set}; SET statement_timeout = {longest}")
     }

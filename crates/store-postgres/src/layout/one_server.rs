@@ -14,7 +14,7 @@ use crate::sql::Sql;
 use crate::sql::planner_settings::{STEER, UNFLUSHED};
 use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 
-/// Every table on one server.
+/// Layout with every table on one server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OneServer;
 

@@ -26,18 +26,18 @@ pub(super) struct Part<'l> {
 }
 
 impl<'l> Part<'l> {
-    /// Part that scans without a bound.
+    /// Creates a part whose scan has no bound.
     pub(super) const fn whole(listing: &'l Listing, source: &'l RowSource) -> Self {
         Self { listing, source, stride: None }
     }
 
-    /// Part that scans at most `stride` rows.
+    /// Creates a part whose scan reads at most `stride` rows.
     pub(super) const fn met(listing: &'l Listing, source: &'l RowSource, stride: u32) -> Self {
         Self { listing, source, stride: Some(stride) }
     }
 
     /// Returns `true` if the first pass selects only ids, and the rows are fetched for the page alone. This is so
-    /// if an index covers the list, or if the rows come from another table.
+    /// if an index covers a list with conditions on another table, or if the rows come from another table.
     fn finds_ids(&self) -> bool {
         match self.source {
             RowSource::Gather(_) | RowSource::GatherFirsts(_) => true,

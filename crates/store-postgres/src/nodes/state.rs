@@ -83,7 +83,7 @@ mod tests {
             (&[down(Some(1)), up(Some(1)), up(Some(1))], Some(1), 1),
             (&[silent(Some(1)), up(Some(0)), up(Some(1))], Some(1), 2),
             (&[down(Some(0)), down(Some(1))], Some(1), 0),
-            // A silent node refuses neither rows of other nodes nor statements without a node.
+            // A silent node affects neither rows of other nodes nor statements without a tenant.
             (&[up(Some(0)), silent(Some(1)), up(Some(2))], Some(2), 2),
             (&[silent(Some(0)), silent(None), up(Some(2))], None, 2),
         ];

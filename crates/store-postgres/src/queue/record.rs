@@ -28,7 +28,7 @@ const GONE: i64 = 0;
 const STAYS: i64 = 1;
 /// Code of a result: the delivery gets another attempt.
 const AGAIN: i64 = 2;
-/// Code of a result: the delivery is unchanged, its due time included.
+/// Code of a result: the delivery keeps its attempt number and its due time.
 const RELEASED: i64 = 3;
 
 /// Results and health deltas in the order in which their rows are locked.

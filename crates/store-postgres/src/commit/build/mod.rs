@@ -122,7 +122,7 @@ fn write(
         match write {
             Write::Put(row) | Write::PutReporting { row, .. } => rows.add(row)?,
             Write::NotificationsRead(person, at) => conversations::read_notifications(statement, *person, *at),
-            // Written below, and by `after_writes`.
+            // These writes follow below, and in `after_writes`.
             Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) => {}
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
