@@ -1,4 +1,4 @@
-//! Finds the reports of the person for whom a caller acts (decision B5).
+//! Finds the people who report to the person that a caller acts for (decision B5).
 
 use std::collections::{BTreeMap, BTreeSet};
 

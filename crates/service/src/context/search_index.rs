@@ -15,8 +15,8 @@ use crate::context::error::Error;
 use crate::context::search_cache::IndexCache;
 use crate::context::services::Services;
 
-/// Maximum number of rows waiting for indexing at which searches are still served. An upload of the largest size
-/// stays below it.
+/// Number of pending rows from which searches are refused, because reading them would take too long. An upload
+/// of the largest size stays below it.
 pub(crate) const MOST_WAITING: u16 = 30_000;
 /// Maximum number of tables per backlog query.
 pub(crate) const TABLES: u16 = 100;
@@ -24,8 +24,8 @@ pub(crate) const TABLES: u16 = 100;
 /// State of the search index, as known to this process.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndex {
-    /// `true` if the backlog of older rows is indexed. Stays `true`, because new rows are indexed in their own
-    /// commit, until an operator requests a rebuild and the workers notice it.
+    /// `true` if the backlog of older rows is indexed. New rows do not change it: their writes record them as
+    /// pending, and searches read pending rows. A rebuild by an operator resets it once the workers notice.
     is_complete: AtomicBool,
     /// Cached blocks and keys of the index.
     pub(crate) cache: IndexCache,

@@ -37,7 +37,7 @@ pub async fn run_once(services: &Services) -> Result<u64, Error> {
     }
 }
 
-/// Returns the cutoffs of all kinds of rows at a time.
+/// Returns the cutoff of each kind of row at `now`.
 fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
     let kept = now.plus_seconds(-i64::try_from(notifications.as_secs()).unwrap_or(i64::MAX));
     Expiry {

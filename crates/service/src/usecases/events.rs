@@ -43,8 +43,7 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
     let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);
-    // A client that starts at `now` reads lists next. The primary guarantees that they include everything before
-    // this position.
+    // A client that starts at `now` reads lists from the primary next, so the position comes from there as well.
     let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut body = rendered(services, tenant, &page.events).await?;

@@ -39,7 +39,7 @@ pub struct KeyOrder {
     pub level: AccessLevel,
     /// Environment that the key opens.
     pub environment: Environment,
-    /// Id of the person for whom the key acts, as text.
+    /// Id of the person that the key acts for, as text.
     pub employee: Option<String>,
     /// Expiry time; `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,

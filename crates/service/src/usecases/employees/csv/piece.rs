@@ -48,7 +48,7 @@ fn moves(change: &ChangeSet) -> bool {
     change.writes.iter().any(|write| matches!(write, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
 }
 
-/// Parts of a change set under construction. Its first audit entry creates it.
+/// A change set under construction; `None` until the first decision adds its audit entry.
 struct Parts<'a> {
     change: Option<ChangeSet>,
     subscribers: &'a Subscribers,
