@@ -2,14 +2,14 @@
 
 use crate::process::{Outcome, cargo, run as run_program};
 use crate::{
-    clients, cluster, deny, deploy, generators, openapi, public_api, recipe, reference, schemathesis, signatures,
-    simulate, standalone, test, tidy,
+    clients, cluster, deny, deploy, generators, openapi, package, public_api, recipe, reference, schemathesis,
+    signatures, simulate, standalone, test, tidy,
 };
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", || tidy::run(&[])),
     ("lints", lints),
@@ -23,6 +23,7 @@ const STEPS: [Step; 19] = [
     ("simulated months", || simulate::run(&[])),
     ("licences and bans", deny::run),
     ("files to deploy with", deploy::run),
+    ("wheel and npm packages", package::test),
     ("signatures of webhooks", signatures::run),
     ("copy in step", recipe::run),
     ("reference in a browser", reference::run),

@@ -130,9 +130,9 @@ const COMMANDS: [Command; 17] = [
     },
     Command {
         name: "package",
-        arguments: "",
-        does: "build a release: the package for Debian, an archive, the bill of materials, check sums",
-        run: |_| package::run(),
+        arguments: "[--profile NAME] [--target TRIPLE] [--test]",
+        does: "build a release: Debian package, archive, bill of materials, wheel, npm packages, checksums; or test these",
+        run: package::run,
     },
     Command { name: "ci", arguments: "", does: "everything that a change must pass", run: |_| ci::run() },
 ];

@@ -1,6 +1,6 @@
 //! The built binary on a database of its own, for checks from outside.
 
-use crate::process::{Outcome, output};
+use crate::process::{Outcome, output, program, run};
 use std::env;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 /// A key's share of requests is not what is tried here.
 const UNLIMITED: &str = "1000000";
 const START_LIMIT: Duration = Duration::from_secs(20);
+const STOP_LIMIT: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A service for as long as this value lives.
@@ -81,7 +82,8 @@ impl Service {
         path: &str,
         body: &serde_json::Value,
     ) -> Outcome<serde_json::Value> {
-        let (mut stream, body) = (TcpStream::connect(self.address)?, body.to_string());
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let mut stream = TcpStream::connect(self.address)?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
@@ -115,6 +117,23 @@ impl Service {
             stream.read_to_string(&mut answer).map(|_| answer)
         };
         ask().is_ok_and(|answer: String| answer.starts_with("HTTP/1.1 200 "))
+    }
+
+    /// Stops the service with a signal. Fails unless it ends with status 0 and its port is free.
+    pub(crate) fn stop(mut self) -> Outcome {
+        run(&mut program("kill", &["-TERM", &self.process.id().to_string()]))?;
+        let begun = Instant::now();
+        let status = loop {
+            match self.process.try_wait()? {
+                Some(status) => break status,
+                None if begun.elapsed() > STOP_LIMIT => return Err("SIGTERM does not stop the service".into()),
+                None => pause(),
+            }
+        };
+        if !status.success() || TcpStream::connect(self.address).is_ok() {
+            return Err(format!("SIGTERM did not stop the service in order: {status}").into());
+        }
+        Ok(())
     }
 
     pub(crate) fn end_of_log(&self) -> String {

@@ -8,7 +8,9 @@ pub(super) fn builds(machine: &Machine) -> Outcome<Tried> {
     if installed("dpkg").is_none() {
         return Tried::skipped("this is no Debian");
     }
-    let files = package::release(&machine.target, "dev", &machine.scratch)?;
+    let build = package::Build::with_profile(&machine.target, "dev")?;
+    let mut files = package::for_machines(&build, &machine.scratch)?;
+    files.push(package::sums(&machine.scratch, &files)?);
     let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
     Tried::passed(format!("{} of the binary of the tests", names.join(", ")))
 }
