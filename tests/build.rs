@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
     let function = format!(
         "/// The example as it is on the page, and then its `check` of what is given.\n\
          pub(super) fn documented(\n    given: (&str, &str, &[u8], candor_domain::time::Timestamp),\n\
-         ) -> Result<(), candor_domain::signature::Rejected> {{\n{example}\n\
+         ) -> Result<(), candor_domain::signature::SignatureError> {{\n{example}\n\
          check(given.0, given.1, given.2, given.3)\n}}\n"
     );
     let folder = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;

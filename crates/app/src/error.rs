@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use candor_domain::id::WebhookId;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 
 use candor_service::context::master_key::WrongKey;
 
@@ -297,12 +297,12 @@ impl Error {
             WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {
                 Self::WrongMasterKey { database, reason: error.to_string() }
             }
-            WrongKey::Failed(error) => Self::refused("compare the master key with the database")(error),
+            WrongKey::Failed(error) => Self::cannot("compare the master key with the database")(error),
         }
     }
 
     /// Converts an error of a use case into one for the command line, with a remedy.
-    pub(crate) fn refused(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Self {
+    pub(crate) fn cannot(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Self {
         use candor_service::Error as Service;
         let what = what.into();
         move |error| {
@@ -349,15 +349,15 @@ impl Error {
     }
 }
 
-fn explained(refusal: Refusal) -> String {
+fn explained(refusal: DomainError) -> String {
     match refusal {
-        Refusal::NotFound => "there is none with this id".to_owned(),
-        Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => {
+        DomainError::NotFound => "there is none with this id".to_owned(),
+        DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {
             let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
             each.collect::<Vec<_>>().join(", ")
         }
-        Refusal::Denied(denied) => denied.message().trim_end_matches('.').to_owned(),
-        Refusal::Conflict(conflict) => match conflict.attempted_transition {
+        DomainError::Denied(denied) => denied.message().trim_end_matches('.').to_owned(),
+        DomainError::Conflict(conflict) => match conflict.attempted_transition {
             Some(attempted) => {
                 format!("{} is {}, which does not go with {attempted}", conflict.field, conflict.current)
             }

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cli::{Cli, Command, KeyCommand, OrgCommand};
-use config::{Config, Loaded, Setting};
+use config::{Config, LoadedConfig, Setting};
 use error::Error;
 use output::{Output, printable};
 
@@ -59,7 +59,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if matches!(cli.command, Command::Config) {
         return commands::config::run(loaded, output);
     }
-    let Loaded { config, problems, warnings } = loaded;
+    let LoadedConfig { config, problems, warnings } = loaded;
     if !problems.is_empty() && matches!(cli.command, Command::Doctor) {
         return commands::doctor::without_settings(&problems, output);
     }

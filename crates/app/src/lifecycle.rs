@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_http::{
-    Api, HttpSettings, MetricsText, Readiness, ServerOptions, Watched, admin_server, refuse_connections, server,
+    AdminState, Api, HttpSettings, MetricsText, Readiness, ServerOptions, admin_server, refuse_connections, server,
 };
 use candor_mail::SmtpTransport;
 use candor_service::Services;
@@ -147,7 +147,7 @@ impl Running {
     }
 
     fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), Error> {
-        let watched = Watched { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
+        let watched = AdminState { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
         let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
         // Stopped without waiting: scrapers keep their connections open, and an aborted scrape is harmless.

@@ -32,119 +32,135 @@ const DELIVERY_SECONDS: [f64; 19] = [
 const BUILD: &str = "candor_build_info";
 
 /// Type of a metric.
-enum Shape {
+enum MetricType {
     Counter,
     Gauge,
     Histogram,
 }
 
 /// All metrics with their help texts.
-const METRICS: [(Shape, &str, &str); 45] = [
-    (Shape::Gauge, BUILD, "Always 1; the label contains the version."),
-    (Shape::Counter, "candor_http_requests_total", "Number of requests, by method, route pattern and status."),
+const METRICS: [(MetricType, &str, &str); 45] = [
+    (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
+    (MetricType::Counter, "candor_http_requests_total", "Number of requests, by method, route pattern and status."),
     (
-        Shape::Histogram,
+        MetricType::Histogram,
         "candor_http_request_duration_seconds",
         "Duration of requests, from the head to the \
          response.",
     ),
-    (Shape::Gauge, "candor_http_requests_in_flight", "Requests in progress."),
+    (MetricType::Gauge, "candor_http_requests_in_flight", "Requests in progress."),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_http_connections_refused_total",
         "Connections refused because the client had too \
          many.",
     ),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_http_connections_not_reading_total",
         "Connections closed because the client did not read its responses.",
     ),
-    (Shape::Gauge, "candor_http_answer_bytes_in_flight", "Unread bytes of large responses."),
+    (MetricType::Gauge, "candor_http_answer_bytes_in_flight", "Unread bytes of large responses."),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_http_answers_refused_total",
         "Requests rejected because the API key had too many unread bytes of responses.",
     ),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_forwarded_header_unreadable_total",
         "Requests with an unreadable X-Forwarded-For from a trusted proxy.",
     ),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_rate_limit_refusals_total",
         "Requests rejected because a quota was used up, by \
          quota.",
     ),
-    (Shape::Gauge, "candor_rate_limit_store_up", "1 if the server of the shared quotas responds."),
+    (MetricType::Gauge, "candor_rate_limit_store_up", "1 if the server of the shared quotas responds."),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_rate_limit_store_failures_total",
         "Requests for which the server of the shared quotas did not respond.",
     ),
-    (Shape::Histogram, "candor_store_commit_seconds", "Time to save a change, including waiting."),
-    (Shape::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
+    (MetricType::Histogram, "candor_store_commit_seconds", "Time to save a change, including waiting."),
+    (MetricType::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_store_groups_total",
         "Transactions of the embedded database, each with one or more changes.",
     ),
-    (Shape::Counter, "candor_store_grouped_changes_total", "Changes saved in transactions of the embedded database."),
-    (Shape::Gauge, "candor_search_backlog_tables", "Tables of a data set with rows that the search index lacks."),
-    (Shape::Counter, "candor_search_indexed_rows_total", "Rows added to the search index."),
-    (Shape::Gauge, "candor_tenant_rows", "Rows of an organization: resources, events and audit entries."),
-    (Shape::Gauge, "candor_tenant_bytes", "Estimated bytes of the rows of an organization, without indexes."),
-    (Shape::Gauge, "candor_store_pool_size", "Size of the database connection pool."),
-    (Shape::Gauge, "candor_store_pool_in_use", "Database connections of the pool in use."),
-    (Shape::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the database pool."),
-    (Shape::Gauge, "candor_store_node_up", "1 if the cluster node accepts connections and responds."),
-    (Shape::Gauge, "candor_store_replica_up", "1 if the replica can be read."),
     (
-        Shape::Gauge,
+        MetricType::Counter,
+        "candor_store_grouped_changes_total",
+        "Changes saved in transactions of the embedded database.",
+    ),
+    (MetricType::Gauge, "candor_search_backlog_tables", "Tables of a data set with rows that the search index lacks."),
+    (MetricType::Counter, "candor_search_indexed_rows_total", "Rows added to the search index."),
+    (MetricType::Gauge, "candor_tenant_rows", "Rows of an organization: resources, events and audit entries."),
+    (MetricType::Gauge, "candor_tenant_bytes", "Estimated bytes of the rows of an organization, without indexes."),
+    (MetricType::Gauge, "candor_store_pool_size", "Size of the database connection pool."),
+    (MetricType::Gauge, "candor_store_pool_in_use", "Database connections of the pool in use."),
+    (MetricType::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the database pool."),
+    (MetricType::Gauge, "candor_store_node_up", "1 if the cluster node accepts connections and responds."),
+    (MetricType::Gauge, "candor_store_replica_up", "1 if the replica can be read."),
+    (
+        MetricType::Gauge,
         "candor_store_replica_lag_seconds",
         "Age of the newest change on the replica, 0 if it has replayed everything.",
     ),
-    (Shape::Counter, "candor_store_replica_reads_total", "Reads that the replica served."),
-    (Shape::Counter, "candor_store_replica_fallbacks_total", "Reads that the primary served instead of the replica."),
+    (MetricType::Counter, "candor_store_replica_reads_total", "Reads that the replica served."),
     (
-        Shape::Gauge,
+        MetricType::Counter,
+        "candor_store_replica_fallbacks_total",
+        "Reads that the primary served instead of the replica.",
+    ),
+    (
+        MetricType::Gauge,
         "candor_clock_difference_seconds",
         "Time by which the clock of this machine is ahead of the clock of the database.",
     ),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_retention_refusals_total",
         "Sweeps that deleted nothing because the clocks differed by more than an hour.",
     ),
-    (Shape::Gauge, "candor_webhook_queue_due", "Due webhook deliveries that no worker has claimed."),
+    (MetricType::Gauge, "candor_webhook_queue_due", "Due webhook deliveries that no worker has claimed."),
     (
-        Shape::Gauge,
+        MetricType::Gauge,
         "candor_webhook_queue_oldest_seconds",
         "Age of the oldest due webhook delivery that no worker has claimed.",
     ),
-    (Shape::Counter, "candor_webhook_attempts_total", "Webhook delivery attempts, by result."),
-    (Shape::Histogram, "candor_webhook_attempt_seconds", "Duration of a webhook delivery attempt."),
-    (Shape::Histogram, "candor_webhook_latency_seconds", "Time from an event to its first webhook delivery attempt."),
-    (Shape::Gauge, "candor_webhook_attempts_in_flight", "Webhook delivery attempts in progress."),
-    (Shape::Counter, "candor_webhook_unsent_total", "Webhook deliveries dropped without another attempt, by reason."),
+    (MetricType::Counter, "candor_webhook_attempts_total", "Webhook delivery attempts, by result."),
+    (MetricType::Histogram, "candor_webhook_attempt_seconds", "Duration of a webhook delivery attempt."),
     (
-        Shape::Counter,
+        MetricType::Histogram,
+        "candor_webhook_latency_seconds",
+        "Time from an event to its first webhook delivery attempt.",
+    ),
+    (MetricType::Gauge, "candor_webhook_attempts_in_flight", "Webhook delivery attempts in progress."),
+    (
+        MetricType::Counter,
+        "candor_webhook_unsent_total",
+        "Webhook deliveries dropped without another attempt, by reason.",
+    ),
+    (
+        MetricType::Counter,
         "candor_webhook_leases_lost_total",
         "Webhook delivery attempts whose result came too late to be recorded.",
     ),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_webhook_leases_forgotten_total",
         "Webhook deliveries that waited too long in memory and will be claimed again.",
     ),
-    (Shape::Gauge, "candor_mail_queue_due", "Due mails that no worker has claimed."),
-    (Shape::Gauge, "candor_mail_queue_oldest_seconds", "Age of the oldest due mail that no worker has claimed."),
-    (Shape::Counter, "candor_mail_attempts_total", "Attempts to send a mail, by result."),
-    (Shape::Histogram, "candor_mail_attempt_seconds", "Duration of an attempt to send a mail."),
-    (Shape::Gauge, "candor_mail_attempts_in_flight", "Attempts to send a mail in progress."),
+    (MetricType::Gauge, "candor_mail_queue_due", "Due mails that no worker has claimed."),
+    (MetricType::Gauge, "candor_mail_queue_oldest_seconds", "Age of the oldest due mail that no worker has claimed."),
+    (MetricType::Counter, "candor_mail_attempts_total", "Attempts to send a mail, by result."),
+    (MetricType::Histogram, "candor_mail_attempt_seconds", "Duration of an attempt to send a mail."),
+    (MetricType::Gauge, "candor_mail_attempts_in_flight", "Attempts to send a mail in progress."),
     (
-        Shape::Counter,
+        MetricType::Counter,
         "candor_mail_leases_lost_total",
         "Attempts to send a mail whose result came too late to be recorded.",
     ),
@@ -226,9 +242,9 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
     let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|error| defect(error.to_string()))?;
     for (shape, name, says) in METRICS {
         match shape {
-            Shape::Counter => metrics::describe_counter!(name, says),
-            Shape::Gauge => metrics::describe_gauge!(name, says),
-            Shape::Histogram => metrics::describe_histogram!(name, says),
+            MetricType::Counter => metrics::describe_counter!(name, says),
+            MetricType::Gauge => metrics::describe_gauge!(name, says),
+            MetricType::Histogram => metrics::describe_histogram!(name, says),
         }
     }
     metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1);

@@ -34,8 +34,8 @@ const MASTER_KEY_FILE: &str = "master.key";
 /// unreadable, or not the one that the database was sealed with.
 pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
-    let parts = Parts::of(config).await?;
-    parts.confirmed(config, public_url, Arc::new(Nobody)).await
+    let parts = Dependencies::new(config).await?;
+    parts.confirmed(config, public_url, Arc::new(NoWebhooks)).await
 }
 
 /// Creates the services without checking the master key, for operators who have lost it.
@@ -44,7 +44,7 @@ pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<
 /// Those of [`services`], except for a wrong master key.
 pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
-    Parts::of(config).await?.services(config, public_url, Arc::new(Nobody)).await
+    Dependencies::new(config).await?.services(config, public_url, Arc::new(NoWebhooks)).await
 }
 
 /// Creates the services for a serving process, and the transport of its webhooks.
@@ -55,7 +55,7 @@ pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> 
     let trusted = config.webhooks_trusted_targets.clone();
     let sender =
         Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })?;
-    let parts = Parts { limits: limits(config)?, ..Parts::of(config).await? };
+    let parts = Dependencies { limits: limits(config)?, ..Dependencies::new(config).await? };
     for folder in open_folders(config) {
         tracing::warn!(
             folder = %folder.display(),
@@ -142,7 +142,7 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
 /// # Errors
 /// [`Error::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
 pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
-    if has_no_master_key(config) { Ok(()) } else { compared(config, &Parts::of(config).await?.vault).await }
+    if has_no_master_key(config) { Ok(()) } else { compared(config, &Dependencies::new(config).await?.vault).await }
 }
 
 /// Compares the master key with the database without creating either. Returns `false` if there is no key yet,
@@ -220,14 +220,14 @@ async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
 }
 
 /// Dependencies of [`Services`] except the store.
-struct Parts {
+struct Dependencies {
     ids: Arc<SystemIds>,
     vault: Vault,
     limits: Limits,
 }
 
-impl Parts {
-    async fn of(config: &Config) -> Result<Self, Error> {
+impl Dependencies {
+    async fn new(config: &Config) -> Result<Self, Error> {
         let ids = Arc::new(SystemIds::default());
         let ring = ring(config, &*ids).await?;
         let vault =
@@ -263,7 +263,7 @@ impl Parts {
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
-            ..ServiceSettings::at(public_url)
+            ..ServiceSettings::with_public_url(public_url)
         };
         let mut services = Services::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
         services.limits = limits;
@@ -272,10 +272,10 @@ impl Parts {
 }
 
 /// Webhook transport of commands, which send no webhooks. It needs neither name servers nor certificates.
-struct Nobody;
+struct NoWebhooks;
 
 #[async_trait]
-impl WebhookTransport for Nobody {
+impl WebhookTransport for NoWebhooks {
     async fn judge(&self, _: &ReceiverUrl) -> Verdict {
         Verdict::Unresolvable
     }

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, AttemptOutcome, DeliveryOrigin, FailureReason, HealthDelta, Job, Status};
+use candor_domain::webhook::{
+    AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, HealthDelta, Job, Status,
+};
 use candor_port_storage::queue::AttemptResult;
 
 use crate::lease::later;
-use crate::queues::Answer;
-use crate::{Settings, Waiting};
+use crate::queues::ReceiverResponse;
+use crate::{Settings, WaitingDelivery};
 
 /// Delay before a delivery is retried after the store failed to look up what its attempt needs.
 const STORE_FAILED: Duration = Duration::from_secs(5);
@@ -25,7 +27,7 @@ pub struct Destination<'a> {
 
 /// Result of one delivery and its effect on the health of the subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct DeliveryResult {
     /// The delivery that was attempted or given up.
     pub job: Job,
     /// Result to record in the store.
@@ -36,9 +38,9 @@ pub struct Finished {
 
 /// End of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum AttemptEnd {
     /// The result is to be recorded. The answer is `Some` if a request was sent to the receiver.
-    Finished(Box<Finished>, Option<Answer>),
+    Finished(Box<DeliveryResult>, Option<ReceiverResponse>),
     /// Too little of the lease was left for an attempt. The lease expires, and the delivery is claimed again.
     Late,
     /// The task failed and the result is unknown. The lease expires.
@@ -52,7 +54,7 @@ pub enum Ending {
 /// The result to record instead of an attempt.
 pub fn admit<M>(
     settings: &Settings,
-    waiting: &Waiting<M>,
+    waiting: &WaitingDelivery<M>,
     to: Destination<'_>,
     id: impl FnOnce() -> DeliveryId,
     now: Timestamp,
@@ -77,15 +79,15 @@ pub fn store_failed(now: Timestamp) -> AttemptResult {
 /// Returns what to record for a delivery that was not sent. A delivery that was dropped for being too late is
 /// logged, but does not count as a failure of the receiver.
 #[must_use]
-pub fn unsent(job: Job, result: AttemptResult) -> Finished {
+pub fn unsent(job: Job, result: AttemptResult) -> DeliveryResult {
     let delta = match &result {
         AttemptResult::Settled(settled) => {
             let outcome = AttemptOutcome::Failed(FailureReason::TooLate);
-            Some(HealthDelta::of(outcome, settled.entry.status, false, settled.entry.attempted_at))
+            Some(HealthDelta::from_attempt(outcome, settled.entry.status, false, settled.entry.attempted_at))
         }
         AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     };
-    Finished { job, result, delta }
+    DeliveryResult { job, result, delta }
 }
 
 /// Returns what to record for an attempt with this id and URL, which began and ended at `times`, and the
@@ -95,21 +97,21 @@ pub fn finish_attempt(
     settings: &Settings,
     job: Job,
     (id, url): (DeliveryId, String),
-    answered: Answered,
+    answered: AttemptResponse,
     times: (Timestamp, Timestamp),
-) -> (Finished, Answer) {
-    let Answered { status, duration_ms, outcome } = answered;
+) -> (DeliveryResult, ReceiverResponse) {
+    let AttemptResponse { status, duration_ms, outcome } = answered;
     let settled = job.settle(id, url, answered, &settings.schedule, times);
-    let delta = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
-    let answer = Answer {
+    let delta = HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
+    let answer = ReceiverResponse {
         answered: status > 0,
         acknowledged: outcome == AttemptOutcome::Acknowledged,
         took: Duration::from_millis(duration_ms.into()),
     };
-    (Finished { job, result: AttemptResult::Settled(Box::new(settled)), delta: Some(delta) }, answer)
+    (DeliveryResult { job, result: AttemptResult::Settled(Box::new(settled)), delta: Some(delta) }, answer)
 }
 
-impl Finished {
+impl DeliveryResult {
     /// Returns the status of the log entry that this adds; `None` if it adds none.
     #[must_use]
     pub fn logged(&self) -> Option<Status> {

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use candor_port_storage::queue::{Claim, Claimed, QueueKey, Walk};
+use candor_port_storage::queue::{Claim, ClaimedJobs, QueueKey, QueueWalk};
 
 /// Interval between claims while the queue is empty.
 const LOOK: Duration = Duration::from_millis(250);
@@ -34,8 +34,8 @@ const QUEUES_EXPECTED: usize = 32;
 pub(crate) struct Claims {
     /// `true` for walks along the queues, `false` for claims of the oldest deliveries.
     walking: bool,
-    due: Search,
-    parked: Search,
+    due: WalkState,
+    parked: WalkState,
     parked_had_its_turn: bool,
     /// Queues from which the latest claim of due deliveries took some.
     recent: Vec<QueueKey>,
@@ -45,7 +45,7 @@ pub(crate) struct Claims {
 
 /// State of the repeated walk along the queues.
 #[derive(Debug)]
-struct Search {
+struct WalkState {
     after: Option<QueueKey>,
     /// Number of queues with something to take in this walk so far and in the previous one, including full
     /// queues.
@@ -60,7 +60,7 @@ struct Search {
     look_at: Duration,
 }
 
-impl Search {
+impl WalkState {
     fn new(now: Duration) -> Self {
         Self {
             after: None,
@@ -82,16 +82,16 @@ impl Search {
         self.has_more || now >= self.look_at || !self.passed_over.is_empty()
     }
 
-    fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>) -> Walk {
+    fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>) -> QueueWalk {
         // If as many queues as before have deliveries, half of the capacity remains for new ones.
         let each = (room / (2 * self.queues.max(self.queues_before))).clamp(1, most);
-        Walk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full }
+        QueueWalk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full }
     }
 
     /// Records a step of the walk. The walk continues at once while it finds deliveries. After its end, the
     /// next walk begins when a queue in `passed_over` has room: a walk along the remaining queues would find too
     /// little for its cost.
-    fn took(&mut self, walk: &Walk, claimed: &Claimed, now: Duration, pause: Duration) {
+    fn took(&mut self, walk: &QueueWalk, claimed: &ClaimedJobs, now: Duration, pause: Duration) {
         let queues = queues_of(claimed);
         self.queues += queues.len();
         self.after = claimed.next;
@@ -120,8 +120,8 @@ impl Claims {
     pub(crate) fn new(now: Duration) -> Self {
         Self {
             walking: false,
-            due: Search::new(now),
-            parked: Search::new(now),
+            due: WalkState::new(now),
+            parked: WalkState::new(now),
             parked_had_its_turn: false,
             recent: vec![],
             each: EACH,
@@ -165,7 +165,7 @@ impl Claims {
     }
 
     /// Records the result of a claim.
-    pub(crate) fn took(&mut self, claim: &Claim, claimed: &Claimed, now: Duration) {
+    pub(crate) fn took(&mut self, claim: &Claim, claimed: &ClaimedJobs, now: Duration) {
         if !claimed.jobs.is_empty() && !matches!(claim, Claim::Parked(_)) {
             self.recent = queues_of(claimed).into_iter().collect();
         }
@@ -212,7 +212,7 @@ impl Claims {
     }
 }
 
-fn queues_of(claimed: &Claimed) -> HashSet<QueueKey> {
+fn queues_of(claimed: &ClaimedJobs) -> HashSet<QueueKey> {
     claimed.jobs.iter().map(|job| (job.tenant, job.webhook_id)).collect()
 }
 

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use candor_domain::webhook::Job;
-use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, WorkerId};
+use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, RecordOutcome, WorkerId};
 
-use crate::attempt::{Ending, Finished};
+use crate::attempt::{AttemptEnd, DeliveryResult};
 use crate::claims::Claims;
-use crate::lease::{Ends, Now, later};
-use crate::queues::{Begun, QueueLimits, QueuePlace, SubscriptionQueues};
-use crate::record::{Batch, Completed, Outcomes, RecordRefusal, Recording};
-use crate::unsettled::Unsettled;
-use crate::{Settings, Waiting};
+use crate::lease::{LeaseDeadline, Now, later};
+use crate::queues::{QueueLimits, QueuePlace, StartedAttempt, SubscriptionQueues};
+use crate::record::{Batch, NextRecordStep, Outcomes, RecordRefusal, RecordedBatch};
+use crate::unsettled::InFlight;
+use crate::{Settings, WaitingDelivery};
 
 /// Minimum pause between claims when there is no capacity or the last claim was empty.
 const REST: Duration = Duration::from_millis(20);
@@ -25,10 +25,10 @@ const NO_SECRET: Duration = Duration::from_secs(60);
 pub struct Dispatcher<M> {
     worker: WorkerId,
     settings: Settings,
-    queues: SubscriptionQueues<Waiting<M>>,
+    queues: SubscriptionQueues<WaitingDelivery<M>>,
     claims: Claims,
     outcomes: Outcomes,
-    unsettled: Unsettled,
+    unsettled: InFlight,
     wakes: Wakes,
     forgotten: usize,
 }
@@ -43,7 +43,7 @@ pub struct ClaimOrder {
     /// Time of the order; the claim must use it as the current time.
     pub at: Now,
     /// End of the lease.
-    pub ends: Ends,
+    pub ends: LeaseDeadline,
 }
 
 /// Loops that have work since the last call of [`Dispatcher::take_wakes`].
@@ -63,7 +63,7 @@ impl<M> Dispatcher<M> {
     pub fn new(worker: WorkerId, settings: Settings, limits: QueueLimits, now: Now) -> Self {
         let queues = SubscriptionQueues::new(limits, settings.needs());
         let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new(limits.batch));
-        let (unsettled, wakes) = (Unsettled::default(), Wakes::default());
+        let (unsettled, wakes) = (InFlight::default(), Wakes::default());
         Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0 }
     }
 
@@ -137,7 +137,7 @@ impl<M> Dispatcher<M> {
 
     /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]; those
     /// without capacity are given back.
-    pub fn claimed(&mut self, order: &ClaimOrder, found: Claimed, now: Now) -> Vec<Job> {
+    pub fn claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::new();
         let mut kept = 0;
@@ -167,7 +167,7 @@ impl<M> Dispatcher<M> {
 
     /// Reserves capacity for deliveries that a commit is about to queue. Returns the end of their lease, or
     /// `None` without capacity. [`Dispatcher::take_in`] or [`Dispatcher::release`] ends the reservation.
-    pub fn reserve(&mut self, count: usize, now: Now) -> Option<Ends> {
+    pub fn reserve(&mut self, count: usize, now: Now) -> Option<LeaseDeadline> {
         self.queues.reserve(count).then(|| now.plus(self.settings.lease()))
     }
 
@@ -181,9 +181,9 @@ impl<M> Dispatcher<M> {
 
     /// Queues deliveries with a lease until `ends`, ends their reservation, and gives back those without
     /// capacity.
-    pub fn take_in(&mut self, deliveries: Vec<Waiting<M>>, ends: Ends, reserved: usize, now: Now) {
+    pub fn take_in(&mut self, deliveries: Vec<WaitingDelivery<M>>, ends: LeaseDeadline, reserved: usize, now: Now) {
         self.release(reserved);
-        let offer = |waiting: Waiting<M>| {
+        let offer = |waiting: WaitingDelivery<M>| {
             if self.unsettled.leased_again(&waiting.job) {
                 return None;
             }
@@ -195,20 +195,20 @@ impl<M> Dispatcher<M> {
     }
 
     /// Gives back deliveries that are not queued here, so that other processes can claim them.
-    fn give_back(&mut self, jobs: Vec<Job>, ends: Option<Ends>, now: Now) {
+    fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, now: Now) {
         for job in jobs {
             if !self.unsettled.add(&job, ends) {
                 continue;
             }
             self.queues.owe(1);
             self.wakes.records = true;
-            self.outcomes.add(Finished { job, result: AttemptResult::Back(now.wall), delta: None });
+            self.outcomes.add(DeliveryResult { job, result: AttemptResult::Back(now.wall), delta: None });
         }
     }
 
     /// Returns the next attempt to make, if one may begin now. Each attempt must end with
     /// [`Dispatcher::ended`].
-    pub fn next_attempt(&mut self, now: Now) -> Option<Begun<Waiting<M>>> {
+    pub fn next_attempt(&mut self, now: Now) -> Option<StartedAttempt<WaitingDelivery<M>>> {
         loop {
             let begun = self.queues.start(now)?;
             self.wakes.claims |= begun.makes_room;
@@ -221,7 +221,7 @@ impl<M> Dispatcher<M> {
 
     /// Returns `true` if enough of the lease is left to send a request now.
     #[must_use]
-    pub fn may_send(&self, ends: Ends, now: Now) -> bool {
+    pub fn may_send(&self, ends: LeaseDeadline, now: Now) -> bool {
         ends.left(now) >= self.settings.needs_to_send()
     }
 
@@ -232,15 +232,15 @@ impl<M> Dispatcher<M> {
     }
 
     /// Handles the end of an attempt.
-    pub fn ended(&mut self, place: QueuePlace, job: &Job, ending: Ending) {
+    pub fn ended(&mut self, place: QueuePlace, job: &Job, ending: AttemptEnd) {
         match ending {
-            Ending::Finished(finished, answer) => {
+            AttemptEnd::Finished(finished, answer) => {
                 self.queues.ended(place, answer);
                 self.outcomes.add(*finished);
                 self.wakes.records = true;
             }
-            Ending::Late | Ending::Abandoned => {
-                self.forgotten += usize::from(matches!(ending, Ending::Late));
+            AttemptEnd::Late | AttemptEnd::Abandoned => {
+                self.forgotten += usize::from(matches!(ending, AttemptEnd::Late));
                 self.unsettled.forget(job);
                 self.queues.left(place, None);
             }
@@ -251,8 +251,8 @@ impl<M> Dispatcher<M> {
 
     /// Returns what the record loop has to do now.
     #[must_use]
-    pub fn recording(&self, now: Now) -> Recording {
-        let idle = || if self.queues.is_done() { Recording::Over } else { Recording::Idle };
+    pub fn recording(&self, now: Now) -> NextRecordStep {
+        let idle = || if self.queues.is_done() { NextRecordStep::Over } else { NextRecordStep::Idle };
         self.outcomes.due(now).unwrap_or_else(idle)
     }
 
@@ -263,9 +263,9 @@ impl<M> Dispatcher<M> {
     }
 
     /// Handles a batch that the store has recorded.
-    pub fn recorded(&mut self, batch: Batch, recorded: Recorded, now: Now) -> Completed {
+    pub fn recorded(&mut self, batch: Batch, recorded: RecordOutcome, now: Now) -> RecordedBatch {
         let Some((batch, recorded)) = self.outcomes.recorded(batch, recorded, now) else {
-            return Completed::default();
+            return RecordedBatch::default();
         };
         self.queues.recorded(batch.finished.len());
         if batch.finished.iter().any(|result| matches!(result.result, AttemptResult::Back(_))) {
@@ -277,7 +277,7 @@ impl<M> Dispatcher<M> {
         self.give_back(leased_again, None, now);
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
-        Completed { lost: recorded.lost, failing: failing.map(|(queue, _)| queue).collect() }
+        RecordedBatch { lost: recorded.lost, failing: failing.map(|(queue, _)| queue).collect() }
     }
 
     /// Handles a batch that the store has not recorded. Returns a delivery whose result cannot be recorded;
@@ -298,7 +298,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Stops new attempts and gives back the waiting deliveries. Returns the number of running attempts. The
-    /// dispatcher is done when [`Dispatcher::recording`] returns [`Recording::Over`].
+    /// dispatcher is done when [`Dispatcher::recording`] returns [`NextRecordStep::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
         let waiting = self.queues.close().into_iter().map(|waiting| waiting.job).collect();
         self.give_back(waiting, None, now);

@@ -15,7 +15,7 @@ pub struct Now {
 
 /// The end of a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ends {
+pub struct LeaseDeadline {
     wall: Timestamp,
     steady: Duration,
 }
@@ -23,12 +23,12 @@ pub struct Ends {
 impl Now {
     /// Returns the end of a lease that begins now.
     #[must_use]
-    pub fn plus(self, length: Duration) -> Ends {
-        Ends { wall: later(self.wall, length), steady: self.steady + length }
+    pub fn plus(self, length: Duration) -> LeaseDeadline {
+        LeaseDeadline { wall: later(self.wall, length), steady: self.steady + length }
     }
 }
 
-impl Ends {
+impl LeaseDeadline {
     /// Returns the end as it is stored.
     #[must_use]
     pub const fn stored(self) -> Timestamp {

@@ -23,11 +23,11 @@ use std::time::Duration;
 
 use candor_domain::webhook::{Job, Schedule};
 
-pub use attempt::{Destination, Ending, Finished, admit, finish_attempt, store_failed, unsent};
+pub use attempt::{AttemptEnd, DeliveryResult, Destination, admit, finish_attempt, store_failed, unsent};
 pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
-pub use lease::{Ends, Now};
-pub use queues::{Answer, Begun, QueueLimits, QueuePlace};
-pub use record::{AttemptResults, Batch, Completed, HealthDeltas, RecordRefusal, Recording};
+pub use lease::{LeaseDeadline, Now};
+pub use queues::{QueueLimits, QueuePlace, ReceiverResponse, StartedAttempt};
+pub use record::{AttemptResults, Batch, HealthDeltas, NextRecordStep, RecordRefusal, RecordedBatch};
 
 /// Settings of the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Settings {
 
 /// A delivery that waits for its attempt. `M` is data of the driver, such as the message to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting<M> {
+pub struct WaitingDelivery<M> {
     /// The delivery, which this worker holds under a lease.
     pub job: Job,
     /// Data of the driver.

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use candor_port_storage::queue::QueueKey;
 
-use crate::lease::{Ends, Now};
-use left::LeftAlone;
-pub use pace::Answer;
-use pace::Pace;
-use ring::Ring;
+use crate::lease::{LeaseDeadline, Now};
+use left::SkippedQueues;
+use pace::ConcurrencyWindow;
+pub use pace::ReceiverResponse;
+use ring::RoundRobin;
 
 /// Number of queues whose pace is remembered while they are empty.
 const REMEMBERED: usize = 4096;
@@ -38,13 +38,13 @@ pub struct QueueLimits {
 
 /// A delivery to attempt now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun<T> {
+pub struct StartedAttempt<T> {
     /// Slot of the attempt, to be passed to the end of the attempt.
     pub place: QueuePlace,
     /// The delivery to attempt.
     pub item: T,
     /// End of its lease.
-    pub ends: Ends,
+    pub ends: LeaseDeadline,
     /// `true` if its queue was full before and no longer is.
     pub makes_room: bool,
 }
@@ -77,12 +77,12 @@ pub(crate) struct SubscriptionQueues<T> {
     needs: Duration,
     queues: HashMap<QueueKey, State<T>>,
     /// Queues that this process skips for a while.
-    left_alone: LeftAlone,
+    left_alone: SkippedQueues,
     /// Queues with waiting deliveries, in the order of their turns.
-    ring: Ring,
+    ring: RoundRobin,
     /// Totals of all queues, and of those not known to be quick.
-    all: Count,
-    slow: Count,
+    all: QueueCount,
+    slow: QueueCount,
     /// Number of results that are not recorded yet.
     unrecorded: usize,
     reserved: usize,
@@ -91,21 +91,21 @@ pub(crate) struct SubscriptionQueues<T> {
 
 #[derive(Debug)]
 struct State<T> {
-    waiting: VecDeque<(T, Ends)>,
+    waiting: VecDeque<(T, LeaseDeadline)>,
     attempts: usize,
-    pace: Pace,
+    pace: ConcurrencyWindow,
     in_ring: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Count {
+struct QueueCount {
     attempts: usize,
     waiting: usize,
 }
 
 impl<T> State<T> {
     fn new() -> Self {
-        Self { waiting: VecDeque::new(), attempts: 0, pace: Pace::new(), in_ring: false }
+        Self { waiting: VecDeque::new(), attempts: 0, pace: ConcurrencyWindow::new(), in_ring: false }
     }
 
     fn is_idle(&self) -> bool {
@@ -119,10 +119,10 @@ impl<T> SubscriptionQueues<T> {
             limits,
             needs,
             queues: HashMap::new(),
-            left_alone: LeftAlone::default(),
-            ring: Ring::default(),
-            all: Count::default(),
-            slow: Count::default(),
+            left_alone: SkippedQueues::default(),
+            ring: RoundRobin::default(),
+            all: QueueCount::default(),
+            slow: QueueCount::default(),
             unrecorded: 0,
             reserved: 0,
             open: true,
@@ -167,13 +167,13 @@ impl<T> SubscriptionQueues<T> {
             return false;
         }
         let (waiting, depth, quick) =
-            self.queues.get(&queue).map_or((0, Pace::new().depth(), false), State::<T>::measures);
+            self.queues.get(&queue).map_or((0, ConcurrencyWindow::new().depth(), false), State::<T>::measures);
         let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2;
         self.room() > coming && self.all.waiting + coming < self.limits.waiting && waiting + coming < depth && !crowded
     }
 
     /// Adds a delivery, or returns it if there is no capacity.
-    pub(crate) fn offer(&mut self, queue: QueueKey, item: T, ends: Ends) -> Result<(), T> {
+    pub(crate) fn offer(&mut self, queue: QueueKey, item: T, ends: LeaseDeadline) -> Result<(), T> {
         let takes = self.takes(queue, 0);
         // A queue that refuses a delivery is remembered, too: it is full, and must not be claimed for.
         self.tidy();
@@ -193,7 +193,7 @@ impl<T> SubscriptionQueues<T> {
 
     /// Returns the next delivery to attempt, if one may begin. Drops deliveries with too little lease left:
     /// their lease expires and they are claimed again.
-    pub(crate) fn start(&mut self, now: Now) -> Option<Begun<T>> {
+    pub(crate) fn start(&mut self, now: Now) -> Option<StartedAttempt<T>> {
         if !self.open || self.all.attempts >= self.limits.attempts {
             return None;
         }
@@ -213,7 +213,7 @@ impl<T> SubscriptionQueues<T> {
         None
     }
 
-    fn start_in(&mut self, queue: QueueKey, now: Now) -> Option<Begun<T>> {
+    fn start_in(&mut self, queue: QueueKey, now: Now) -> Option<StartedAttempt<T>> {
         let Self { limits, needs, all, slow, .. } = self;
         let state = self.queues.get_mut(&queue)?;
         let quick = state.pace.is_quick();
@@ -234,20 +234,20 @@ impl<T> SubscriptionQueues<T> {
                 slow.attempts += usize::from(!quick);
                 let makes_room = was_full && !state.is_full();
                 let place = QueuePlace { queue, round: state.pace.round() };
-                return Some(Begun { place, item, ends, makes_room });
+                return Some(StartedAttempt { place, item, ends, makes_room });
             }
         }
         None
     }
 
     /// Ends an attempt whose result is to be recorded. `answer` is `None` if no request was sent.
-    pub(crate) fn ended(&mut self, place: QueuePlace, answer: Option<Answer>) {
+    pub(crate) fn ended(&mut self, place: QueuePlace, answer: Option<ReceiverResponse>) {
         self.unrecorded += 1;
         self.left(place, answer);
     }
 
     /// Ends an attempt without a result.
-    pub(crate) fn left(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<Answer>) {
+    pub(crate) fn left(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<ReceiverResponse>) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
         let Some(state) = self.queues.get_mut(&queue) else { return };
         state.attempts = state.attempts.saturating_sub(1);
@@ -256,7 +256,7 @@ impl<T> SubscriptionQueues<T> {
         if let Some(answer) = answer {
             state.pace.learn(round, answer);
         }
-        let held = Count { attempts: state.attempts, waiting: state.waiting.len() };
+        let held = QueueCount { attempts: state.attempts, waiting: state.waiting.len() };
         match (before, state.pace.is_quick()) {
             (true, false) => self.slow.add(held),
             (false, true) => self.slow.subtract(held),
@@ -307,7 +307,7 @@ impl<T> SubscriptionQueues<T> {
     pub(crate) fn least_free(&self, queues: &[QueueKey]) -> Option<usize> {
         let free = |queue| {
             let (waiting, depth, _) =
-                self.queues.get(queue).map_or((0, Pace::new().depth(), false), State::<T>::measures);
+                self.queues.get(queue).map_or((0, ConcurrencyWindow::new().depth(), false), State::<T>::measures);
             depth.saturating_sub(waiting)
         };
         queues.iter().map(free).min()
@@ -315,14 +315,14 @@ impl<T> SubscriptionQueues<T> {
 
     /// Skips a queue until `until`, so that other processes can serve it. Returns `false` if too many queues
     /// are skipped already.
-    pub(crate) fn leave_alone(&mut self, queue: QueueKey, now: Now, until: Ends) -> bool {
+    pub(crate) fn leave_alone(&mut self, queue: QueueKey, now: Now, until: LeaseDeadline) -> bool {
         self.left_alone.add(queue, now, until)
     }
 
     /// Stops new attempts and returns the waiting deliveries, ordered by queue.
     pub(crate) fn close(&mut self) -> Vec<T> {
         self.open = false;
-        self.ring = Ring::default();
+        self.ring = RoundRobin::default();
         self.all.waiting = 0;
         self.slow.waiting = 0;
         let mut queues: Vec<_> = self.queues.iter_mut().collect();
@@ -359,7 +359,7 @@ impl<T> State<T> {
     }
 }
 
-impl Count {
+impl QueueCount {
     const fn add(&mut self, other: Self) {
         self.waiting += other.waiting;
         self.attempts += other.attempts;

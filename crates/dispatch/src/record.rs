@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use candor_domain::webhook::{HealthDelta, Job};
-use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded};
+use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome};
 
-use crate::attempt::Finished;
+use crate::attempt::DeliveryResult;
 use crate::lease::Now;
 
 /// Pause after a recorded batch unless another full batch is waiting. A few large batches cost the store less
@@ -19,7 +19,7 @@ const TRY_AGAIN_AT_LAST: Duration = Duration::from_secs(2);
 
 /// Next action of the record loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recording {
+pub enum NextRecordStep {
     /// Record a batch now.
     Now,
     /// Record a batch at this time of the steady clock.
@@ -41,7 +41,7 @@ pub enum RecordRefusal {
 
 /// Outcome of a recorded batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Completed {
+pub struct RecordedBatch {
     /// Results that were not recorded because another worker holds the lease.
     pub lost: u64,
     /// Subscriptions to disable because they have failed for too long (§3.4, decision F3).
@@ -56,15 +56,15 @@ pub type HealthDeltas = Vec<(QueueKey, HealthDelta)>;
 /// Results for one call of the store.
 #[derive(Debug)]
 pub struct Batch {
-    pub(crate) finished: Vec<Finished>,
-    stage: Stage,
+    pub(crate) finished: Vec<DeliveryResult>,
+    stage: BatchStage,
     lost: u64,
 }
 
 /// Progress of a batch. A failed call may still have been recorded, and health deltas must not be added
 /// twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum BatchStage {
     New,
     /// An unanswered call may have recorded it; then every result is reported as lost.
     Doubtful,
@@ -77,15 +77,15 @@ impl Batch {
     #[must_use]
     pub fn call(&self) -> (AttemptResults, HealthDeltas) {
         match self.stage {
-            Stage::New => (self.results(), self.health()),
-            Stage::Doubtful => (self.results(), vec![]),
-            Stage::HealthDeltas => (vec![], self.health()),
+            BatchStage::New => (self.results(), self.health()),
+            BatchStage::Doubtful => (self.results(), vec![]),
+            BatchStage::HealthDeltas => (vec![], self.health()),
         }
     }
 
     /// Returns `true` if no call failed before.
     pub(crate) fn is_first_call(&self) -> bool {
-        self.stage == Stage::New
+        self.stage == BatchStage::New
     }
 
     fn results(&self) -> AttemptResults {
@@ -110,7 +110,7 @@ impl Batch {
 pub(crate) struct Outcomes {
     /// Maximum number of results per call.
     most: usize,
-    new: Vec<Finished>,
+    new: Vec<DeliveryResult>,
     /// Batches that the store did not record.
     again: Vec<Batch>,
     /// Time before which nothing is recorded.
@@ -124,17 +124,17 @@ impl Outcomes {
         Self { most, new: vec![], again: vec![], not_before: Duration::ZERO, pause: TRY_AGAIN }
     }
 
-    pub(crate) fn add(&mut self, finished: Finished) {
+    pub(crate) fn add(&mut self, finished: DeliveryResult) {
         self.new.push(finished);
     }
 
     /// Returns the next action, or `None` if there is nothing to record.
-    pub(crate) fn due(&self, now: Now) -> Option<Recording> {
+    pub(crate) fn due(&self, now: Now) -> Option<NextRecordStep> {
         let nothing = self.new.is_empty() && self.again.is_empty();
         if now.steady < self.not_before {
-            return Some(Recording::At(self.not_before));
+            return Some(NextRecordStep::At(self.not_before));
         }
-        (!nothing).then_some(Recording::Now)
+        (!nothing).then_some(NextRecordStep::Now)
     }
 
     pub(crate) fn batch(&mut self) -> Option<Batch> {
@@ -143,23 +143,30 @@ impl Outcomes {
         }
         let count = self.new.len().min(self.most);
         let finished: Vec<_> = self.new.drain(..count).collect();
-        (count > 0).then_some(Batch { finished, stage: Stage::New, lost: 0 })
+        (count > 0).then_some(Batch { finished, stage: BatchStage::New, lost: 0 })
     }
 
     /// Handles the answer of the store. Returns the batch with its outcome if it is complete; otherwise
     /// queues it for its next call.
-    pub(crate) fn recorded(&mut self, mut batch: Batch, recorded: Recorded, now: Now) -> Option<(Batch, Recorded)> {
+    pub(crate) fn recorded(
+        &mut self,
+        mut batch: Batch,
+        recorded: RecordOutcome,
+        now: Now,
+    ) -> Option<(Batch, RecordOutcome)> {
         self.pause = TRY_AGAIN;
         let recorded = match batch.stage {
-            Stage::New => recorded,
+            BatchStage::New => recorded,
             // The unanswered call recorded everything, including the health deltas.
-            Stage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => Recorded::default(),
-            Stage::Doubtful => {
-                (batch.stage, batch.lost) = (Stage::HealthDeltas, recorded.lost);
+            BatchStage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => {
+                RecordOutcome::default()
+            }
+            BatchStage::Doubtful => {
+                (batch.stage, batch.lost) = (BatchStage::HealthDeltas, recorded.lost);
                 self.again.push(batch);
                 return None;
             }
-            Stage::HealthDeltas => Recorded { lost: batch.lost, ..recorded },
+            BatchStage::HealthDeltas => RecordOutcome { lost: batch.lost, ..recorded },
         };
         if self.new.len() < self.most {
             self.not_before = now.steady + GATHER;
@@ -188,9 +195,9 @@ impl Outcomes {
     }
 }
 
-const fn doubted(stage: Stage) -> Stage {
+const fn doubted(stage: BatchStage) -> BatchStage {
     match stage {
-        Stage::New | Stage::Doubtful => Stage::Doubtful,
-        Stage::HealthDeltas => Stage::HealthDeltas,
+        BatchStage::New | BatchStage::Doubtful => BatchStage::Doubtful,
+        BatchStage::HealthDeltas => BatchStage::HealthDeltas,
     }
 }

@@ -6,13 +6,13 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, AttemptOutcome, DeliveryOrigin, FailureReason, Job};
-use candor_port_storage::queue::{AttemptResult, Claimed, Recorded, WorkerId};
+use candor_domain::webhook::{AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, Job};
+use candor_port_storage::queue::{AttemptResult, ClaimedJobs, RecordOutcome, WorkerId};
 use ulid::Ulid;
 
 use crate::{
-    Dispatcher, Ending, Finished, Now, QueueLimits, RecordRefusal, Recording, Settings, Waiting, admit, finish_attempt,
-    store_failed,
+    AttemptEnd, DeliveryResult, Dispatcher, NextRecordStep, Now, QueueLimits, RecordRefusal, Settings, WaitingDelivery,
+    admit, finish_attempt, store_failed,
 };
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
@@ -32,8 +32,8 @@ fn job(event: u128) -> Job {
     Job::new(tenant, WebhookId::from_ulid(Ulid(2)), event, NOON, DeliveryOrigin::Event)
 }
 
-fn waiting(job: Job) -> Waiting<()> {
-    Waiting { job, message: (), resumed: false }
+fn waiting(job: Job) -> WaitingDelivery<()> {
+    WaitingDelivery { job, message: (), resumed: false }
 }
 
 /// Adds deliveries and lets each attempt fail.
@@ -41,12 +41,13 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
     let ends = machine.reserve(1, now).unwrap();
     machine.take_in((1..=count).map(|number| waiting(job(number))).collect(), ends, 1, now);
     while let Some(begun) = machine.next_attempt(now) {
-        let answered = Answered { status: 500, duration_ms: 3, outcome: AttemptOutcome::Failed(FailureReason::Status) };
+        let answered =
+            AttemptResponse { status: 500, duration_ms: 3, outcome: AttemptOutcome::Failed(FailureReason::Status) };
         let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
         let times = (now.wall, now.wall);
         let (finished, answer) =
             finish_attempt(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
-        machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), Some(answer)));
+        machine.ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
     }
 }
 
@@ -55,7 +56,7 @@ fn a_claim_is_made_once_at_a_time_and_what_it_brings_is_attempted() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     assert_eq!(order.lease.until, at(30_000).wall);
-    let found = Claimed { jobs: vec![job(1), job(2)], next: None };
+    let found = ClaimedJobs { jobs: vec![job(1), job(2)], next: None };
     let kept = machine.claimed(&order, found, at(5));
     assert_eq!(kept, [job(1), job(2)]);
     machine.take_in(kept.into_iter().map(waiting).collect(), order.ends, 0, at(5));
@@ -69,7 +70,7 @@ fn a_claim_is_made_once_at_a_time_and_what_it_brings_is_attempted() {
 fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
-    let found = Claimed { jobs: (0..100).map(job).collect(), next: None };
+    let found = ClaimedJobs { jobs: (0..100).map(job).collect(), next: None };
     assert_eq!(machine.claimed(&order, found, at(1)).len(), 64, "as many as a new queue takes");
     assert!(machine.take_wakes().records);
     let (results, health) = machine.next_batch().unwrap().call();
@@ -80,16 +81,16 @@ fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
 #[test]
 fn outcomes_are_recorded_together_and_soon() {
     let mut machine = machine();
-    assert_eq!(machine.recording(at(0)), Recording::Idle);
+    assert_eq!(machine.recording(at(0)), NextRecordStep::Idle);
     fail(&mut machine, 3, at(0));
-    assert_eq!(machine.recording(at(0)), Recording::Now);
+    assert_eq!(machine.recording(at(0)), NextRecordStep::Now);
     let batch = machine.next_batch().unwrap();
     let (results, health) = batch.call();
     assert_eq!((results.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
     fail(&mut machine, 1, at(1));
-    machine.recorded(batch, Recorded::default(), at(2));
-    assert_eq!(machine.recording(at(2)), Recording::At(Duration::from_millis(7)), "a batch is given time to fill");
-    assert_eq!(machine.recording(at(7)), Recording::Now);
+    machine.recorded(batch, RecordOutcome::default(), at(2));
+    assert_eq!(machine.recording(at(2)), NextRecordStep::At(Duration::from_millis(7)), "a batch is given time to fill");
+    assert_eq!(machine.recording(at(7)), NextRecordStep::Now);
 }
 
 #[test]
@@ -99,13 +100,17 @@ fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice(
         fail(&mut machine, 3, at(0));
         let batch = machine.next_batch().unwrap();
         assert_eq!(machine.not_recorded(batch, RecordRefusal::Unanswered, at(0)), None);
-        assert_eq!(machine.recording(at(0)), Recording::At(Duration::from_millis(50)), "the store is left alone");
+        assert_eq!(machine.recording(at(0)), NextRecordStep::At(Duration::from_millis(50)), "the store is left alone");
         let mut made = 1;
         while let Some(batch) = machine.next_batch() {
             let (results, health) = batch.call();
             made += 1;
             assert_eq!((results.len(), health.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
-            machine.recorded(batch, Recorded { lost: if made == 2 { lost } else { 0 }, ..Recorded::default() }, at(60));
+            machine.recorded(
+                batch,
+                RecordOutcome { lost: if made == 2 { lost } else { 0 }, ..RecordOutcome::default() },
+                at(60),
+            );
         }
         assert_eq!((made, machine.held()), (calls, 0), "{lost} were recorded already");
     }
@@ -119,8 +124,8 @@ fn the_store_is_left_alone_for_longer_each_time_it_fails() {
         let batch = machine.next_batch().unwrap();
         machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
         match machine.recording(at(0)) {
-            Recording::At(time) => time.as_millis(),
-            other @ (Recording::Now | Recording::Idle | Recording::Over) => panic!("{other:?}"),
+            NextRecordStep::At(time) => time.as_millis(),
+            other @ (NextRecordStep::Now | NextRecordStep::Idle | NextRecordStep::Over) => panic!("{other:?}"),
         }
     });
     assert_eq!(pauses.collect::<Vec<_>>(), [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
@@ -137,7 +142,7 @@ fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
             given_up.extend(machine.not_recorded(batch, RecordRefusal::Unrecordable, at(0)));
         } else {
             recorded.extend(results.into_iter().map(|(result, _)| result));
-            machine.recorded(batch, Recorded::default(), at(0));
+            machine.recorded(batch, RecordOutcome::default(), at(0));
         }
     }
     recorded.sort_by_key(|delivery| delivery.event_id);
@@ -153,34 +158,34 @@ fn the_end_comes_when_everything_is_recorded_and_claims_are_dealt_with() {
     machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
     let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
     assert_eq!((machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(1, at(1))), (8, None, None));
-    let kept = machine.claimed(&order, Claimed { jobs: vec![job(30)], next: None }, at(2));
+    let kept = machine.claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
     assert_eq!(kept, [], "what comes after the stop is given back too");
     machine.claim_ended();
     for it in begun {
         assert!(!machine.take_wakes().quiet);
-        machine.ended(it.place, &it.item.job, Ending::Abandoned);
+        machine.ended(it.place, &it.item.job, AttemptEnd::Abandoned);
     }
     assert!(machine.take_wakes().quiet);
     let batch = machine.next_batch().unwrap();
-    assert_eq!((batch.call().0.len(), machine.recording(at(3))), (13, Recording::Idle));
-    machine.recorded(batch, Recorded::default(), at(3));
-    assert_eq!((machine.recording(at(8)), machine.held()), (Recording::Over, 0));
+    assert_eq!((batch.call().0.len(), machine.recording(at(3))), (13, NextRecordStep::Idle));
+    machine.recorded(batch, RecordOutcome::default(), at(3));
+    assert_eq!((machine.recording(at(8)), machine.held()), (NextRecordStep::Over, 0));
 }
 
 #[test]
 fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_long_dropped() {
     let (settings, id) = (Settings::default(), DeliveryId::from_ulid(Ulid(9)));
     let to = |active| crate::Destination { url: "https://example.com/", active };
-    let admits = |waiting: &Waiting<()>, active, now| admit(&settings, waiting, to(active), || id, now);
+    let admits = |waiting: &WaitingDelivery<()>, active, now| admit(&settings, waiting, to(active), || id, now);
     let first = waiting(job(1));
     assert_eq!(admits(&first, true, NOON), Ok(()));
     assert_eq!(admits(&first, false, NOON), Err(AttemptResult::Parked));
     let test = waiting(Job { origin: DeliveryOrigin::Test, ..job(1) });
     assert_eq!(admits(&test, false, NOON), Ok(()), "a test is sent all the same");
-    let resumed = Waiting { resumed: true, ..first };
+    let resumed = WaitingDelivery { resumed: true, ..first };
     assert_eq!(admits(&resumed, true, NOON.plus_seconds(112_350)), Ok(()));
     let dropped = admits(&resumed, true, NOON.plus_seconds(112_351)).unwrap_err();
-    let Finished { delta, .. } = crate::unsent(job(1), dropped.clone());
+    let DeliveryResult { delta, .. } = crate::unsent(job(1), dropped.clone());
     assert!(matches!(dropped, AttemptResult::Settled(_)) && delta.is_some_and(|delta| delta.streak.failures == 0));
     assert_eq!(store_failed(NOON), AttemptResult::Back(NOON.plus_seconds(5)));
 }
@@ -194,7 +199,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     // The lease has expired and the store is back: this worker claims the delivery whose result is not
     // recorded yet.
     let again = machine.next_claim(at(31_000)).unwrap();
-    let kept = machine.claimed(&again, Claimed { jobs: vec![job(1)], next: None }, at(31_001));
+    let kept = machine.claimed(&again, ClaimedJobs { jobs: vec![job(1)], next: None }, at(31_001));
     machine.take_in(kept.into_iter().map(waiting).collect(), again.ends, 0, at(31_001));
     machine.claim_ended();
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
@@ -202,7 +207,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
         let (results, _) = batch.call();
         let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Back(at(31_002).wall));
         assert!(!is_back || results[0].0 == job(1));
-        machine.recorded(batch, Recorded { lost: u64::from(is_back), ..Recorded::default() }, at(31_002));
+        machine.recorded(batch, RecordOutcome { lost: u64::from(is_back), ..RecordOutcome::default() }, at(31_002));
     }
     assert_eq!(machine.held(), 0);
     let ends = machine.reserve(1, at(31_003)).unwrap();

@@ -12,14 +12,14 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::queue::QueueKey;
 
-use crate::lease::Ends;
+use crate::lease::LeaseDeadline;
 
 type Key = (QueueKey, EventId, u16);
 
 /// Held deliveries by key.
 #[derive(Debug, Default)]
-pub(crate) struct Unsettled {
-    held: HashMap<Key, Held>,
+pub(crate) struct InFlight {
+    held: HashMap<Key, HeldDelivery>,
     /// Results confirmed while a claim is running, because the answer of the claim may be older. The value is
     /// the end of the old lease if the result can only have been recorded before the delivery was leased
     /// again.
@@ -28,12 +28,12 @@ pub(crate) struct Unsettled {
 }
 
 #[derive(Debug)]
-struct Held {
-    ends: Option<Ends>,
+struct HeldDelivery {
+    ends: Option<LeaseDeadline>,
     leased_again: bool,
 }
 
-impl Unsettled {
+impl InFlight {
     pub(crate) const fn claim_begins(&mut self) {
         self.claims += 1;
     }
@@ -52,10 +52,10 @@ impl Unsettled {
     }
 
     /// Holds a delivery. If it is held already, notes that it was leased again and returns `false`.
-    pub(crate) fn add(&mut self, job: &Job, ends: Option<Ends>) -> bool {
+    pub(crate) fn add(&mut self, job: &Job, ends: Option<LeaseDeadline>) -> bool {
         let is_new = !self.leased_again(job);
         if is_new {
-            self.held.insert(key(job), Held { ends, leased_again: false });
+            self.held.insert(key(job), HeldDelivery { ends, leased_again: false });
         }
         is_new
     }
@@ -75,7 +75,7 @@ impl Unsettled {
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
         let Some(held) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {
-            self.confirmed.insert(key(job), held.ends.filter(|_| is_first).map(Ends::stored));
+            self.confirmed.insert(key(job), held.ends.filter(|_| is_first).map(LeaseDeadline::stored));
         }
         held.leased_again
     }

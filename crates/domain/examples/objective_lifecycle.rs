@@ -9,10 +9,10 @@
 use std::error::Error;
 
 use candor_domain::decision::Decision;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::json::{Object, Value};
-use candor_domain::objective::{Action, Draft, Family, Objective, OwnerFound};
+use candor_domain::objective::{Action, Draft, Family, Objective, StoredOwner};
 use candor_domain::organization::Review;
 use candor_domain::people::Role;
 use candor_domain::time::Timestamp;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     .into();
 
     let draft = Draft::parse(Family::Employees, body)?;
-    let found = OwnerFound { role: Role::Employee, in_reach: true };
+    let found = StoredOwner { role: Role::Employee, in_reach: true };
     let mut now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
     let created = Objective::create(Id::from_ulid(Ulid(2)), draft, Some(found), now);
     let mut objective = told(created?);

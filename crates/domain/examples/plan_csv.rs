@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use candor_domain::csv::{File, Known, Plan, PlanOptions, RowOutcome, plan};
+use candor_domain::csv::{File, Plan, PlanOptions, RowOutcome, StoredRows, plan};
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), String> {
         Ulid(number)
     };
 
-    let mut known = Known::default();
+    let mut known = StoredRows::default();
     let first = plan(&file, &known, &HashSet::new(), &options, &mut ids);
     for (row, outcome) in file.rows.iter().zip(&first.outcomes) {
         if let RowOutcome::Reject(rejection) = outcome {

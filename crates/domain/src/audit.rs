@@ -6,11 +6,11 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::AuditId;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// The part of an audit entry that a decision knows; the actor and the request are added at commit time.
@@ -62,7 +62,7 @@ pub enum ActorKind {
     System,
 }
 
-impl Word for ActorKind {
+impl StringEnum for ActorKind {
     const NAME: &'static str = "ActorType";
 }
 
@@ -161,7 +161,7 @@ impl AuditEntry {
 impl AuditDraft {
     /// Creates an entry for a resource, without changed members.
     #[must_use]
-    pub fn of<T: Resource>(state: &T, action: &'static str) -> Self {
+    pub fn new<T: Resource>(state: &T, action: &'static str) -> Self {
         let target = Target { kind: T::NAME.to_owned(), id: state.id().to_string() };
         Self { action, target, changes: Changes::new(), comment: None }
     }
@@ -241,15 +241,15 @@ impl Filter {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for AuditEntry {
+impl Sortable for AuditEntry {
     const ORDERS_NAME: &'static str = "AuditEntrySort";
-    const ORDERS: &'static [Order<Self>] = &[Order {
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
         by: SortBy::OccurredAt,
         key: |entry| Key::Time(entry.occurred_at),
         words: &["-occurred_at", "occurred_at"],

@@ -4,11 +4,11 @@ use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Tenant;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::EventId;
 use crate::page::{ListDigest, Position, Sort, SortBy};
-use crate::params::{self, Param, Params, Takes};
-use crate::problem::{Code, Flaw, Problems};
+use crate::params::{self, Param, Params, ValueForm};
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
 
 /// The catalog of events (§6.2).
@@ -88,7 +88,7 @@ pub enum EventType {
     TestPing,
 }
 
-impl Word for EventType {
+impl StringEnum for EventType {
     const NAME: &'static str = "EventType";
 }
 
@@ -221,7 +221,7 @@ const SINCE: Param<String> = params::param(
     "since",
     "Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing \
      events. The response has the cursor for the next request. Cannot be combined with `cursor`.",
-    Takes::Beginning,
+    ValueForm::Beginning,
     |text| Ok(text.to_owned()),
 );
 
@@ -246,7 +246,7 @@ impl FeedRequest {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, Problems> {
+    pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, ValidationErrors> {
         let request = Self::read(&mut params, now);
         params.finish(request)
     }
@@ -265,21 +265,21 @@ impl FeedRequest {
 
 /// Reads `since`, the time from which a new client follows the feed. A time before the start of the feed is
 /// refused: a client that was away for longer has missed events and must read the lists again.
-fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Flaw> {
+fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, ValueError> {
     if has_cursor {
-        return Err(Flaw::format("omitted when `cursor` is given"));
+        return Err(ValueError::format("omitted when `cursor` is given"));
     }
     if text == "now" {
         return Ok(FeedStart::Now);
     }
-    let wanted = |_| Flaw::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
+    let wanted = |_| ValueError::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
     let since = params::instant(text).map_err(wanted)?;
     if since < oldest_in_feed(now) {
         let message = format!("must be within the last {FEED_DAYS} days; read the lists again to catch up");
-        return Err(Flaw::new(Code::OutOfRange, message));
+        return Err(ValueError::new(Code::OutOfRange, message));
     }
     if since > now.plus_seconds(MOST_COMMIT_DELAY_SECONDS) {
-        return Err(Flaw::new(Code::OutOfRange, "must not be in the future"));
+        return Err(ValueError::new(Code::OutOfRange, "must not be in the future"));
     }
     Ok(FeedStart::Since(since))
 }
@@ -336,7 +336,7 @@ mod tests {
 
     fn start(pairs: &[(&str, &str)]) -> Result<FeedStart, Vec<(String, Code)>> {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let codes = |problems: Problems| {
+        let codes = |problems: ValidationErrors| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         };
         FeedRequest::parse(Params::new(pairs), NOW).map(|request| request.start).map_err(codes)

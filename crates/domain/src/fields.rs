@@ -6,8 +6,8 @@ use strum::VariantArray;
 
 use crate::id::{Id, Kind};
 use crate::json::{Object, Value};
-use crate::problem::{Code, Flaw, Problems};
-use crate::rule::{Described, Field, Implied, Rule};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::rule::{DefaultValue, Field, FieldDescription, Rule};
 
 /// The members of a body that were not read yet, and the problems found so far.
 ///
@@ -30,8 +30,8 @@ use crate::rule::{Described, Field, Implied, Rule};
 #[derive(Debug)]
 pub struct Fields {
     members: Vec<(String, Value)>,
-    problems: Problems,
-    described: Option<Vec<Described>>,
+    problems: ValidationErrors,
+    described: Option<Vec<FieldDescription>>,
 }
 
 impl Fields {
@@ -39,12 +39,12 @@ impl Fields {
     #[must_use]
     pub fn new(body: Object) -> Self {
         let mut members: Vec<_> = body.into();
-        let mut problems = Problems::none();
+        let mut problems = ValidationErrors::none();
         let mut seen = BTreeSet::new();
         members.retain(|(name, _)| {
             let first = seen.insert(name.clone());
             if !first {
-                problems.add(name, Flaw::format("given only once"));
+                problems.add(name, ValueError::format("given only once"));
             }
             first
         });
@@ -55,11 +55,11 @@ impl Fields {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn of_new<T>(
+    pub fn parse_new<T>(
         body: Object,
         read_only: &[&str],
         read: impl FnOnce(&mut Self) -> Option<T>,
-    ) -> Result<T, Problems> {
+    ) -> Result<T, ValidationErrors> {
         let mut fields = Self::new(body);
         fields.refuse(read_only);
         let draft = read(&mut fields);
@@ -70,12 +70,12 @@ impl Fields {
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub fn of_update<T, S: serde::Serialize>(
+    pub fn parse_update<T, S: serde::Serialize>(
         body: Object,
         fixed: &[&[&str]],
         stored: &S,
         read: impl FnOnce(&mut Self) -> T,
-    ) -> Result<T, Problems> {
+    ) -> Result<T, ValidationErrors> {
         let mut fields = Self::new(body);
         for names in fixed {
             fields.unchanged(names, stored);
@@ -86,7 +86,7 @@ impl Fields {
 
     /// Returns the fields that `read` declares. It runs on an empty body, and its result is dropped.
     #[must_use]
-    pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Described> {
+    pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<FieldDescription> {
         let mut fields = Self { described: Some(Vec::new()), ..Self::new(Object::new()) };
         read(&mut fields);
         fields.described.unwrap_or_default()
@@ -98,11 +98,15 @@ impl Fields {
     }
 
     /// Takes the value of a field. While fields are described, records the field and returns `None`.
-    fn take_or_describe<R: Rule>(&mut self, field: &Field<R>, note: impl FnOnce(&mut Described)) -> Option<Value> {
+    fn take_or_describe<R: Rule>(
+        &mut self,
+        field: &Field<R>,
+        note: impl FnOnce(&mut FieldDescription),
+    ) -> Option<Value> {
         let Some(described) = &mut self.described else { return self.remove(field.name) };
         let Field { name, about, .. } = *field;
         let shape = field.rule.shape();
-        let mut entry = Described { name, about, shape, is_required: false, is_nullable: false, default: None };
+        let mut entry = FieldDescription { name, about, shape, is_required: false, is_nullable: false, default: None };
         note(&mut entry);
         described.push(entry);
         None
@@ -111,7 +115,7 @@ impl Fields {
     /// Reads a field that must be given and must not be null.
     pub fn required<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
         let result = match self.take_or_describe(field, |entry| entry.is_required = true) {
-            None | Some(Value::Null) => Err(Flaw::required()),
+            None | Some(Value::Null) => Err(ValueError::required()),
             Some(value) => field.rule.parse(&value),
         };
         self.problems.take(field.name, result)
@@ -122,7 +126,7 @@ impl Fields {
     pub fn required_or<R: Rule>(&mut self, field: &Field<R>, own: Option<R::Value>) -> Option<R::Value> {
         match (self.take_or_describe(field, |_| {}), own) {
             (None, Some(own)) => Some(own),
-            (None | Some(Value::Null), _) => self.problems.take(field.name, Err(Flaw::required())),
+            (None | Some(Value::Null), _) => self.problems.take(field.name, Err(ValueError::required())),
             (Some(value), _) => self.problems.take(field.name, field.rule.parse(&value)),
         }
     }
@@ -133,7 +137,7 @@ impl Fields {
     }
 
     /// Reads a field for which absent and null mean `default`.
-    pub fn optional_or<R: Rule<Value: Implied>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
+    pub fn optional_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
         let written = default.written();
         let value = self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(written)));
         self.parse_nullable(field, value).flatten().unwrap_or(default)
@@ -146,7 +150,7 @@ impl Fields {
     }
 
     /// Reads a field that must not be null and has the value `default` if absent.
-    pub fn present_or<R: Rule<Value: Implied>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
+    pub fn present_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
         let written = default.written();
         let value = self.take_or_describe(field, |entry| entry.default = Some(written));
         value.and_then(|value| self.not_null(field, &value)).unwrap_or(default)
@@ -160,7 +164,7 @@ impl Fields {
     }
 
     fn not_null<R: Rule>(&mut self, field: &Field<R>, value: &Value) -> Option<R::Value> {
-        let result = if *value == Value::Null { Err(Flaw::not_null()) } else { field.rule.parse(value) };
+        let result = if *value == Value::Null { Err(ValueError::not_null()) } else { field.rule.parse(value) };
         self.problems.take(field.name, result)
     }
 
@@ -177,7 +181,7 @@ impl Fields {
     pub fn refuse(&mut self, names: &[&str]) {
         for name in names {
             if self.remove(name).is_some() {
-                self.problems.add(*name, Flaw::new(Code::ReadOnly, "is set by the service"));
+                self.problems.add(*name, ValueError::new(Code::ReadOnly, "is set by the service"));
             }
         }
     }
@@ -194,23 +198,23 @@ impl Fields {
             let equal =
                 stored.get(name).is_some_and(|value| serde_json::to_value(&given).is_ok_and(|given| given == *value));
             if !equal {
-                self.problems.add(*name, Flaw::new(Code::ReadOnly, "cannot be changed"));
+                self.problems.add(*name, ValueError::new(Code::ReadOnly, "cannot be changed"));
             }
         }
     }
 
     /// Adds a problem that concerns several fields, or their relation.
-    pub fn problem(&mut self, name: &str, flaw: Flaw) {
+    pub fn problem(&mut self, name: &str, flaw: ValueError) {
         self.problems.add(name, flaw);
     }
 
     /// Adds the problems of a nested value.
-    pub fn problems(&mut self, found: Problems) {
+    pub fn problems(&mut self, found: ValidationErrors) {
         self.problems.extend(found);
     }
 
     /// Returns the value of a nested object. Its problems get the name of the field as a prefix.
-    pub fn nested<T>(&mut self, name: &str, read: Result<T, Problems>) -> Option<T> {
+    pub fn nested<T>(&mut self, name: &str, read: Result<T, ValidationErrors>) -> Option<T> {
         read.map_err(|problems| self.problems.extend(problems.below(name))).ok()
     }
 
@@ -218,7 +222,7 @@ impl Fields {
     ///
     /// # Errors
     /// Returns every problem found. A missing `value` always comes with a problem.
-    pub fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, ValidationErrors> {
         let problems = self.into_problems();
         match value {
             Some(value) => problems.or(value),
@@ -226,10 +230,10 @@ impl Fields {
         }
     }
 
-    fn into_problems(mut self) -> Problems {
+    fn into_problems(mut self) -> ValidationErrors {
         self.members.sort_by(|a, b| a.0.cmp(&b.0));
         for (name, _) in self.members {
-            self.problems.add(name, Flaw::new(Code::UnknownField, "is not a field of this request"));
+            self.problems.add(name, ValueError::new(Code::UnknownField, "is not a field of this request"));
         }
         self.problems
     }
@@ -257,14 +261,14 @@ impl<K: Kind> Reference<K> {
     ///
     /// # Errors
     /// Returns [`Reference::not_found`] if the resource does not exist.
-    pub fn found(&self, is_there: impl FnOnce(&Id<K>) -> bool) -> Result<Id<K>, Flaw> {
+    pub fn resolve(&self, is_there: impl FnOnce(&Id<K>) -> bool) -> Result<Id<K>, ValueError> {
         self.id.filter(is_there).ok_or_else(|| self.not_found())
     }
 
     /// Returns the error for an id that does not exist in the organization.
     #[must_use]
-    pub fn not_found(&self) -> Flaw {
-        Flaw::not_found(&self.text)
+    pub fn not_found(&self) -> ValueError {
+        ValueError::not_found(&self.text)
     }
 }
 
@@ -288,7 +292,7 @@ impl<K: Kind> Reference<K> {
 /// assert_eq!(Season::words(), ["summer", "late_autumn"]);
 /// assert_eq!(Season::from_word("late_autumn"), Ok(Season::LateAutumn));
 /// ```
-pub trait Word: VariantArray + Into<&'static str> + Copy + PartialEq {
+pub trait StringEnum: VariantArray + Into<&'static str> + Copy + PartialEq {
     /// Name of the set in the OpenAPI document; empty if the document does not show it.
     const NAME: &'static str = "";
     /// Every value, in the order of the OpenAPI document.
@@ -298,9 +302,9 @@ pub trait Word: VariantArray + Into<&'static str> + Copy + PartialEq {
     ///
     /// # Errors
     /// Returns `invalid_enum` with the list of valid words.
-    fn from_word(text: &str) -> Result<Self, Flaw> {
+    fn from_word(text: &str) -> Result<Self, ValueError> {
         let known = Self::ALL.iter().copied().find(|value| value.word() == text);
-        known.ok_or_else(|| Flaw::one_of(&Self::words()))
+        known.ok_or_else(|| ValueError::one_of(&Self::words()))
     }
 
     /// Returns the word of this value.
@@ -319,7 +323,7 @@ pub trait Word: VariantArray + Into<&'static str> + Copy + PartialEq {
 ///
 /// # Errors
 /// Returns errors of the serializer.
-pub fn as_word<T: Word, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn as_word<T: StringEnum, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(value.word())
 }
 
@@ -333,7 +337,7 @@ mod tests {
         Fields::new(members)
     }
 
-    fn codes(result: Result<(), Problems>) -> Vec<(String, Code)> {
+    fn codes(result: Result<(), ValidationErrors>) -> Vec<(String, Code)> {
         result
             .err()
             .unwrap_or_default()

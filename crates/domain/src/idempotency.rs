@@ -3,7 +3,7 @@
 use ring::digest::{Context, SHA256};
 
 use crate::json::Value;
-use crate::problem::Flaw;
+use crate::problem::ValueError;
 use crate::time::Timestamp;
 
 /// Length of the longest idempotency key, in characters.
@@ -20,11 +20,11 @@ impl IdempotencyKey {
     ///
     /// # Errors
     /// Returns `invalid_format` unless the key has 1 to 255 visible ASCII characters.
-    pub fn parse(text: &str) -> Result<Self, Flaw> {
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
         let visible = bare.bytes().all(|byte| byte.is_ascii_graphic());
         if bare.is_empty() || bare.len() > MAX_KEY_CHARS || !visible {
-            return Err(Flaw::format(format!("1 to {MAX_KEY_CHARS} visible ASCII characters")));
+            return Err(ValueError::format(format!("1 to {MAX_KEY_CHARS} visible ASCII characters")));
         }
         Ok(Self(bare.to_owned()))
     }
@@ -43,13 +43,13 @@ pub struct Fingerprint([u8; 32]);
 impl Fingerprint {
     /// Returns the fingerprint of a request with a JSON body or without a body.
     #[must_use]
-    pub fn of_json(method: &str, path: &str, query: &str, body: Option<&Value>) -> Self {
-        Self::of_bytes(method, path, query, body.map(Value::canonical).unwrap_or_default().as_bytes())
+    pub fn from_json(method: &str, path: &str, query: &str, body: Option<&Value>) -> Self {
+        Self::from_body(method, path, query, body.map(Value::canonical).unwrap_or_default().as_bytes())
     }
 
     /// Returns the fingerprint of a request with a body that is not JSON.
     #[must_use]
-    pub fn of_bytes(method: &str, path: &str, query: &str, body: &[u8]) -> Self {
+    pub fn from_body(method: &str, path: &str, query: &str, body: &[u8]) -> Self {
         let mut context = Context::new(&SHA256);
         for part in [method.as_bytes(), path.as_bytes(), query.as_bytes(), body] {
             context.update(&(part.len() as u64).to_be_bytes());
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn fingerprint_covers_every_part_and_ignores_json_spelling() {
         let body = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        let base = Fingerprint::of_json("POST", "/v1/a", "", Some(&body(r#"{"a":1,"b":2}"#)));
-        assert_eq!(base, Fingerprint::of_json("POST", "/v1/a", "", Some(&body("{ \"b\":2, \"a\":1 }"))));
+        let base = Fingerprint::from_json("POST", "/v1/a", "", Some(&body(r#"{"a":1,"b":2}"#)));
+        assert_eq!(base, Fingerprint::from_json("POST", "/v1/a", "", Some(&body("{ \"b\":2, \"a\":1 }"))));
         for other in [
-            Fingerprint::of_json("PUT", "/v1/a", "", Some(&body(r#"{"a":1,"b":2}"#))),
-            Fingerprint::of_json("POST", "/v1/", "a", Some(&body(r#"{"a":1,"b":2}"#))),
-            Fingerprint::of_json("POST", "/v1/a", "", Some(&body(r#"{"a":1,"b":"2"}"#))),
-            Fingerprint::of_json("POST", "/v1/a", "", None),
+            Fingerprint::from_json("PUT", "/v1/a", "", Some(&body(r#"{"a":1,"b":2}"#))),
+            Fingerprint::from_json("POST", "/v1/", "a", Some(&body(r#"{"a":1,"b":2}"#))),
+            Fingerprint::from_json("POST", "/v1/a", "", Some(&body(r#"{"a":1,"b":"2"}"#))),
+            Fingerprint::from_json("POST", "/v1/a", "", None),
         ] {
             assert_ne!(base, other);
         }

@@ -3,15 +3,15 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::audit::Target;
 use crate::decision::Resource;
-use crate::fields::{Fields, Reference, Word, as_word};
+use crate::fields::{Fields, Reference, StringEnum, as_word};
 use crate::id::{EmployeeId, EmployeeKind, NotificationId, NotificationKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::rule::{self, Field};
 use crate::time::Timestamp;
 
@@ -59,13 +59,13 @@ pub enum Type {
     ConnectorSyncFailed,
 }
 
-impl Word for Type {
+impl StringEnum for Type {
     const NAME: &'static str = "NotificationType";
 }
 
 /// The recipients of a notice by role, resolved to people at commit time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
+pub enum Recipients {
     /// One person, by id.
     Person(EmployeeId),
     /// The manager of this person; the org admins if there is no manager or the manager has left.
@@ -80,7 +80,7 @@ pub struct Notice {
     /// The reason for the notice.
     pub kind: Type,
     /// The recipients of the notice.
-    pub to: Audience,
+    pub to: Recipients,
     /// Summary in one line.
     pub title: String,
     /// Details, e.g. a reason.
@@ -129,7 +129,7 @@ pub fn excerpt(text: &str) -> String {
 impl Notice {
     /// Creates the notification of one recipient.
     #[must_use]
-    pub fn to(&self, id: NotificationId, recipient_id: EmployeeId, at: Timestamp) -> Notification {
+    pub fn for_recipient(&self, id: NotificationId, recipient_id: EmployeeId, at: Timestamp) -> Notification {
         Notification {
             id,
             recipient_id,
@@ -195,7 +195,7 @@ impl Filter {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
@@ -212,9 +212,9 @@ impl Filter {
     }
 }
 
-impl Listed for Notification {
+impl Sortable for Notification {
     const ORDERS_NAME: &'static str = "NotificationSort";
-    const ORDERS: &'static [Order<Self>] = &[Order {
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
         by: SortBy::CreatedAt,
         key: |notification| Key::Time(notification.created_at),
         words: &["-created_at", "created_at"],
@@ -232,7 +232,7 @@ pub fn read_read_all(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Ref
 ///
 /// # Errors
 /// Returns every invalid field.
-pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<EmployeeKind>, Problems> {
+pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<EmployeeKind>, ValidationErrors> {
     let mut fields = Fields::new(body);
     let recipient = read_read_all(&mut fields, caller.bound_to());
     fields.finish(recipient)
@@ -242,7 +242,7 @@ pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<Employe
 ///
 /// # Errors
 /// Returns [`Denied::OtherPerson`] for a bound key of another person.
-pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), Denied> {
+pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), PermissionDenied> {
     caller.may_write_as(recipient)
 }
 
@@ -257,13 +257,13 @@ mod tests {
     fn reading_a_notification_twice_changes_nothing() {
         let notice = Notice {
             kind: Type::ObjectiveRejected,
-            to: Audience::Person(EmployeeId::from_ulid(Ulid(1))),
+            to: Recipients::Person(EmployeeId::from_ulid(Ulid(1))),
             title: "Objective sent back".to_owned(),
             body: "Too vague".to_owned(),
             target: Target { kind: "objective".to_owned(), id: "obj_1".to_owned() },
         };
         let at = Timestamp::from_millis(5);
-        let unread = notice.to(NotificationId::from_ulid(Ulid(2)), EmployeeId::from_ulid(Ulid(1)), at);
+        let unread = notice.for_recipient(NotificationId::from_ulid(Ulid(2)), EmployeeId::from_ulid(Ulid(1)), at);
         let read = unread.read(at).unwrap();
         assert_eq!(read.read_at, Some(at));
         assert_eq!(read.read(at), None);

@@ -4,10 +4,10 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
-use crate::fields::{Fields, Word, as_word};
+use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::rule::{self, Field, Line, OneOf};
 use crate::time::Timestamp;
 
@@ -32,7 +32,7 @@ pub enum Review {
     Disabled,
 }
 
-impl Word for Review {
+impl StringEnum for Review {
     const NAME: &'static str = "ReviewMode";
 }
 
@@ -88,8 +88,8 @@ impl Patch {
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse(body: Object, stored: &Organization) -> Result<Self, Problems> {
-        Fields::of_update(body, &[&["id", "created_at", "updated_at"]], stored, Self::read)
+    pub fn parse(body: Object, stored: &Organization) -> Result<Self, ValidationErrors> {
+        Fields::parse_update(body, &[&["id", "created_at", "updated_at"]], stored, Self::read)
     }
 }
 

@@ -121,7 +121,7 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// Creates a page from up to `limit` + 1 entries; the additional one only shows that another page follows.
     #[must_use]
-    pub fn of(mut items: Vec<T>, limit: u16) -> Self {
+    pub fn from_items(mut items: Vec<T>, limit: u16) -> Self {
         let more = items.len() > usize::from(limit);
         items.truncate(usize::from(limit));
         Self { items, more }
@@ -129,7 +129,7 @@ impl<T> Page<T> {
 }
 
 /// A value that a list can be ordered by, and the `sort` words for it.
-pub struct Order<T> {
+pub struct SortKey<T> {
     /// The value to order by.
     pub by: SortBy,
     /// Returns the value of an entry.
@@ -138,18 +138,18 @@ pub struct Order<T> {
     pub words: &'static [&'static str],
 }
 
-impl<T> Order<T> {
+impl<T> SortKey<T> {
     const fn sort(&self, word: &str) -> Sort {
         Sort { by: self.by, descending: word.as_bytes()[0] == b'-' }
     }
 }
 
 /// A resource that can be listed in one or more orders.
-pub trait Listed: Sized + 'static {
+pub trait Sortable: Sized + 'static {
     /// Name of the set of `sort` words in the OpenAPI document.
     const ORDERS_NAME: &'static str;
     /// The possible orders. The first word of the first one is the default.
-    const ORDERS: &'static [Order<Self>];
+    const ORDERS: &'static [SortKey<Self>];
     /// The order of a list without the `sort` parameter.
     const DEFAULT: Sort = Self::ORDERS[0].sort(Self::ORDERS[0].words[0]);
 
@@ -280,7 +280,7 @@ mod tests {
             after.as_ref().is_none_or(|after| if descending { place(entry) < *after } else { place(entry) > *after })
         };
         let found = ordered.into_iter().filter(behind).take(usize::from(request.limit) + 1).collect();
-        Page::of(found, request.limit)
+        Page::from_items(found, request.limit)
     }
 
     proptest! {
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn page_with_an_additional_entry_has_a_next_page() {
-        assert_eq!(Page::of(vec![1, 2, 3], 2), Page { items: vec![1, 2], more: true });
-        assert_eq!(Page::of(vec![1, 2], 2), Page { items: vec![1, 2], more: false });
+        assert_eq!(Page::from_items(vec![1, 2, 3], 2), Page { items: vec![1, 2], more: true });
+        assert_eq!(Page::from_items(vec![1, 2], 2), Page { items: vec![1, 2], more: false });
     }
 }

@@ -6,15 +6,15 @@ mod kinds;
 
 pub(crate) use kinds::parse_id;
 pub use kinds::{
-    ARCHIVED, Param, Parameter, StatusWord, Takes, UPDATED_AT, any, date, datetime, flag, folded, id, instant, param,
-    plain, status, word,
+    ARCHIVED, Param, Parameter, StatusWord, UPDATED_AT, ValueForm, any, date, datetime, flag, folded, id, instant,
+    param, plain, status, word,
 };
 
 use std::collections::BTreeSet;
 
-use crate::fields::Word;
-use crate::page::{DEFAULT_LIMIT, ListDigest, Listed, MAX_LIMIT, PageRequest, Sort, read_cursor};
-use crate::problem::{Code, Flaw, Problems};
+use crate::fields::StringEnum;
+use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, Sortable, read_cursor};
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
 
 /// Maximum length of a filter value, in characters. Longer values can match nothing and are refused before they
@@ -28,7 +28,7 @@ pub const MAX_REPEATS: usize = 100;
 pub struct Params {
     pairs: Vec<(String, String)>,
     known: Vec<String>,
-    problems: Problems,
+    problems: ValidationErrors,
     described: Option<Vec<Parameter>>,
 }
 
@@ -77,7 +77,7 @@ pub enum Archived {
     All,
 }
 
-impl Word for Archived {
+impl StringEnum for Archived {
     const NAME: &'static str = "ArchivedFilter";
 }
 
@@ -85,7 +85,7 @@ impl Params {
     /// Creates a reader of these decoded name and value pairs.
     #[must_use]
     pub const fn new(pairs: Vec<(String, String)>) -> Self {
-        Self { pairs, known: Vec::new(), problems: Problems::none(), described: None }
+        Self { pairs, known: Vec::new(), problems: ValidationErrors::none(), described: None }
     }
 
     fn values(&mut self, name: &str) -> Vec<String> {
@@ -121,7 +121,7 @@ impl Params {
     pub fn required<T>(&mut self, param: &Param<T>) -> Option<T> {
         self.note(|| param.described_as_required());
         if self.values_of(param.name).next().is_none() {
-            self.problems.add(param.name, Flaw::required());
+            self.problems.add(param.name, ValueError::required());
         }
         self.single(param.name, param.parse)
     }
@@ -133,17 +133,17 @@ impl Params {
 
     /// Reads a parameter that may be given once, with an additional condition that depends on more than its
     /// value.
-    pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, Flaw>) -> Option<T> {
+    pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, ValueError>) -> Option<T> {
         self.note(|| param.described(false));
         self.single(param.name, |text| (param.parse)(text).and_then(then))
     }
 
-    fn single<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Flaw>) -> Option<T> {
+    fn single<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Option<T> {
         let values = self.values(name);
         let result = match values.as_slice() {
             [] => return None,
             [value] => sized(value).and_then(parse),
-            _ => Err(Flaw::format("given only once")),
+            _ => Err(ValueError::format("given only once")),
         };
         self.problems.take(name, result)
     }
@@ -162,13 +162,14 @@ impl Params {
         T::ALL.iter().copied().filter(is_wanted).collect()
     }
 
-    fn repeated<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, Flaw>) -> Vec<T> {
+    fn repeated<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, ValueError>) -> Vec<T> {
         let values = self.values(name);
         if values.len() > MAX_REPEATS {
-            self.problems.add(name, Flaw::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
+            self.problems
+                .add(name, ValueError::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
             return Vec::new();
         }
-        let results: Result<Vec<T>, Flaw> = values.iter().map(|value| sized(value).and_then(&parse)).collect();
+        let results: Result<Vec<T>, ValueError> = values.iter().map(|value| sized(value).and_then(&parse)).collect();
         self.problems.take(name, results).unwrap_or_default()
     }
 
@@ -177,14 +178,15 @@ impl Params {
         &mut self,
         prefix: &'static str,
         about: &'static str,
-        is_key: impl Fn(&str) -> Result<(), Flaw>,
+        is_key: impl Fn(&str) -> Result<(), ValueError>,
     ) -> Vec<(String, String)> {
         self.note(|| Parameter::Keyed { prefix, about });
         let start = format!("filter[{prefix}.");
         let is_keyed = |text: &&String| text.starts_with(&start) && text.ends_with(']');
         let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();
         if names.len() > MAX_REPEATS {
-            self.problems.add(&start, Flaw::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
+            self.problems
+                .add(&start, ValueError::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
             self.known.extend(names);
             return Vec::new();
         }
@@ -206,14 +208,14 @@ impl Params {
         if let (Some(gte), Some(lte)) = (&gte, &lte)
             && gte > lte
         {
-            self.problems.add(lower, Flaw::new(Code::OutOfRange, format!("must not be after {upper}")));
+            self.problems.add(lower, ValueError::new(Code::OutOfRange, format!("must not be after {upper}")));
         }
         Bounds { gte, lte }
     }
 
     /// Reads the paths to inline, each once. Clients generated from the OpenAPI document send them
     /// comma-separated, repeated, or both.
-    pub fn expand<E: Word>(&mut self) -> Vec<E> {
+    pub fn expand<E: StringEnum>(&mut self) -> Vec<E> {
         self.note(|| Parameter::Expand(E::NAME));
         let mut paths = Vec::new();
         let listed = |text: &str| text.split(',').map(E::from_word).collect::<Result<Vec<_>, _>>();
@@ -226,13 +228,13 @@ impl Params {
     }
 
     /// Reads the parameters of a list whose only filter is the time of the last change (decision D10).
-    pub fn changed<T: Listed>(&mut self, list: &str) -> ListRequest<Bounds<Timestamp>, ()> {
+    pub fn changed<T: Sortable>(&mut self, list: &str) -> ListRequest<Bounds<Timestamp>, ()> {
         let bounds = self.bounds(&UPDATED_AT);
         self.list::<T, _, _>(list, bounds, Vec::new())
     }
 
     /// Reads sort, limit and cursor of a list.
-    pub fn list<T: Listed, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
+    pub fn list<T: Sortable, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
         self.note(|| Parameter::Sort(T::ORDERS_NAME, T::ORDERS[0].words[0]));
         self.sorted(name, T::DEFAULT, T::sorts(), filter, expand)
     }
@@ -249,7 +251,7 @@ impl Params {
         let words = || sorts.clone().map(|(word, _)| word).collect::<Vec<_>>();
         let sort = self.single("sort", |text| {
             let known = sorts.clone().find(|(word, _)| *word == text);
-            known.map(|(_, value)| value).ok_or_else(|| Flaw::one_of(&words()))
+            known.map(|(_, value)| value).ok_or_else(|| ValueError::one_of(&words()))
         });
         self.paged(name, sort.unwrap_or(default), filter, expand)
     }
@@ -261,7 +263,7 @@ impl Params {
         let digest = self.digest(name, sort);
         let after = self.single("cursor", |text| {
             read_cursor(digest, sort.by, text)
-                .ok_or_else(|| Flaw::format("a next_cursor of this list, with the same sort and filters"))
+                .ok_or_else(|| ValueError::format("a next_cursor of this list, with the same sort and filters"))
         });
         ListRequest { filter, sort, page: PageRequest { limit, after }, expand, digest }
     }
@@ -280,31 +282,31 @@ impl Params {
     ///
     /// # Errors
     /// Every problem found.
-    pub fn finish<T>(mut self, value: T) -> Result<T, Problems> {
+    pub fn finish<T>(mut self, value: T) -> Result<T, ValidationErrors> {
         for (name, _) in &self.pairs {
             if name.starts_with("filter[") && !self.known.contains(name) {
                 self.known.push(name.clone());
-                self.problems.add(name, Flaw::new(Code::UnknownField, "is not a filter of this list"));
+                self.problems.add(name, ValueError::new(Code::UnknownField, "is not a filter of this list"));
             }
         }
         self.problems.or(value)
     }
 }
 
-fn sized(value: &str) -> Result<&str, Flaw> {
+fn sized(value: &str) -> Result<&str, ValueError> {
     if value.chars().nth(MAX_VALUE_CHARS).is_some() {
-        return Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));
+        return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));
     }
-    if value.contains('\0') { Err(Flaw::format("text without U+0000")) } else { Ok(value) }
+    if value.contains('\0') { Err(ValueError::format("text without U+0000")) } else { Ok(value) }
 }
 
-fn limit(text: &str) -> Result<u16, Flaw> {
+fn limit(text: &str) -> Result<u16, ValueError> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Flaw::format("a whole number"));
+        return Err(ValueError::format("a whole number"));
     }
     let limit = text.parse().ok().filter(|number| (1..=MAX_LIMIT).contains(number));
-    limit.ok_or_else(|| Flaw::new(Code::OutOfRange, format!("must be from 1 to {MAX_LIMIT}")))
+    limit.ok_or_else(|| ValueError::new(Code::OutOfRange, format!("must be from 1 to {MAX_LIMIT}")))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Code {
 
 /// A problem with a value whose field is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flaw {
+pub struct ValueError {
     /// The stable code of the problem.
     pub code: Code,
     /// Message for people: the condition that the value must meet.
@@ -57,7 +57,7 @@ pub struct Flaw {
     pub value: Option<String>,
 }
 
-impl Flaw {
+impl ValueError {
     /// Creates a flaw without the offending value.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
@@ -97,14 +97,14 @@ impl Flaw {
 
     /// Returns the flaw as a problem of this field.
     #[must_use]
-    pub fn at(self, field: impl Into<String>) -> Problem {
-        Problem { field: field.into(), code: self.code, message: self.message, value: self.value }
+    pub fn in_field(self, field: impl Into<String>) -> FieldError {
+        FieldError { field: field.into(), code: self.code, message: self.message, value: self.value }
     }
 }
 
 /// One entry of `error.details`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct FieldError {
     /// Name of the body member or query parameter.
     pub field: String,
     /// The stable code of the problem.
@@ -116,7 +116,7 @@ pub struct Problem {
     pub value: Option<String>,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for FieldError {
     /// Writes field and message. The value is omitted because it may be personal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.message)
@@ -126,11 +126,11 @@ impl fmt::Display for Problem {
 /// Problems in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Problems(Vec<Problem>);
+pub struct ValidationErrors(Vec<FieldError>);
 
-impl std::error::Error for Problems {}
+impl std::error::Error for ValidationErrors {}
 
-impl fmt::Display for Problems {
+impl fmt::Display for ValidationErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
@@ -140,7 +140,7 @@ impl fmt::Display for Problems {
     }
 }
 
-impl Problems {
+impl ValidationErrors {
     /// Creates an empty collection.
     #[must_use]
     pub const fn none() -> Self {
@@ -149,17 +149,17 @@ impl Problems {
 
     /// Creates a collection with exactly one problem.
     #[must_use]
-    pub fn one(field: impl Into<String>, flaw: Flaw) -> Self {
-        Self(vec![flaw.at(field)])
+    pub fn one(field: impl Into<String>, flaw: ValueError) -> Self {
+        Self(vec![flaw.in_field(field)])
     }
 
     /// Adds a problem of this field.
-    pub fn add(&mut self, field: impl Into<String>, flaw: Flaw) {
-        self.0.push(flaw.at(field));
+    pub fn add(&mut self, field: impl Into<String>, flaw: ValueError) {
+        self.0.push(flaw.in_field(field));
     }
 
     /// Returns the value, or records the flaw as a problem of this field.
-    pub fn take<T>(&mut self, field: &str, result: Result<T, Flaw>) -> Option<T> {
+    pub fn take<T>(&mut self, field: &str, result: Result<T, ValueError>) -> Option<T> {
         result.map_err(|flaw| self.add(field, flaw)).ok()
     }
 
@@ -170,7 +170,7 @@ impl Problems {
 
     /// Returns the problems as a slice.
     #[must_use]
-    pub fn as_slice(&self) -> &[Problem] {
+    pub fn as_slice(&self) -> &[FieldError] {
         &self.0
     }
 
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn problems_display_field_and_message_without_the_value() {
-        let mut problems = Problems::one("title", Flaw::required());
-        problems.add("manager_id", Flaw::not_found("emp_1"));
+        let mut problems = ValidationErrors::one("title", ValueError::required());
+        problems.add("manager_id", ValueError::not_found("emp_1"));
         let text = "title: is required; manager_id: does not exist in the organization";
         assert_eq!(problems.to_string(), text);
     }

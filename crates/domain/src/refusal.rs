@@ -2,25 +2,25 @@
 
 use serde::Serialize;
 
-use crate::access::Denied;
-use crate::problem::{Flaw, Problems};
+use crate::access::PermissionDenied;
+use crate::problem::{ValidationErrors, ValueError};
 
 /// The reason why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum DomainError {
     /// The request alone shows that it is invalid: `validation_error` (decision A3).
     #[error("the request is invalid: {0}")]
-    Invalid(Problems),
+    Invalid(ValidationErrors),
     /// Stored data shows that the request is invalid: `unprocessable` (decision A3).
     #[error("the request cannot be processed: {0}")]
-    Unprocessable(Problems),
+    Unprocessable(ValidationErrors),
     /// The resource does not exist or belongs to another organization, which clients cannot tell apart (decision
     /// A2).
     #[error("not found")]
     NotFound,
     /// The caller lacks the permission.
     #[error("{}", .0.message())]
-    Denied(Denied),
+    Denied(PermissionDenied),
     /// The current state of a resource does not allow the request.
     #[error("{}", .0.message())]
     Conflict(Box<Conflict>),
@@ -69,7 +69,7 @@ impl Conflict {
     }
 }
 
-impl Refusal {
+impl DomainError {
     /// Creates the refusal of a transition that the state machine does not have.
     #[must_use]
     pub fn transition(field: &str, current: impl Serialize, attempted: &str) -> Self {
@@ -84,7 +84,7 @@ impl Refusal {
 
     /// Creates the refusal of a unique value that another resource already has.
     #[must_use]
-    pub fn taken(field: &str, current: impl Serialize, holder: impl ToString) -> Self {
+    pub fn already_taken(field: &str, current: impl Serialize, holder: impl ToString) -> Self {
         Self::Conflict(Box::new(Conflict {
             field: field.to_owned(),
             current: serde_json::to_value(current).unwrap_or_default(),
@@ -96,25 +96,25 @@ impl Refusal {
 
     /// Creates the refusal of one invalid field.
     #[must_use]
-    pub fn invalid(field: &str, flaw: Flaw) -> Self {
-        Self::Invalid(Problems::one(field, flaw))
+    pub fn invalid(field: &str, flaw: ValueError) -> Self {
+        Self::Invalid(ValidationErrors::one(field, flaw))
     }
 
     /// Creates the refusal of one unprocessable field.
     #[must_use]
-    pub fn unprocessable(field: &str, flaw: Flaw) -> Self {
-        Self::Unprocessable(Problems::one(field, flaw))
+    pub fn unprocessable(field: &str, flaw: ValueError) -> Self {
+        Self::Unprocessable(ValidationErrors::one(field, flaw))
     }
 }
 
-impl From<Problems> for Refusal {
-    fn from(problems: Problems) -> Self {
+impl From<ValidationErrors> for DomainError {
+    fn from(problems: ValidationErrors) -> Self {
         Self::Invalid(problems)
     }
 }
 
-impl From<Denied> for Refusal {
-    fn from(denied: Denied) -> Self {
+impl From<PermissionDenied> for DomainError {
+    fn from(denied: PermissionDenied) -> Self {
         Self::Denied(denied)
     }
 }
@@ -125,23 +125,23 @@ mod tests {
 
     #[test]
     fn conflict_message_names_the_field_but_no_personal_value() {
-        let message = |refusal: Refusal| {
-            let Refusal::Conflict(conflict) = refusal else { panic!("{refusal:?}") };
+        let message = |refusal: DomainError| {
+            let DomainError::Conflict(conflict) = refusal else { panic!("{refusal:?}") };
             conflict.message()
         };
-        let transition = Refusal::transition("status", "active", "reactivate");
+        let transition = DomainError::transition("status", "active", "reactivate");
         assert_eq!(message(transition), r#"`reactivate` is not possible while `status` is "active"."#);
-        let taken = Refusal::taken("email", "ada@example.com", "emp_1");
+        let taken = DomainError::already_taken("email", "ada@example.com", "emp_1");
         assert_eq!(message(taken), "Another resource has this `email` already.");
     }
 
     #[test]
     fn refusal_is_an_error_with_a_message() {
         let refusals: [Box<dyn std::error::Error>; 4] = [
-            Refusal::invalid("title", Flaw::required()).into(),
-            Refusal::NotFound.into(),
-            Refusal::from(Denied::TestKey).into(),
-            Refusal::transition("status", "active", "reactivate").into(),
+            DomainError::invalid("title", ValueError::required()).into(),
+            DomainError::NotFound.into(),
+            DomainError::from(PermissionDenied::TestKey).into(),
+            DomainError::transition("status", "active", "reactivate").into(),
         ];
         let messages = refusals.map(|refusal| refusal.to_string());
         let wanted = [

@@ -5,7 +5,7 @@ mod kinds;
 mod nested;
 
 pub use kinds::{
-    Checked, Flag, Line, List, OneOf, Refers, Text, Url, Whole, date, datetime, email, flag, line, list, one_of,
+    Checked, Flag, Line, List, OneOf, ReferenceRule, Text, Url, Whole, date, datetime, email, flag, line, list, one_of,
     recent, reference, rule, text, url, whole, word,
 };
 
@@ -13,9 +13,9 @@ pub use nested::{Nested, Several, nested, several};
 
 pub(crate) use kinds::as_text;
 
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::json::Value;
-use crate::problem::Flaw;
+use crate::problem::ValueError;
 
 /// Parser of one value of a body, with a description of the accepted values.
 pub trait Rule {
@@ -26,7 +26,7 @@ pub trait Rule {
     ///
     /// # Errors
     /// The flaw of an invalid value, without its field.
-    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw>;
+    fn parse(&self, value: &Value) -> Result<Self::Value, ValueError>;
 
     /// Returns the description of the accepted values.
     fn shape(&self) -> Shape;
@@ -96,7 +96,7 @@ pub enum Shape {
         is_set: bool,
     },
     /// Object with these members.
-    Object(Vec<Described>),
+    Object(Vec<FieldDescription>),
     /// Flat map of texts, numbers and booleans.
     Map {
         /// Maximum number of keys.
@@ -127,18 +127,18 @@ impl<R: Rule> Field<R> {
     }
 
     /// Returns the field with an additional condition that depends on more than the value.
-    pub fn and<T, F: Fn(R::Value) -> Result<T, Flaw>>(self, then: F) -> Field<And<R, F>> {
-        Field { name: self.name, rule: And(self.rule, then), about: self.about }
+    pub fn and<T, F: Fn(R::Value) -> Result<T, ValueError>>(self, then: F) -> Field<WithCheck<R, F>> {
+        Field { name: self.name, rule: WithCheck(self.rule, then), about: self.about }
     }
 }
 
 /// A rule with an additional condition on its parsed value.
-pub struct And<R, F>(R, F);
+pub struct WithCheck<R, F>(R, F);
 
-impl<R: Rule, T, F: Fn(R::Value) -> Result<T, Flaw>> Rule for And<R, F> {
+impl<R: Rule, T, F: Fn(R::Value) -> Result<T, ValueError>> Rule for WithCheck<R, F> {
     type Value = T;
 
-    fn parse(&self, value: &Value) -> Result<T, Flaw> {
+    fn parse(&self, value: &Value) -> Result<T, ValueError> {
         self.1(self.0.parse(value)?)
     }
 
@@ -149,7 +149,7 @@ impl<R: Rule, T, F: Fn(R::Value) -> Result<T, Flaw>> Rule for And<R, F> {
 
 /// Description of a field for the OpenAPI document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct FieldDescription {
     /// Member name in the body.
     pub name: &'static str,
     /// Sentence for the OpenAPI document; see [`Field::about`].
@@ -165,24 +165,24 @@ pub struct Described {
 }
 
 /// A value that can be the default of an absent field.
-pub trait Implied {
+pub trait DefaultValue {
     /// Returns the value as the OpenAPI document shows it.
     fn written(&self) -> String;
 }
 
-impl<T: Word> Implied for T {
+impl<T: StringEnum> DefaultValue for T {
     fn written(&self) -> String {
         self.word().to_owned()
     }
 }
 
-impl Implied for bool {
+impl DefaultValue for bool {
     fn written(&self) -> String {
         self.to_string()
     }
 }
 
-impl Implied for i64 {
+impl DefaultValue for i64 {
     fn written(&self) -> String {
         self.to_string()
     }

@@ -84,7 +84,7 @@ pub const fn unix_seconds(at: Timestamp) -> i64 {
 
 /// The reason why a receiver must not trust a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Rejected {
+pub enum SignatureError {
     /// The secret is empty or has nothing behind its prefix, so that any sender could sign.
     #[error("the signing secret is empty")]
     NoSecret,
@@ -109,17 +109,17 @@ pub enum Rejected {
 ///
 /// # Errors
 /// Returns the reason why the delivery must not be trusted.
-pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result<(), Rejected> {
+pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result<(), SignatureError> {
     if secret.strip_prefix(PREFIX).unwrap_or(secret).is_empty() {
-        return Err(Rejected::NoSecret);
+        return Err(SignatureError::NoSecret);
     }
     let (seconds, values) = read(header)?;
     let age = now.millis().saturating_sub(seconds.saturating_mul(1000));
     if age > TOLERANCE_SECONDS * 1000 {
-        return Err(Rejected::TooOld);
+        return Err(SignatureError::TooOld);
     }
     if age < -TOLERANCE_SECONDS * 1000 {
-        return Err(Rejected::TooNew);
+        return Err(SignatureError::TooNew);
     }
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     let signed = [seconds.to_string().as_bytes(), b".", body].concat();
@@ -127,24 +127,24 @@ pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result
     for value in values {
         matches |= hmac::verify(&key, &signed, &value).is_ok();
     }
-    if matches { Ok(()) } else { Err(Rejected::Forged) }
+    if matches { Ok(()) } else { Err(SignatureError::Forged) }
 }
 
 /// Parses the time and the signatures of a header. Schemes other than `v1` may be added later and are skipped.
-fn read(header: &str) -> Result<(i64, Vec<[u8; TAG_BYTES]>), Rejected> {
+fn read(header: &str) -> Result<(i64, Vec<[u8; TAG_BYTES]>), SignatureError> {
     let (mut time, mut values) = (None, Vec::new());
     for part in header.split(',') {
-        match part.trim().split_once('=').ok_or(Rejected::Malformed)? {
-            ("t", digits) if time.is_none() => time = Some(read_seconds(digits).ok_or(Rejected::Malformed)?),
-            ("t", _) => return Err(Rejected::Malformed),
-            ("v1", hex) if values.len() < MAX_VALUES => values.push(read_hex(hex).ok_or(Rejected::Malformed)?),
-            ("v1", _) => return Err(Rejected::Malformed),
+        match part.trim().split_once('=').ok_or(SignatureError::Malformed)? {
+            ("t", digits) if time.is_none() => time = Some(read_seconds(digits).ok_or(SignatureError::Malformed)?),
+            ("t", _) => return Err(SignatureError::Malformed),
+            ("v1", hex) if values.len() < MAX_VALUES => values.push(read_hex(hex).ok_or(SignatureError::Malformed)?),
+            ("v1", _) => return Err(SignatureError::Malformed),
             _ => {}
         }
     }
     match time {
         Some(time) if !values.is_empty() => Ok((time, values)),
-        _ => Err(Rejected::Malformed),
+        _ => Err(SignatureError::Malformed),
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use validator::{ValidateEmail, ValidateLength, ValidateUrl};
 
-use crate::problem::{Code, Flaw};
+use crate::problem::{Code, ValueError};
 
 /// Length of the longest e-mail address, in characters (decision D4).
 pub const EMAIL_CHARS: usize = 254;
@@ -24,20 +24,20 @@ pub const EMAIL_CHARS: usize = 254;
 ///
 /// # Errors
 /// Returns `too_short`, `too_long`, or `invalid_format` for a control character other than tab and line ends.
-pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
+pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
     let (min, max) = (*chars.start(), *chars.end());
     let wanted = format!("must have {min} to {max} characters");
     if !text.validate_length(None, Some(u64::try_from(max).unwrap_or(u64::MAX)), None) {
-        return Err(Flaw::new(Code::TooLong, wanted));
+        return Err(ValueError::new(Code::TooLong, wanted));
     }
     if !text.validate_length(Some(u64::try_from(min).unwrap_or(u64::MAX)), None, None) {
-        return Err(Flaw::new(Code::TooShort, wanted));
+        return Err(ValueError::new(Code::TooShort, wanted));
     }
     if min > 0 && text.chars().all(char::is_whitespace) {
-        return Err(Flaw::new(Code::TooShort, "must have at least one character that is not blank"));
+        return Err(ValueError::new(Code::TooShort, "must have at least one character that is not blank"));
     }
     if text.chars().any(is_forbidden_control) {
-        return Err(Flaw::format("text without control characters other than tab and line ends"));
+        return Err(ValueError::format("text without control characters other than tab and line ends"));
     }
     Ok(())
 }
@@ -54,9 +54,9 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
 ///
 /// # Errors
 /// Returns the errors of [`bounded`], and `invalid_format` for a line end.
-pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), Flaw> {
+pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
     bounded(text, chars)?;
-    if text.contains(is_line_end) { Err(Flaw::format("text in one line, without line ends")) } else { Ok(()) }
+    if text.contains(is_line_end) { Err(ValueError::format("text in one line, without line ends")) } else { Ok(()) }
 }
 
 /// Returns `true` for the characters that end a line in Unicode and that [`bounded`] accepts.
@@ -73,17 +73,17 @@ const fn is_forbidden_control(letter: char) -> bool {
 ///
 /// # Errors
 /// Returns `too_long` above [`EMAIL_CHARS`], `too_short` if blank, `invalid_format` otherwise.
-pub fn email(text: &str) -> Result<(), Flaw> {
+pub fn email(text: &str) -> Result<(), ValueError> {
     bounded(text, 1..=EMAIL_CHARS)?;
-    if text.validate_email() { Ok(()) } else { Err(Flaw::format("an e-mail address")) }
+    if text.validate_email() { Ok(()) } else { Err(ValueError::format("an e-mail address")) }
 }
 
 /// Checks a URL, which needs a scheme and a host.
 ///
 /// # Errors
 /// Returns `invalid_format` for any other text.
-pub fn url(text: &str) -> Result<(), Flaw> {
-    if text.validate_url() { Ok(()) } else { Err(Flaw::format("an absolute URL")) }
+pub fn url(text: &str) -> Result<(), ValueError> {
+    if text.validate_url() { Ok(()) } else { Err(ValueError::format("an absolute URL")) }
 }
 
 /// Returns the words of a text in one line, separated by single spaces.

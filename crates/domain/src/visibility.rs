@@ -140,7 +140,7 @@ impl LinkedId {
 }
 
 /// A resource that not every caller sees.
-pub trait Restricted {
+pub trait RestrictedResource {
     /// Returns the people who see it.
     fn readers(&self) -> Readers;
 
@@ -150,31 +150,31 @@ pub trait Restricted {
     }
 }
 
-impl Restricted for Observation {
+impl RestrictedResource for Observation {
     fn readers(&self) -> Readers {
         Readers::for_observation(self.employee_id, self.author_id, self.requester_id, self.visibility)
     }
 }
 
-impl Restricted for Objective {
+impl RestrictedResource for Objective {
     fn readers(&self) -> Readers {
         Readers::for_objective(self.scope, self.owner_id)
     }
 }
 
-impl Restricted for Summary {
+impl RestrictedResource for Summary {
     fn readers(&self) -> Readers {
         Readers::for_summary(self.employee_id, self.author_id, self.shared_at.is_some())
     }
 }
 
-impl Restricted for Conversation {
+impl RestrictedResource for Conversation {
     fn readers(&self) -> Readers {
         Readers::for_conversation(&self.participant_ids)
     }
 }
 
-impl Restricted for Assignment {
+impl RestrictedResource for Assignment {
     fn readers(&self) -> Readers {
         Readers::for_assignment(self.requester_id, &self.reviewer_ids)
     }

@@ -6,7 +6,7 @@ use candor_domain::id::{EmployeeId, Id};
 use candor_domain::json::Value;
 use candor_domain::people::{CustomFields, Employee, MANUAL, Patch, References, ReportingLine, Role, Status};
 use candor_domain::problem::Code;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use proptest::prelude::*;
 use ulid::Ulid;
@@ -58,7 +58,7 @@ fn has_cycle(people: &[Employee]) -> bool {
 }
 
 /// Requests a new manager, or none, with the body of a PATCH.
-fn request_move(people: &[Employee], person: usize, manager: Option<usize>) -> Result<Option<Employee>, Refusal> {
+fn request_move(people: &[Employee], person: usize, manager: Option<usize>) -> Result<Option<Employee>, DomainError> {
     let stored = &people[person];
     let manager = manager.map(|manager| &people[manager]);
     let body = manager.map_or("null".to_owned(), |manager| format!("\"{}\"", manager.id));
@@ -93,7 +93,7 @@ proptest! {
                 }
                 Err(refusal) => {
                     prop_assert!(has_cycle(&turned), "{:?} although there would be no cycle", refusal);
-                    let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
+                    let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
                     let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
                     prop_assert_eq!(codes, [("manager_id", Code::ReportingCycle)]);
                 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use candor_domain::id::{Id, Kind, ObservationId};
 use candor_domain::json::{Object, Value};
 use candor_domain::organization::Review;
-use candor_domain::summary::{Action, Draft, ObservationFound, Patch, References, Status, Summary};
+use candor_domain::summary::{Action, Draft, Patch, References, Status, StoredObservation, Summary};
 use candor_domain::time::Timestamp;
 use ulid::Ulid;
 
@@ -105,7 +105,7 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
             let set: BTreeSet<_> = wanted.iter().copied().collect();
             let shown = model.shown();
             let is_allowed = model.is_open() && set.difference(&shown).all(|id| !model.archived.contains(id));
-            let found = |one| ObservationFound { employee_id: id(1), is_archived: model.archived.contains(one) };
+            let found = |one| StoredObservation { employee_id: id(1), is_archived: model.archived.contains(one) };
             let observations = set.iter().map(|id| (*id, found(id))).collect();
             let named = Value::List(wanted.iter().map(|id| Value::Text(id.to_string())).collect());
             let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), summary).unwrap();

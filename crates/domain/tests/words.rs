@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, QuotaClass};
 use candor_domain::audit::ActorKind;
 use candor_domain::event::EventType;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::library::Tone;
 use candor_domain::organization::Review;
 use candor_domain::params::Archived;
@@ -16,7 +16,7 @@ use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
 use candor_domain::{assignment, conversation, notification, objective, observation, people, summary, webhook};
 
-fn check_words<T: Word + Debug>() {
+fn check_words<T: StringEnum + Debug>() {
     let words: BTreeSet<_> = T::words().into_iter().collect();
     assert_eq!(words.len(), T::ALL.len());
     for value in T::ALL {
@@ -61,7 +61,7 @@ fn every_word_is_read_back_as_its_value() {
     check_words::<summary::Status>();
     check_words::<summary::ActionKind>();
     check_words::<webhook::FailureReason>();
-    check_words::<webhook::Only>();
+    check_words::<webhook::ReplaySelection>();
     check_words::<webhook::DeliveryOrigin>();
     check_words::<webhook::Status>();
 }

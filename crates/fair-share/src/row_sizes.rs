@@ -7,7 +7,7 @@ use moka::sync::Cache;
 
 use crate::large_work::LARGE_BYTES;
 use candor_tables::flat::Table;
-use candor_tables::read::Found;
+use candor_tables::read::AnyStored;
 
 /// Maximum number of remembered pairs of tenant and table.
 const MOST_REMEMBERED: u64 = 10_000;
@@ -43,7 +43,7 @@ impl RowSizes {
     }
 
     /// Records the rows of a read of any kind.
-    pub fn note_found(&self, tenant: Tenant, table: &Table, found: &[Found]) {
+    pub fn note_found(&self, tenant: Tenant, table: &Table, found: &[AnyStored]) {
         self.note(tenant, table, found.len(), found.iter().map(|row| row.bytes).sum());
     }
 }

@@ -24,7 +24,7 @@ use crate::settings::MetricsText;
 
 /// State that the admin listener reports.
 #[derive(Clone)]
-pub struct Watched {
+pub struct AdminState {
     /// Services, for the readiness check.
     pub services: Arc<Services>,
     /// Readiness of the process.
@@ -33,7 +33,7 @@ pub struct Watched {
     pub metrics: MetricsText,
 }
 
-impl fmt::Debug for Watched {
+impl fmt::Debug for AdminState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watched").field("readiness", &self.readiness).finish_non_exhaustive()
     }
@@ -44,7 +44,7 @@ impl fmt::Debug for Watched {
 ///
 /// # Errors
 /// The listener cannot be used.
-pub fn admin_server(watched: Watched, listener: TcpListener) -> io::Result<Server> {
+pub fn admin_server(watched: AdminState, listener: TcpListener) -> io::Result<Server> {
     let app = move || App::new().app_data(Data::new(watched.clone())).default_service(web::to(answer));
     let server = HttpServer::new(app).on_connect(|stream, _| {
         if let Some(stream) = stream.downcast_ref::<TcpStream>() {
@@ -54,7 +54,7 @@ pub fn admin_server(watched: Watched, listener: TcpListener) -> io::Result<Serve
     Ok(server.workers(1).disable_signals().listen(listener)?.run())
 }
 
-async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {
+async fn answer(request: HttpRequest, watched: Data<AdminState>) -> HttpResponse {
     let services = &watched.services;
     let answer = page(&request, &watched).await.unwrap_or_else(|error| {
         let id: RequestId = services.id(services.clock.now());
@@ -71,7 +71,7 @@ async fn answer(request: HttpRequest, watched: Data<Watched>) -> HttpResponse {
     response.body(answer.body)
 }
 
-async fn page(request: &HttpRequest, watched: &Watched) -> Result<Answer, ErrorResponse> {
+async fn page(request: &HttpRequest, watched: &AdminState) -> Result<Answer, ErrorResponse> {
     let path = request.path();
     if !["/metrics", "/livez", "/readyz"].contains(&path) {
         return Err(ErrorResponse::not_found());

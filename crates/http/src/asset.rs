@@ -30,7 +30,7 @@ pub(crate) struct Asset {
 impl Asset {
     pub(crate) fn new(content_type: HeaderValue, plain: Bytes) -> Self {
         let mut tag = String::with_capacity(TAG_DIGITS);
-        for byte in &Fingerprint::of_bytes("", "", "", &plain).to_bytes()[..TAG_DIGITS / 2] {
+        for byte in &Fingerprint::from_body("", "", "", &plain).to_bytes()[..TAG_DIGITS / 2] {
             tag.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0')));
         }
         Self { content_type, tag, plain, zstd: OnceLock::new(), gzip: OnceLock::new() }
@@ -38,7 +38,7 @@ impl Asset {
 
     /// Creates an asset from zstd data, which is sent as is to clients that accept zstd. Returns `None` if the
     /// data is not zstd.
-    pub(crate) fn of_zstd(content_type: HeaderValue, compressed: &'static [u8]) -> Option<Self> {
+    pub(crate) fn from_zstd(content_type: HeaderValue, compressed: &'static [u8]) -> Option<Self> {
         let plain = zstd::stream::decode_all(compressed).ok()?;
         let asset = Self::new(content_type, Bytes::from(plain));
         Some(Self { zstd: OnceLock::from(Some(Bytes::from_static(compressed))), ..asset })

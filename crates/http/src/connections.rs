@@ -17,7 +17,7 @@ pub(crate) struct Connections {
 impl Connections {
     /// Creates the limit of `most` connections per address. Trusted proxies in `exempt` are not limited, because
     /// they serve many clients.
-    pub(crate) fn of_at_most(most: usize, exempt: Vec<Network>) -> Arc<Self> {
+    pub(crate) fn with_limit(most: usize, exempt: Vec<Network>) -> Arc<Self> {
         Arc::new(Self { most, exempt, open: Mutex::default() })
     }
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_client_has_so_many_connections_and_a_closed_one_makes_room() {
-        let all = Connections::of_at_most(2, vec![]);
+        let all = Connections::with_limit(2, vec![]);
         let first = all.admit(ip("192.0.2.1"));
         let second = all.admit(ip("::ffff:192.0.2.1"));
         assert!(first.is_some() && second.is_some());
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_site_of_ipv6_is_one_client() {
-        let all = Connections::of_at_most(1, vec![]);
+        let all = Connections::with_limit(1, vec![]);
         let _first = all.admit(ip("2001:db8:1:2::1")).unwrap();
         assert!(all.admit(ip("2001:db8:1:2:ffff::9")).is_none());
         assert!(all.admit(ip("2001:db8:1:3::1")).is_some());
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn proxies_that_are_trusted_have_as_many_as_they_like() {
-        let all = Connections::of_at_most(1, vec!["10.0.0.0/8".parse().unwrap()]);
+        let all = Connections::with_limit(1, vec!["10.0.0.0/8".parse().unwrap()]);
         let places: Vec<_> = ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"].map(|name| all.admit(ip(name))).into();
         assert!(places.iter().all(Option::is_some));
     }

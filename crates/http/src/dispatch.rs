@@ -12,7 +12,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::audit::Origin;
-use candor_domain::fields::{Fields, Word};
+use candor_domain::fields::{Fields, StringEnum};
 use candor_domain::idempotency::Fingerprint;
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
@@ -65,7 +65,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     if exchange.rate_limit.is_none() && request.path().starts_with(BASE) {
         exchange.rate_limit = Some(api.services.limits.look_failures(address::bucket(exchange.client), at));
     }
-    let answer = done.unwrap_or_else(|error| Answer::of_error(&exchange, error));
+    let answer = done.unwrap_or_else(|error| Answer::from_error(&exchange, error));
     let answer = answer.compressed_apart(&api, &exchange).await;
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let bytes = answer.body.len();
@@ -175,7 +175,7 @@ impl Api {
             }
             Handler::Document => return Ok(openapi::rendered().answer(exchange.request.headers())),
         };
-        Ok(Answer::of_reply(self, exchange, captures, reply))
+        Ok(Answer::from_reply(self, exchange, captures, reply))
     }
 
     /// Returns the caller of the API key, or `None` if the key is missing or invalid.
@@ -296,9 +296,9 @@ impl Api {
         let idempotency = key.map(|key| {
             let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
             let fingerprint = match route.body {
-                Body::Csv => Fingerprint::of_bytes(method, path, query, &csv),
+                Body::Csv => Fingerprint::from_body(method, path, query, &csv),
                 Body::None | Body::Optional(_) | Body::Required(_) => {
-                    Fingerprint::of_json(method, path, query, body.as_ref())
+                    Fingerprint::from_json(method, path, query, body.as_ref())
                 }
             };
             Idempotency { key, fingerprint }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use bytes::Bytes;
-use candor_domain::access::Denied;
-use candor_domain::fields::Word;
+use candor_domain::access::PermissionDenied;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
-use candor_domain::problem::{Code, Flaw, Problem, Problems};
-use candor_domain::refusal::Refusal;
+use candor_domain::problem::{Code, FieldError, ValidationErrors, ValueError};
+use candor_domain::refusal::DomainError;
 use candor_domain::window::{RateLimitStatus, WINDOW_SECONDS};
 use candor_service::Error;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub(crate) enum ErrorCode {
     Timeout,
 }
 
-impl Word for ErrorCode {
+impl StringEnum for ErrorCode {
     const NAME: &'static str = "ErrorCode";
 }
 
@@ -99,7 +99,7 @@ impl ErrorResponse {
     }
 
     /// Adds the first [`MAX_PROBLEMS`] problems as details, and an entry with the number of the rest.
-    fn with_problems(self, problems: &Problems) -> Self {
+    fn with_problems(self, problems: &ValidationErrors) -> Self {
         let problems = problems.as_slice();
         let Some((listed, rest)) = problems.split_at_checked(MAX_PROBLEMS).filter(|(_, rest)| !rest.is_empty()) else {
             return self.with(problems);
@@ -108,8 +108,8 @@ impl ErrorResponse {
             "{} more problems are not listed; correct the listed ones, then send the request again",
             rest.len()
         );
-        let unlisted = Flaw::new(Code::LimitReached, message).at(UNLISTED);
-        let entries: Vec<&Problem> = listed.iter().chain([&unlisted]).collect();
+        let unlisted = ValueError::new(Code::LimitReached, message).in_field(UNLISTED);
+        let entries: Vec<&FieldError> = listed.iter().chain([&unlisted]).collect();
         self.with(entries)
     }
 
@@ -230,45 +230,45 @@ struct Envelope<'a> {
     request_id: RequestId,
 }
 
-impl From<Denied> for ErrorResponse {
-    fn from(denied: Denied) -> Self {
+impl From<PermissionDenied> for ErrorResponse {
+    fn from(denied: PermissionDenied) -> Self {
         let error = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
         match denied {
-            Denied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
-            Denied::AdminRequired | Denied::AdminKeyRequired | Denied::ActsForPerson => {
+            PermissionDenied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
+            PermissionDenied::AdminRequired | PermissionDenied::AdminKeyRequired | PermissionDenied::ActsForPerson => {
                 error.with(json!([{"required_access_level": "admin"}]))
             }
-            Denied::TestKey => error.with(json!([{"key_environment": "test"}])),
-            Denied::LiveKey => error.with(json!([{"key_environment": "live"}])),
-            Denied::CannotGrant
-            | Denied::OwnerNotAdmin
-            | Denied::OtherPerson
-            | Denied::AuthorOnly
-            | Denied::NotBelow
-            | Denied::OwnReview
-            | Denied::AboutOneself
-            | Denied::NotTheSubject
-            | Denied::OnlyShared
-            | Denied::NotTheRequester
-            | Denied::NotAmongParticipants => error,
+            PermissionDenied::TestKey => error.with(json!([{"key_environment": "test"}])),
+            PermissionDenied::LiveKey => error.with(json!([{"key_environment": "live"}])),
+            PermissionDenied::CannotGrant
+            | PermissionDenied::OwnerNotAdmin
+            | PermissionDenied::OtherPerson
+            | PermissionDenied::AuthorOnly
+            | PermissionDenied::NotBelow
+            | PermissionDenied::OwnReview
+            | PermissionDenied::AboutOneself
+            | PermissionDenied::NotTheSubject
+            | PermissionDenied::OnlyShared
+            | PermissionDenied::NotTheRequester
+            | PermissionDenied::NotAmongParticipants => error,
         }
     }
 }
 
-impl From<Refusal> for ErrorResponse {
-    fn from(refusal: Refusal) -> Self {
+impl From<DomainError> for ErrorResponse {
+    fn from(refusal: DomainError) -> Self {
         match refusal {
-            Refusal::Invalid(problems) => {
+            DomainError::Invalid(problems) => {
                 let message = "Some fields or parameters are invalid. See `details`.";
                 Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationError, message).with_problems(&problems)
             }
-            Refusal::Unprocessable(problems) => {
+            DomainError::Unprocessable(problems) => {
                 let message = "A referenced resource does not exist or is not in a valid state. See `details`.";
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with_problems(&problems)
             }
-            Refusal::NotFound => Self::not_found(),
-            Refusal::Denied(denied) => denied.into(),
-            Refusal::Conflict(conflict) => {
+            DomainError::NotFound => Self::not_found(),
+            DomainError::Denied(denied) => denied.into(),
+            DomainError::Conflict(conflict) => {
                 let seconds = conflict.retry_after.map(|retry_after| retry_after.seconds);
                 let error = Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, conflict.message()).with([conflict]);
                 Self { retry_after_seconds: seconds, ..error }

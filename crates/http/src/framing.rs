@@ -12,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use candor_domain::csv;
 use candor_domain::idempotency::{IdempotencyKey, MAX_KEY_CHARS};
 use candor_domain::json::Value;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use futures_util::StreamExt;
 
 use crate::error_response::ErrorResponse;
@@ -107,7 +107,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     if length.is_some_and(|length| length != "0") || headers.contains_key(TRANSFER_ENCODING) {
         is_type(headers, CSV)?;
     }
-    let too_large = || ErrorResponse::from(Refusal::invalid("body", csv::too_many_bytes()));
+    let too_large = || ErrorResponse::from(DomainError::invalid("body", csv::too_many_bytes()));
     // Large files need more time than JSON bodies on a slow line.
     let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|error| error.error(too_large))?;
     if bytes.is_empty() {
@@ -118,13 +118,13 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
 }
 
 /// Reasons why a body was not read to its end.
-enum Cut {
+enum BodyError {
     TooLarge,
     Broken,
     Slow,
 }
 
-impl Cut {
+impl BodyError {
     fn error(self, too_large: impl FnOnce() -> ErrorResponse) -> ErrorResponse {
         match self {
             Self::TooLarge => too_large(),
@@ -154,17 +154,17 @@ fn content_length(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: usize) -> Result<Bytes, Cut> {
+async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: usize) -> Result<Bytes, BodyError> {
     let length = content_length(request);
     if length.is_some_and(|length| length > most as u64) {
-        return Err(Cut::TooLarge);
+        return Err(BodyError::TooLarge);
     }
     let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.receiving(length));
-    tokio::time::timeout(time, gathered(payload, most)).await.unwrap_or(Err(Cut::Slow))
+    tokio::time::timeout(time, gathered(payload, most)).await.unwrap_or(Err(BodyError::Slow))
 }
 
-async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, Cut> {
-    let broken = |error| if matches!(error, PayloadError::Overflow) { Cut::TooLarge } else { Cut::Broken };
+async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, BodyError> {
+    let broken = |error| if matches!(error, PayloadError::Overflow) { BodyError::TooLarge } else { BodyError::Broken };
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
     let first = first.map_err(broken)?;
     let mut whole: Option<BytesMut> = None;
@@ -173,11 +173,11 @@ async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, Cut> {
         let next = next.map_err(broken)?;
         size += next.len();
         if size > most {
-            return Err(Cut::TooLarge);
+            return Err(BodyError::TooLarge);
         }
         whole.get_or_insert_with(|| BytesMut::from(first.as_ref())).extend_from_slice(&next);
     }
-    if size > most { Err(Cut::TooLarge) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
+    if size > most { Err(BodyError::TooLarge) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
 }
 
 fn too_large() -> ErrorResponse {

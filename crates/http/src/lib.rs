@@ -46,8 +46,8 @@ pub mod table {
     pub use crate::routes::ROUTES;
 }
 
-pub use address::{Network, NotANetwork};
-pub use admin::{Watched, admin_server};
+pub use address::{InvalidNetwork, Network};
+pub use admin::{AdminState, admin_server};
 pub use answer_budget::AnswerLimits;
 pub use api::Api;
 pub use health::Readiness;

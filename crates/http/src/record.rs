@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use actix_web::http::StatusCode;
 use candor_domain::access::QuotaClass;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use strum::VariantArray;

@@ -5,7 +5,7 @@ use candor_domain::audit::Origin;
 use candor_domain::id::{Id, Kind, RequestId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_service::{Error, RequestContext};
 
 /// Maximum number of identifiers in one path.
@@ -62,12 +62,12 @@ impl AuthenticatedRequest<'_> {
     /// Parses the first identifier in the path. A malformed identifier is answered like an unknown one (decision
     /// A4).
     pub(crate) fn id<K: Kind>(&self) -> Result<Id<K>, Error> {
-        self.captures.first().parse().map_err(|_| Error::Refused(Refusal::NotFound))
+        self.captures.first().parse().map_err(|_| Error::Refused(DomainError::NotFound))
     }
 
     /// Parses the second identifier in the path.
     pub(crate) fn second_id<K: Kind>(&self) -> Result<Id<K>, Error> {
-        self.captures.second().parse().map_err(|_| Error::Refused(Refusal::NotFound))
+        self.captures.second().parse().map_err(|_| Error::Refused(DomainError::NotFound))
     }
 }
 

@@ -28,7 +28,7 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 impl Answer {
     /// Creates the response of a successful use case. `Location` is the request's path plus the id of the new
     /// resource.
-    pub(crate) fn of_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
+    pub(crate) fn from_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
         let mut answer = Self::with_body(JSON, reply.body);
         match &reply.outcome {
             Outcome::Done => {}
@@ -60,7 +60,7 @@ impl Answer {
     }
 
     /// Creates the response of a failed request.
-    pub(crate) fn of_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
+    pub(crate) fn from_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
         }
@@ -111,7 +111,7 @@ impl Answer {
     pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
         match self.admitted(api, exchange) {
             Ok((answer, permit)) => answer.respond(api, exchange, permit),
-            Err(error) => Self::of_error(exchange, error).respond(api, exchange, None),
+            Err(error) => Self::from_error(exchange, error).respond(api, exchange, None),
         }
     }
 

@@ -11,7 +11,7 @@ use std::pin::Pin;
 
 use actix_web::HttpRequest;
 use candor_domain::access::{Access, QuotaClass};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::params::Params;
 use candor_service::{Error, Reply, Services};
 use serde_json::Value;
@@ -230,7 +230,7 @@ impl Route {
     }
 
     /// Lets the route inline the resources that `E` names.
-    pub(crate) const fn expands<E: Word>(self) -> Self {
+    pub(crate) const fn expands<E: StringEnum>(self) -> Self {
         self.with(Query::one(|input| drop(input.expand::<E>())))
     }
 

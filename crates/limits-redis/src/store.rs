@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::QuotaClass;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::KeyId;
 use candor_domain::window::RateLimitStatus;
 use candor_port_limits::{RateLimitStore, RateLimitStoreError};

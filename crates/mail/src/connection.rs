@@ -13,7 +13,7 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 use tokio::time::timeout;
 
-use crate::message::Prepared;
+use crate::message::PreparedMail;
 use crate::server::{Security, SmtpServer};
 
 /// Maximum time to connect to one address of the server.
@@ -22,7 +22,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const LET_IN: Duration = Duration::from_secs(30);
 
 /// Parameters for opening a connection.
-pub(crate) struct Door {
+pub(crate) struct ConnectParameters {
     pub(crate) server: SmtpServer,
     pub(crate) hello: ClientId,
     pub(crate) tls: TlsParameters,
@@ -31,7 +31,7 @@ pub(crate) struct Door {
 /// A logged-in connection that can send emails.
 pub(crate) struct Connection(AsyncSmtpConnection);
 
-impl Door {
+impl ConnectParameters {
     /// Opens a connection.
     ///
     /// # Errors
@@ -71,14 +71,14 @@ impl Connection {
     ///
     /// # Errors
     /// The reason, and whether the connection can be reused.
-    pub(crate) async fn send(&mut self, mail: &Prepared) -> Result<(), (MailFailure, bool)> {
+    pub(crate) async fn send(&mut self, mail: &PreparedMail) -> Result<(), (MailFailure, bool)> {
         let Err(failure) = self.hand_over(mail).await else { return Ok(()) };
         // `RSET` discards the unfinished transaction.
         let goes_on = !matches!(failure, MailFailure::Closed) && self.0.command(Rset).await.is_ok();
         Err((failure, goes_on))
     }
 
-    async fn hand_over(&mut self, mail: &Prepared) -> Result<(), MailFailure> {
+    async fn hand_over(&mut self, mail: &PreparedMail) -> Result<(), MailFailure> {
         let mut parameters = vec![];
         if !mail.has_ascii_addresses() {
             if !self.0.server_info().supports_feature(Extension::SmtpUtfEight) {

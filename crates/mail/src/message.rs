@@ -15,7 +15,7 @@ use crate::server::SenderAddress;
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
 /// Envelope and content of an email.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedMail {
     pub(crate) envelope: Envelope,
     pub(crate) content: Content,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Content(String);
 
 impl Content {
     /// Escapes lines that begin with a dot with another dot (RFC 5321 §4.5.2).
-    fn of(message: &str) -> Self {
+    fn parse(message: &str) -> Self {
         let begin = if message.starts_with('.') { "." } else { "" };
         Self(format!("{begin}{}\r\n.\r\n", message.replace("\r\n.", "\r\n..")))
     }
@@ -38,7 +38,7 @@ impl Display for Content {
     }
 }
 
-impl Prepared {
+impl PreparedMail {
     /// Returns `true` if all addresses are ASCII and need no SMTPUTF8.
     pub(crate) fn has_ascii_addresses(&self) -> bool {
         let is_ascii = |address: &Address| AsRef::<str>::as_ref(address).is_ascii();
@@ -50,7 +50,7 @@ impl Prepared {
 ///
 /// # Errors
 /// [`MailFailure::Unsendable`] if the address is invalid.
-pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<Prepared, MailFailure> {
+pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<PreparedMail, MailFailure> {
     let to: Address = mail.to.parse().map_err(|_| MailFailure::Unsendable)?;
     let millis = u64::try_from(mail.date.millis()).unwrap_or_default();
     let date: SystemTime = UNIX_EPOCH + Duration::from_millis(millis);
@@ -64,7 +64,7 @@ pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<Prepared, Mai
         .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
         .map_err(|_| MailFailure::Unsendable)?;
     let text = String::from_utf8(message.formatted()).map_err(|_| MailFailure::Unsendable)?;
-    Ok(Prepared { envelope: message.envelope().clone(), content: Content::of(&text) })
+    Ok(PreparedMail { envelope: message.envelope().clone(), content: Content::parse(&text) })
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
             (".\r\n.\r\n..", "..\r\n..\r\n...\r\n.\r\n"),
             ("a.\r\n b.", "a.\r\n b.\r\n.\r\n"),
         ] {
-            assert_eq!(Content::of(message).to_string(), sent);
+            assert_eq!(Content::parse(message).to_string(), sent);
         }
     }
 

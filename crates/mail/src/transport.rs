@@ -11,8 +11,8 @@ use rustls::pki_types::CertificateDer;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::connection::{Connection, Door};
-use crate::message::{Prepared, prepare};
+use crate::connection::{ConnectParameters, Connection};
+use crate::message::{PreparedMail, prepare};
 use crate::server::{SenderAddress, SmtpServer};
 
 /// Maximum time to close a connection with `QUIT`.
@@ -38,7 +38,7 @@ pub struct TlsSetupError(String);
 
 /// Sends emails to a server.
 pub struct SmtpTransport {
-    door: Door,
+    door: ConnectParameters,
     from: SenderAddress,
     places: Semaphore,
     /// Connections that are ready for the next email.
@@ -59,7 +59,7 @@ impl SmtpTransport {
         }
         let tls = tls.build_rustls().map_err(failed)?;
         let hello = ClientId::Domain(server.hello_name.clone().unwrap_or_else(|| from.domain().to_owned()));
-        let door = Door { server, hello, tls };
+        let door = ConnectParameters { server, hello, tls };
         Ok(Self { door, from, places: Semaphore::new(CONNECTIONS), idle: Mutex::default() })
     }
 
@@ -72,7 +72,7 @@ impl SmtpTransport {
         Ok(())
     }
 
-    async fn hand_over(&self, mail: &Prepared) -> Result<(), MailFailure> {
+    async fn hand_over(&self, mail: &PreparedMail) -> Result<(), MailFailure> {
         // The semaphore is never closed.
         let Ok(_place) = self.places.acquire().await else { return Err(MailFailure::Connect) };
         if let Some(mut connection) = self.take() {

@@ -51,7 +51,7 @@ pub struct ManualClock {
 impl ManualClock {
     /// Creates a clock that shows this time.
     #[must_use]
-    pub const fn at(time: Timestamp) -> Self {
+    pub const fn starting_at(time: Timestamp) -> Self {
         Self { now: AtomicI64::new(time.millis()), passed: AtomicI64::new(0) }
     }
 

@@ -97,7 +97,7 @@ pub enum Write {
         /// The new manager; `None` moves the person to the top.
         manager: Option<EmployeeId>,
         /// The tree version that the change relies on.
-        lines: Lines,
+        lines: ReportingLineChange,
     },
     /// Marks all unread notifications of a person as read at this time.
     NotificationsRead(EmployeeId, Timestamp),
@@ -113,15 +113,15 @@ pub enum Write {
     /// commit fails with [`CommitError::Stale`].
     Enqueue(Vec<Job>),
     /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked ones
-    /// keep their due time. See [`Sooner`].
-    BringForward(Vec<Sooner>, Timestamp),
+    /// keep their due time. See [`ExpediteDelivery`].
+    BringForward(Vec<ExpediteDelivery>, Timestamp),
 }
 
 impl Write {
     /// Writes a whole aggregate, except for columns that are recorded separately (see [`Table::recorded`]).
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {
-        Self::Put(AnyRow::of(row))
+        Self::Put(AnyRow::from_row(row))
     }
 
     /// Returns the background worker that has work once this is saved.
@@ -136,7 +136,7 @@ impl Write {
 
     /// Writes a person, and the change of their reporting line if there is one.
     #[must_use]
-    pub fn employee(row: &Row<Employee>, lines: Option<Lines>) -> Self {
+    pub fn employee(row: &Row<Employee>, lines: Option<ReportingLineChange>) -> Self {
         match lines {
             None => Self::put(row),
             Some(lines) => Self::reporting(row, row.value.manager_id, lines),
@@ -145,14 +145,14 @@ impl Write {
 
     /// Writes a person and the change of the line to their manager.
     #[must_use]
-    pub fn reporting<T: Stored>(row: &Row<T>, manager: Option<EmployeeId>, lines: Lines) -> Self {
-        Self::PutReporting { row: AnyRow::of(row), manager, lines }
+    pub fn reporting<T: Stored>(row: &Row<T>, manager: Option<EmployeeId>, lines: ReportingLineChange) -> Self {
+        Self::PutReporting { row: AnyRow::from_row(row), manager, lines }
     }
 }
 
 /// A queued delivery to expedite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sooner {
+pub struct ExpediteDelivery {
     /// Id of the subscription.
     pub webhook_id: WebhookId,
     /// Id of the event.
@@ -168,7 +168,7 @@ pub struct Sooner {
 /// Only moving a person under a manager can close a cycle. So only a move must have seen the current tree, and
 /// only a move increments its version. A new person has no reports, and losing a manager only removes lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
+pub struct ReportingLineChange {
     /// Version of the tenant's reporting tree that the cycle check of a move saw; `None` if no check was needed.
     /// All moves of one change set carry the same version, from before the change set. They are written from the
     /// top down.

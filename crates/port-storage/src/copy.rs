@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use candor_tables::copy::{CopyRow, CopyTable, bytes};
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 use tokio::sync::mpsc;
 
 use crate::error::Read;
@@ -45,16 +45,16 @@ pub struct RowSender {
 
 /// Error of sending to a dropped [`RowStream`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NobodyReads;
+pub struct RowReceiverClosed;
 
 impl RowSender {
     /// Adds a row from a blocking thread.
     ///
     /// # Errors
-    /// [`NobodyReads`].
-    pub fn send_blocking(&mut self, row: CopyRow) -> Result<(), NobodyReads> {
+    /// [`RowReceiverClosed`].
+    pub fn send_blocking(&mut self, row: CopyRow) -> Result<(), RowReceiverClosed> {
         match self.piece(row) {
-            Some(piece) => self.sender.blocking_send(Ok(piece)).map_err(|_| NobodyReads),
+            Some(piece) => self.sender.blocking_send(Ok(piece)).map_err(|_| RowReceiverClosed),
             None => Ok(()),
         }
     }
@@ -62,10 +62,10 @@ impl RowSender {
     /// Adds a row from an async task.
     ///
     /// # Errors
-    /// [`NobodyReads`].
-    pub async fn send(&mut self, row: CopyRow) -> Result<(), NobodyReads> {
+    /// [`RowReceiverClosed`].
+    pub async fn send(&mut self, row: CopyRow) -> Result<(), RowReceiverClosed> {
         match self.piece(row) {
-            Some(piece) => self.sender.send(Ok(piece)).await.map_err(|_| NobodyReads),
+            Some(piece) => self.sender.send(Ok(piece)).await.map_err(|_| RowReceiverClosed),
             None => Ok(()),
         }
     }
@@ -109,7 +109,7 @@ pub trait CopySource: Send + Sync {
     /// Returns the number of rows of a table.
     async fn count(&self, table: &CopyTable) -> Read<u64>;
     /// Returns the rows of a table in key order: all of them, or those after a key.
-    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream>;
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream>;
     /// Returns the highest feed position that a client can have received.
     async fn feed_end(&self) -> Read<i64>;
 }

@@ -1,6 +1,6 @@
 //! Errors of stores.
 
-use candor_tables::{Corrupt, Unwritable};
+use candor_tables::{CorruptRow, RowWriteError};
 
 /// Reason why a store operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -51,14 +51,14 @@ pub enum SlowCause {
 /// Result of a read.
 pub type Read<T> = Result<T, StorageError>;
 
-impl From<Corrupt> for StorageError {
-    fn from(Corrupt { table, column, reason }: Corrupt) -> Self {
+impl From<CorruptRow> for StorageError {
+    fn from(CorruptRow { table, column, reason }: CorruptRow) -> Self {
         Self::Corrupt { table, column, reason }
     }
 }
 
-impl From<Unwritable> for StorageError {
-    fn from(value: Unwritable) -> Self {
+impl From<RowWriteError> for StorageError {
+    fn from(value: RowWriteError) -> Self {
         Self::Failed(value.to_string())
     }
 }

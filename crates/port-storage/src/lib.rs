@@ -15,7 +15,7 @@ pub mod store;
 pub mod upkeep;
 
 pub use candor_tables::{Row, Unique, Version, Versioned};
-pub use change::{ChangeSet, CommitError, Committed, Lines, Require, Sooner, Write};
+pub use change::{ChangeSet, CommitError, Committed, ExpediteDelivery, ReportingLineChange, Require, Write};
 pub use error::{SlowCause, StorageError, TooSlow};
 pub use read::StorageExt;
 pub use store::{Storage, StoredAnswer};

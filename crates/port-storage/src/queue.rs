@@ -10,7 +10,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak, Subscribers, Subscription};
+use candor_domain::webhook::{AttemptEffect, Delivery, HealthDelta, Job, Streak, Subscribers, Subscription};
 
 use candor_tables::Versioned;
 
@@ -41,15 +41,15 @@ pub enum Claim {
         most: u16,
     },
     /// Some due deliveries of each subscription, so that one queue does not delay the others.
-    SubscriptionQueues(Walk),
+    SubscriptionQueues(QueueWalk),
     /// Some parked deliveries of each subscription that is active again or deleted. Those of deleted ones are
     /// to be dropped.
-    Parked(Walk),
+    Parked(QueueWalk),
 }
 
 /// A walk along the subscriptions with queued deliveries, ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Walk {
+pub struct QueueWalk {
     /// Start after this subscription.
     pub after: Option<QueueKey>,
     /// Maximum number of subscriptions.
@@ -63,7 +63,7 @@ pub struct Walk {
 
 /// Result of a claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ClaimedJobs {
     /// The deliveries, which are now leased.
     pub jobs: Vec<Job>,
     /// Start of the next step of a walk; `None` at its end.
@@ -74,7 +74,7 @@ pub struct Claimed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptResult {
     /// Attempted or dropped: the entry is logged, and the delivery is due again or removed.
-    Settled(Box<Settled>),
+    Settled(Box<AttemptEffect>),
     /// Not attempted; due again at this time.
     Back(Timestamp),
     /// Not attempted; the due time does not change, so that another worker may try. A parked delivery becomes
@@ -88,7 +88,7 @@ pub enum AttemptResult {
 
 /// Outcome of recording results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordOutcome {
     /// The failure streaks of the subscriptions that got a delta and still exist.
     pub streaks: Vec<(QueueKey, Streak)>,
     /// Number of results that were not recorded, because another worker holds the lease or the delivery is
@@ -112,7 +112,7 @@ impl QueueState {
 
 /// Filter of events to redeliver (decision F9).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Again {
+pub struct RedeliveryFilter {
     /// Earliest time of the events, inclusive.
     pub since: Timestamp,
     /// Latest time of the events, exclusive.
@@ -128,7 +128,7 @@ pub struct Again {
 
 /// An event to redeliver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resend {
+pub struct EventToRedeliver {
     /// Id of the event.
     pub event_id: EventId,
     /// Type of the event.
@@ -155,10 +155,10 @@ pub trait Webhooks {
         &self,
         tenant: Tenant,
         webhook: WebhookId,
-        which: &Again,
+        which: &RedeliveryFilter,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<Resend>>;
+    ) -> Read<Vec<EventToRedeliver>>;
 }
 
 /// The queue of webhook deliveries.
@@ -168,7 +168,7 @@ pub trait Queue {
     /// writers meanwhile.
     fn batch(&self) -> usize;
     /// Leases the deliveries that the claim selects.
-    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed>;
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs>;
     /// Records results in one transaction. A result is dropped if the worker's lease or the attempt number
     /// has changed. Adds the health deltas to their subscriptions.
     async fn record(
@@ -176,7 +176,7 @@ pub trait Queue {
         worker: WorkerId,
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
-    ) -> Read<Recorded>;
+    ) -> Read<RecordOutcome>;
     /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;
     /// Prepares the log for the attempts of the coming days and removes entries from before `before`. Deletes

@@ -9,9 +9,9 @@ use candor_domain::id::Id;
 use candor_domain::page::Page;
 use candor_domain::visibility::Readers;
 use candor_tables::Versioned;
-use candor_tables::flat::{Cell, Column, Stored};
+use candor_tables::flat::{Column, SqlValue, Stored};
 use candor_tables::listing::{Listing, TypedListing};
-use candor_tables::read::{By, Found, ID, RowKind, StoredReaders};
+use candor_tables::read::{AnyStored, ID, LookupColumn, RowKind, StoredReaders};
 
 use crate::error::{Read, StorageError};
 
@@ -19,18 +19,18 @@ use crate::error::{Read, StorageError};
 #[async_trait]
 pub trait Rows {
     /// Returns the row with this value in a column that is unique within a tenant.
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>>;
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>>;
     /// Returns the rows with one of these values in a column, in any order. `values` is not empty and has no
     /// duplicates.
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>>;
+    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
     /// Returns the first rows of several lists, merged in their order: up to their limit, plus one more if
     /// there is one. The lists have the same kind of row, the same order and no row in common.
-    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>>;
+    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
     /// Returns the row with this value in a globally unique column, of any tenant, with its tenant.
-    async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>>;
+    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
     /// Returns at most `most` rows of all tenants with a value up to `until` in a column, ordered by that
     /// value, tenant and id.
-    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>>;
+    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>>;
 }
 
 /// Typed reads of any table.
@@ -48,8 +48,8 @@ pub trait StorageExt: Rows + Sync {
     fn id_by<T: Stored>(
         &self,
         tenant: Tenant,
-        by: By<T>,
-        value: impl Into<Cell>,
+        by: LookupColumn<T>,
+        value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<Id<T::Kind>>>> + Send {
         let found = one::<T, _>(self, tenant, by.get(), value.into());
         async move { Ok(found.await?.map(|row| row.value.key())) }
@@ -71,7 +71,7 @@ pub trait StorageExt: Rows + Sync {
         tenant: Tenant,
         ids: &[Id<T::Kind>],
     ) -> impl Future<Output = Read<Vec<(Id<T::Kind>, Readers)>>> + Send {
-        let values = distinct(ids.iter().copied().map(Cell::from).collect());
+        let values = distinct(ids.iter().copied().map(SqlValue::from).collect());
         async move {
             if values.is_empty() {
                 return Ok(vec![]);
@@ -84,10 +84,10 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// Returns the resources with one of these values in a column, in any order.
-    fn rows_by<T: Stored, V: Clone + Into<Cell>>(
+    fn rows_by<T: Stored, V: Clone + Into<SqlValue>>(
         &self,
         tenant: Tenant,
-        by: By<T>,
+        by: LookupColumn<T>,
         values: &[V],
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
         among(self, tenant, by.get(), values)
@@ -98,7 +98,7 @@ pub trait StorageExt: Rows + Sync {
         async move {
             let limit = list.limit();
             let rows = first(self, tenant, list).await?;
-            Ok(Page::of(rows.into_iter().map(|row| row.value).collect(), limit))
+            Ok(Page::from_items(rows.into_iter().map(|row| row.value).collect(), limit))
         }
     }
 
@@ -128,28 +128,28 @@ pub trait StorageExt: Rows + Sync {
     /// Returns the resource with this value in a globally unique column, and its tenant.
     fn owned<T: Stored>(
         &self,
-        by: By<T>,
-        value: impl Into<Cell>,
+        by: LookupColumn<T>,
+        value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
-        let found = self.any_owned(RowKind::of::<T>(), by.get(), value.into());
+        let found = self.any_owned(RowKind::new::<T>(), by.get(), value.into());
         async move { found.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
     }
 
     /// Returns at most `most` resources of all tenants that are due by this column, the longest due first.
     fn due<T: Stored>(
         &self,
-        by: By<T>,
-        until: impl Into<Cell>,
+        by: LookupColumn<T>,
+        until: impl Into<SqlValue>,
         most: u16,
     ) -> impl Future<Output = Read<Vec<(Tenant, Versioned<T>)>>> + Send {
-        let found = self.any_due(RowKind::of::<T>(), by.get(), until.into(), most);
+        let found = self.any_due(RowKind::new::<T>(), by.get(), until.into(), most);
         async move { found.await?.into_iter().map(|(tenant, row)| Ok((tenant, typed(row)?))).collect() }
     }
 }
 
 impl<S: Rows + Sync + ?Sized> StorageExt for S {}
 
-fn typed<T: Stored>(row: Found) -> Read<Versioned<T>> {
+fn typed<T: Stored>(row: AnyStored) -> Read<Versioned<T>> {
     let other = || StorageError::Failed(format!("a row of another table was read as one of {}", T::TABLE.name));
     row.typed().ok_or_else(other)
 }
@@ -158,20 +158,20 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     store: &S,
     tenant: Tenant,
     by: Column,
-    value: Cell,
+    value: SqlValue,
 ) -> Read<Option<Versioned<T>>> {
-    let found = store.any_row(T::TABLE.tenant(tenant), RowKind::of::<T>(), by, value).await?;
+    let found = store.any_row(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, value).await?;
     found.map(typed).transpose()
 }
 
 /// Removes duplicates: stores limit the values per query, and would return a row once per duplicate.
-fn distinct(mut values: Vec<Cell>) -> Vec<Cell> {
+fn distinct(mut values: Vec<SqlValue>) -> Vec<SqlValue> {
     values.sort_unstable();
     values.dedup();
     values
 }
 
-fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<Cell>>(
+fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlValue>>(
     store: &'s S,
     tenant: Tenant,
     by: Column,
@@ -182,7 +182,7 @@ fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<Cell>>(
         if values.is_empty() {
             return Ok(vec![]);
         }
-        let found = store.any_rows(T::TABLE.tenant(tenant), RowKind::of::<T>(), by, values).await?;
+        let found = store.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, values).await?;
         found.into_iter().map(typed).collect()
     }
 }
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn a_value_is_asked_for_once() {
-        let values = [Cell::Id([2; 16]), Cell::Id([1; 16]), Cell::Id([2; 16])];
-        assert_eq!(distinct(values.to_vec()), [Cell::Id([1; 16]), Cell::Id([2; 16])]);
+        let values = [SqlValue::Id([2; 16]), SqlValue::Id([1; 16]), SqlValue::Id([2; 16])];
+        assert_eq!(distinct(values.to_vec()), [SqlValue::Id([1; 16]), SqlValue::Id([2; 16])]);
         assert_eq!(distinct(vec![]), []);
     }
 }

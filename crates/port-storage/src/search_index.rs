@@ -16,7 +16,7 @@ use crate::error::Read;
 
 /// A table of a tenant with rows that are not indexed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Backlog {
+pub struct UnindexedTable {
     /// Tenant of the rows.
     pub tenant: Tenant,
     /// Name of the table.
@@ -25,11 +25,11 @@ pub struct Backlog {
     pub after: [u8; 16],
 }
 
-impl Backlog {
+impl UnindexedTable {
     /// Returns the next rows to index, ordered by id.
     #[must_use]
     pub fn next<T: Stored>(&self, limit: u16) -> TypedListing<T> {
-        TypedListing::behind(self.after, limit)
+        TypedListing::after_id(self.after, limit)
     }
 }
 
@@ -70,7 +70,7 @@ pub struct IndexChange {
     /// Segments that it replaces.
     pub replaced: Vec<[u8; 16]>,
     /// Backlog that is now indexed, up to this id or completely.
-    pub backlog: Option<(Backlog, Option<[u8; 16]>)>,
+    pub backlog: Option<(UnindexedTable, Option<[u8; 16]>)>,
     /// Time of the change.
     pub at: Timestamp,
 }
@@ -78,7 +78,7 @@ pub struct IndexChange {
 impl IndexChange {
     /// Creates a change without content.
     #[must_use]
-    pub const fn at(at: Timestamp) -> Self {
+    pub const fn created_at(at: Timestamp) -> Self {
         Self { segment: None, indexed: vec![], replaced: vec![], backlog: None, at }
     }
 }
@@ -101,5 +101,5 @@ pub trait SearchIndex {
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;
     /// Returns up to `most` tables with rows that were written before the index existed: those of a tenant,
     /// or of all tenants.
-    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>>;
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>>;
 }

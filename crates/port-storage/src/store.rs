@@ -44,7 +44,7 @@ pub struct Reporting {
 
 /// Reporting lines, read when the tree had this version or a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinesAbove {
+pub struct Ancestors {
     /// Version of the tenant's reporting tree.
     pub tree: Version,
     /// Pairs of person and manager. People without a manager are left out.
@@ -67,7 +67,7 @@ pub struct FeedPage {
 #[async_trait]
 pub trait People {
     /// Returns the reporting lines of these people and of all their ancestors.
-    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove>;
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors>;
     /// Returns the people below a manager at any depth and with any status, unordered.
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>>;
     /// Returns the direct reports of each of these people who have not left, ordered by last name, first name

@@ -160,7 +160,7 @@ struct Numbers<'b> {
 }
 
 impl<'b> Numbers<'b> {
-    const fn of(bytes: &'b [u8]) -> Self {
+    const fn new(bytes: &'b [u8]) -> Self {
         Self { bytes, last: 0 }
     }
 }
@@ -187,14 +187,14 @@ impl Iterator for Numbers<'_> {
 pub(crate) fn numbers_within(body: &[u8], range: &KeyRange, out: &mut Vec<u32>) {
     each_within(body, range, |_, bytes| {
         out.reserve(bytes.len());
-        out.extend(Numbers::of(bytes));
+        out.extend(Numbers::new(bytes));
     });
 }
 
 /// Adds the numbers of `some` that also have a term in the range.
 pub(crate) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &mut Vec<u32>) {
     each_within(body, range, |_, bytes| {
-        let (mut own, mut wanted) = (Numbers::of(bytes), some.iter());
+        let (mut own, mut wanted) = (Numbers::new(bytes), some.iter());
         let (mut one, mut other) = (own.next(), wanted.next());
         while let (Some(number), Some(it)) = (one, other) {
             if number < *it {
@@ -213,7 +213,7 @@ pub(crate) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &m
 pub(crate) fn numbers_of_terms(body: &[u8], range: &KeyRange, is_wanted: impl Fn(&[u8]) -> bool, out: &mut Vec<u32>) {
     each_within(body, range, |key, bytes| {
         if is_wanted(term_of(key)) {
-            out.extend(Numbers::of(bytes));
+            out.extend(Numbers::new(bytes));
         }
     });
 }
@@ -229,7 +229,7 @@ pub(crate) fn each_term(body: &[u8], mut with: impl FnMut(&[u8], &[u32])) {
     let mut own = vec![];
     each_within(body, &KeyRange::all(), |key, numbers| {
         own.clear();
-        own.extend(Numbers::of(numbers));
+        own.extend(Numbers::new(numbers));
         with(term_of(key), &own);
     });
 }
@@ -252,7 +252,7 @@ mod tests {
                 if all.last().is_none_or(|(last, _)| *last != term) {
                     all.push((term, vec![]));
                 }
-                all.last_mut().unwrap().1.extend(Numbers::of(numbers));
+                all.last_mut().unwrap().1.extend(Numbers::new(numbers));
             });
         }
         all

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use candor_domain::id::EmployeeId;
-use candor_domain::search::{WantedWord, WantedWords};
+use candor_domain::search::{QueryWord, WordLookup};
 use candor_domain::time::Timestamp;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -40,14 +40,14 @@ impl Text {
         words.chain([subject_term(person(self.subject))]).chain(readers).chain(every).collect()
     }
 
-    fn has(&self, wanted: &WantedWord) -> bool {
+    fn has(&self, wanted: &QueryWord) -> bool {
         match wanted {
-            WantedWord::Whole(word) => self.words.contains(word.as_str()),
-            WantedWord::Beginning(begin) => self.words.iter().any(|word| word.starts_with(begin.as_str())),
+            QueryWord::Whole(word) => self.words.contains(word.as_str()),
+            QueryWord::Beginning(begin) => self.words.iter().any(|word| word.starts_with(begin.as_str())),
         }
     }
 
-    fn answers(&self, query: &WantedWords, subject: Option<u8>) -> bool {
+    fn answers(&self, query: &WordLookup, subject: Option<u8>) -> bool {
         query.all.iter().all(|wanted| self.has(wanted))
             && query.without.as_ref().is_none_or(|word| !self.words.contains(word.as_str()))
             && subject.is_none_or(|subject| self.subject == subject)
@@ -62,14 +62,14 @@ fn texts() -> impl Strategy<Value = Vec<Text>> {
 }
 
 /// A query of some words. Its last word is either complete or a prefix.
-fn queries() -> impl Strategy<Value = WantedWords> {
+fn queries() -> impl Strategy<Value = WordLookup> {
     let words = btree_set(select(&WORDS[..]), 0..3).prop_map(|words| words.into_iter().collect::<Vec<_>>());
     (words, select(&WORDS[..]), any::<bool>()).prop_map(|(words, last, is_begun)| {
         let words = words.into_iter().filter(|word| *word != last);
-        let mut all: Vec<_> = words.map(|word| WantedWord::Whole(word.to_owned())).collect();
+        let mut all: Vec<_> = words.map(|word| QueryWord::Whole(word.to_owned())).collect();
         let own = last.to_owned();
-        all.push(if is_begun { WantedWord::Beginning(own.clone()) } else { WantedWord::Whole(own.clone()) });
-        WantedWords { all, without: is_begun.then_some(own) }
+        all.push(if is_begun { QueryWord::Beginning(own.clone()) } else { QueryWord::Whole(own.clone()) });
+        WordLookup { all, without: is_begun.then_some(own) }
     })
 }
 
@@ -129,7 +129,7 @@ proptest! {
         texts in texts(), query in queries(), subject in proptest::option::of(0..PEOPLE), each in 1_usize..200,
         is_merged: bool,
     ) {
-        let wanted = IndexQuery::of(&query, subject.map(person));
+        let wanted = IndexQuery::new(&query, subject.map(person));
         let segments = segments(&texts, each.max(texts.len() / 200), is_merged);
         let by_index: BTreeSet<_> =
             segments.iter().flat_map(|segment| found(segment, &search(segment, &wanted, None))).collect();
@@ -144,7 +144,7 @@ proptest! {
         let members: Vec<_> = team.iter().map(|member| person(*member)).collect();
         let visible = VisibleTerms::new(person(viewer), &members);
         let numbers = visible.numbers(|term| read(&segment.blocks, &term.read));
-        let by_index = search(segment, &IndexQuery::of(&query, None), Some(numbers));
+        let by_index = search(segment, &IndexQuery::new(&query, None), Some(numbers));
         let is_visible =
             |text: &Text| text.is_public || text.readers.contains(&viewer) || team.contains(&text.subject);
         let expected = naive(&texts, |text| is_visible(text) && text.answers(&query, None));
@@ -156,8 +156,8 @@ proptest! {
         let terms = vec![word.to_owned(), CHANGED.to_owned()];
         let document = Document { key: key(0), terms };
         let segment = SegmentContents::of([1; 16], vec![document]).unwrap();
-        let begun = WantedWords { all: vec![WantedWord::Beginning(word.to_owned())], without: Some(word.to_owned()) };
-        prop_assert_eq!(search(&segment, &IndexQuery::of(&begun, None), None), [0]);
+        let begun = WordLookup { all: vec![QueryWord::Beginning(word.to_owned())], without: Some(word.to_owned()) };
+        prop_assert_eq!(search(&segment, &IndexQuery::new(&begun, None), None), [0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Queries on a segment: the terms to read, and the documents that match.
 
 use candor_domain::id::EmployeeId;
-use candor_domain::search::{WantedWord, WantedWords};
+use candor_domain::search::{QueryWord, WordLookup};
 
 use crate::block::{Block, KeyRange, common_within, numbers_within};
 use crate::terms::{CHANGED, subject_term};
@@ -32,11 +32,11 @@ impl Term {
     }
 
     fn beginning(text: &str) -> Self {
-        Self::between(KeyRange::beginning(text))
+        Self::range(KeyRange::beginning(text))
     }
 
     /// Creates a query for all terms of a range.
-    pub(crate) fn between(range: KeyRange) -> Self {
+    pub(crate) fn range(range: KeyRange) -> Self {
         Self { wanted: range.clone(), read: range }
     }
 }
@@ -64,16 +64,16 @@ pub struct PrefixTerm {
 impl IndexQuery {
     /// Creates a query for documents with these words, optionally only about one person.
     #[must_use]
-    pub fn of(words: &WantedWords, subject: Option<EmployeeId>) -> Self {
+    pub fn new(words: &WordLookup, subject: Option<EmployeeId>) -> Self {
         let (mut whole, mut begun, mut prefix) = (vec![], vec![], None);
         for (at, it) in words.all.iter().enumerate() {
             match it {
-                WantedWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
-                WantedWord::Whole(word) => whole.push(Term::whole(word)),
-                WantedWord::Beginning(word) if words.without.as_ref() == Some(word) => {
+                QueryWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
+                QueryWord::Whole(word) => whole.push(Term::whole(word)),
+                QueryWord::Beginning(word) if words.without.as_ref() == Some(word) => {
                     prefix = Some(PrefixTerm::of(word))
                 }
-                WantedWord::Beginning(word) => begun.push(Term::beginning(word)),
+                QueryWord::Beginning(word) => begun.push(Term::beginning(word)),
             }
         }
         whole.extend(subject.map(|subject| Term::whole(&subject_term(subject))));
@@ -165,7 +165,7 @@ mod tests {
             terms: text.split(' ').map(|part| part.trim_end_matches(',').to_owned()).collect(),
         });
         let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
-        let query = IndexQuery::of(&SearchQuery::parse(asked).unwrap().wanted(score).unwrap(), None);
+        let query = IndexQuery::new(&SearchQuery::parse(asked).unwrap().lookup(score).unwrap(), None);
         let blocks = segment.blocks.as_slice();
         let all = query.steps().fold(None, |among, step| Some(with_all(among, step.iter().map(|term| (term, blocks)))));
         match query.prefix() {

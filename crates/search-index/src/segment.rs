@@ -38,7 +38,7 @@ impl DocumentKey {
         bytes
     }
 
-    fn of(bytes: &[u8; KEY_BYTES]) -> Self {
+    fn build(bytes: &[u8; KEY_BYTES]) -> Self {
         let (mut millis, mut id) = ([0; 8], [0; 16]);
         millis.copy_from_slice(&bytes[..8]);
         id.copy_from_slice(&bytes[8..]);
@@ -49,7 +49,7 @@ impl DocumentKey {
 /// Decodes the keys of a chunk.
 #[must_use]
 pub fn keys(chunk: &[u8]) -> Vec<DocumentKey> {
-    chunk.as_chunks::<KEY_BYTES>().0.iter().map(DocumentKey::of).collect()
+    chunk.as_chunks::<KEY_BYTES>().0.iter().map(DocumentKey::build).collect()
 }
 
 fn chunk(keys: &[DocumentKey]) -> Vec<u8> {

@@ -21,12 +21,12 @@ const SINGLE_SUBJECTS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleTerms {
     single: Vec<Term>,
-    team: Option<Team>,
+    team: Option<PeopleBelow>,
 }
 
 /// Subjects that are too many for individual lookups.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Team {
+struct PeopleBelow {
     all_subjects: Term,
     wanted: HashSet<Vec<u8>>,
 }
@@ -41,7 +41,7 @@ impl VisibleTerms {
             return Self { single, team: None };
         }
         let wanted = team.iter().map(|member| subject_term(*member).into_bytes()).collect();
-        Self { single, team: Some(Team { all_subjects: Term::between(subjects()), wanted }) }
+        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), wanted }) }
     }
 
     /// Returns the terms whose blocks [`VisibleTerms::numbers`] needs.
@@ -56,7 +56,7 @@ impl VisibleTerms {
         for term in &self.single {
             numbers.extend(in_range(None, &term.read, blocks_of(term)));
         }
-        if let Some(Team { all_subjects, wanted }) = &self.team {
+        if let Some(PeopleBelow { all_subjects, wanted }) = &self.team {
             for block in blocks_of(all_subjects) {
                 numbers_of_terms(&block.body, &all_subjects.read, |term| wanted.contains(term), &mut numbers);
             }

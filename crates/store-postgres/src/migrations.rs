@@ -6,7 +6,7 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
 use crate::cluster::LAYOUT;
 use crate::cluster::distribute::{self, is_distribution, lacking};
@@ -98,7 +98,7 @@ pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
     let newest = all.iter().map(|migration| migration.name().version().to_string()).max().unwrap_or_default();
     let mut sql = Sql::default();
-    let version = sql.bind(Cell::Text(newest.clone()));
+    let version = sql.bind(SqlValue::Text(newest.clone()));
     sql.push(&format!("SELECT EXISTS (SELECT 1 FROM __diesel_schema_migrations WHERE version = {version})"));
     Ok((sql, newest))
 }
@@ -175,7 +175,7 @@ mod tests {
     use crate::failure::Failure;
 
     async fn rows(options: &PostgresOptions, text: &str) -> Vec<String> {
-        let read = |row: &mut dyn candor_tables::flat::Fetch| row.text().map_err(Failure::Other);
+        let read = |row: &mut dyn candor_tables::flat::CellReader| row.text().map_err(Failure::Other);
         let connection = connect(options).await.unwrap();
         run(&connection, &Sql::plain(text), read).await.unwrap().into_iter().flatten().collect()
     }

@@ -5,10 +5,10 @@ use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 use candor_port_storage::error::Read;
-use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::UnindexedTable;
 use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_search_index::{Block, Segment, SegmentContents};
-use candor_tables::flat::{Cell, Fetch, Type};
+use candor_tables::flat::{CellReader, SqlValue, Type};
 
 use crate::failure::Failure;
 use crate::layout::statement::assert_sql;
@@ -27,8 +27,8 @@ impl SearchIndex for PostgresStore {
     /// One statement, for a consistent snapshot: every row is in the queue, in a segment, or in both.
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let mut sql = Sql::default();
-        let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
-        let most = sql.bind(Cell::Int(most.into()));
+        let (tenant, table) = (sql.tenant(tenant), sql.bind(SqlValue::Text(table.to_owned())));
+        let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
             "SELECT id, documents, newest, oldest, fences FROM search_segments \
              WHERE tenant_id = {tenant} AND table_name = {table} AND replaced_at IS NULL UNION ALL \
@@ -48,10 +48,10 @@ impl SearchIndex for PostgresStore {
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);
-        let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
+        let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| SqlValue::Int(at)));
         let segments = sql.ids(wanted.iter().map(|block| block.segment));
-        let from = sql.many(Type::Bytes, wanted.iter().map(|block| Cell::Bytes(block.range.from.clone())));
-        let to = sql.many(Type::Bytes, wanted.iter().map(|block| Cell::Bytes(block.range.to.clone())));
+        let from = sql.many(Type::Bytes, wanted.iter().map(|block| SqlValue::Bytes(block.range.from.clone())));
+        let to = sql.many(Type::Bytes, wanted.iter().map(|block| SqlValue::Bytes(block.range.to.clone())));
         let of = format!("FROM search_blocks AS b WHERE b.tenant_id = {tenant} AND b.segment_id = w.segment_id");
         sql.push(&format!(
             "SELECT w.number, f.first_key, f.body FROM UNNEST({numbers}, {segments}, {from}, {to}) \
@@ -59,7 +59,7 @@ impl SearchIndex for PostgresStore {
              AND b.first_key >= coalesce((SELECT b.first_key {of} AND b.first_key <= w.first \
              ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key OFFSET 0) AS f"
         ));
-        let read = |row: &mut dyn Fetch| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
+        let read = |row: &mut dyn CellReader| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
         let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
         let mut blocks: Vec<Vec<Block>> = vec![vec![]; wanted.len()];
         for (at, block) in found {
@@ -73,15 +73,15 @@ impl SearchIndex for PostgresStore {
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);
-        let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| Cell::Int(at)));
+        let numbers = sql.many(Type::Int, (0..).zip(wanted).map(|(at, _)| SqlValue::Int(at)));
         let segments = sql.ids(wanted.iter().map(|(segment, _)| *segment));
-        let chunks = sql.many(Type::Int, wanted.iter().map(|(_, number)| Cell::Int(i64::from(*number))));
+        let chunks = sql.many(Type::Int, wanted.iter().map(|(_, number)| SqlValue::Int(i64::from(*number))));
         sql.push(&format!(
             "SELECT w.number, c.body FROM UNNEST({numbers}, {segments}, {chunks}) AS w (number, segment_id, chunk) \
              CROSS JOIN LATERAL (SELECT body FROM search_chunks WHERE tenant_id = {tenant} \
              AND segment_id = w.segment_id AND number = w.chunk OFFSET 0) AS c"
         ));
-        let read = |row: &mut dyn Fetch| Ok((place(row)?, bytes(row)?));
+        let read = |row: &mut dyn CellReader| Ok((place(row)?, bytes(row)?));
         let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
         let mut chunks = vec![vec![]; wanted.len()];
         for (at, body) in found {
@@ -94,7 +94,7 @@ impl SearchIndex for PostgresStore {
 
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
         let statements = statements(tenant, table, &change);
-        let sent = send(&self.nodes, &Transaction::of_some(statements), |_| Ok(())).await;
+        let sent = send(&self.nodes, &Transaction::from_marked(statements), |_| Ok(())).await;
         match sent {
             Ok(_) => Ok(true),
             Err(Failure::Check(word)) if word == OVERTAKEN => Ok(false),
@@ -104,7 +104,7 @@ impl SearchIndex for PostgresStore {
 
     async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
         let mut sql = Sql::default();
-        let most = sql.bind(Cell::Int(most.into()));
+        let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
             "SELECT DISTINCT tenant_id, table_name FROM \
              (SELECT tenant_id, table_name FROM search_pending LIMIT {most}) AS p"
@@ -114,7 +114,7 @@ impl SearchIndex for PostgresStore {
 
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
         let mut sql = Sql::default();
-        let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(most.into())));
+        let (before, most) = (sql.bind(SqlValue::Time(before)), sql.bind(SqlValue::Int(most.into())));
         sql.push(&format!(
             "SELECT tenant_id, id FROM search_segments WHERE replaced_at < {before} ORDER BY replaced_at LIMIT {most}"
         ));
@@ -127,16 +127,16 @@ impl SearchIndex for PostgresStore {
                 sql.push(&format!("DELETE FROM {table} WHERE tenant_id = {tenant} AND {key} = {segment}"));
                 (sql, false)
             });
-            let removal = Transaction::of_some(removal.into());
+            let removal = Transaction::from_marked(removal.into());
             send(&self.nodes, &removal, |_| Ok(())).await.map_err(Failure::into_storage)?;
         }
         Ok(gone.len() as u64)
     }
 
-    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let mut sql = Sql::default();
         let whose = tenant.map(|tenant| format!("WHERE tenant_id = {}", sql.id(tenant.to_bytes()))).unwrap_or_default();
-        let most = sql.bind(Cell::Int(most.into()));
+        let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
             "SELECT tenant_id, table_name, after_id FROM search_backlog {whose} ORDER BY tenant_id, table_name LIMIT {most}"
         ));
@@ -166,9 +166,9 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
 /// writer, stay queued.
 fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, table) = (sql.tenant(tenant), sql.bind(Cell::Text(table.to_owned())));
+    let (tenant, table) = (sql.tenant(tenant), sql.bind(SqlValue::Text(table.to_owned())));
     let ids = sql.ids(rows.iter().map(|row| row.id));
-    let versions = sql.many(Type::Int, rows.iter().map(|row| Cell::Int(row.version.0)));
+    let versions = sql.many(Type::Int, rows.iter().map(|row| SqlValue::Int(row.version.0)));
     let some = assert_sql("(SELECT count(*) FROM gone) > 0", OVERTAKEN);
     // Lookups by key, because the planner misjudges a mostly empty table. A slow statement would block the
     // writers of these rows.
@@ -184,9 +184,9 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
 
 fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, at) = (sql.tenant(tenant), sql.bind(Cell::Time(change.at)));
+    let (tenant, at) = (sql.tenant(tenant), sql.bind(SqlValue::Time(change.at)));
     let ids = sql.ids(change.replaced.iter().copied());
-    let count = sql.bind(Cell::Int(i64::try_from(change.replaced.len()).unwrap_or(i64::MAX)));
+    let count = sql.bind(SqlValue::Int(i64::try_from(change.replaced.len()).unwrap_or(i64::MAX)));
     let all = assert_sql(&format!("(SELECT count(*) FROM gone) = {count}"), OVERTAKEN);
     sql.push(&format!(
         "WITH gone AS (UPDATE search_segments SET replaced_at = {at} WHERE tenant_id = {tenant} AND id = ANY({ids}) \
@@ -195,10 +195,10 @@ fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
     sql
 }
 
-fn gone_on(backlog: &Backlog, up_to: Option<[u8; 16]>) -> Sql {
+fn gone_on(backlog: &UnindexedTable, up_to: Option<[u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(backlog.tenant);
-    let (name, after) = (sql.bind(Cell::Text(backlog.table.clone())), sql.id(backlog.after));
+    let (name, after) = (sql.bind(SqlValue::Text(backlog.table.clone())), sql.id(backlog.after));
     let change = match up_to {
         Some(id) => format!("UPDATE search_backlog SET after_id = {}", sql.id(id)),
         None => "DELETE FROM search_backlog".to_owned(),
@@ -215,28 +215,28 @@ fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
     let (mut head, mut blocks, mut chunks) = (Sql::default(), Sql::default(), Sql::default());
     let Segment { id, documents, newest, oldest, fences } = &it.segment;
     let cells = [
-        Cell::Id(tenant.to_bytes()),
-        Cell::Id(*id),
-        Cell::Text(table.to_owned()),
-        Cell::Int(i64::from(*documents)),
-        Cell::Time(*newest),
-        Cell::Time(*oldest),
-        Cell::Bytes(fences.clone()),
+        SqlValue::Id(tenant.to_bytes()),
+        SqlValue::Id(*id),
+        SqlValue::Text(table.to_owned()),
+        SqlValue::Int(i64::from(*documents)),
+        SqlValue::Time(*newest),
+        SqlValue::Time(*oldest),
+        SqlValue::Bytes(fences.clone()),
     ];
     let values = cells.map(|cell| head.bind(cell)).join(", ");
     head.push(&format!(
         "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) VALUES ({values})"
     ));
     let (own, segment) = (blocks.tenant(tenant), blocks.id(*id));
-    let first = blocks.many(Type::Bytes, it.blocks.iter().map(|block| Cell::Bytes(block.first.clone())));
-    let body = blocks.many(Type::Bytes, it.blocks.iter().map(|block| Cell::Bytes(block.body.clone())));
+    let first = blocks.many(Type::Bytes, it.blocks.iter().map(|block| SqlValue::Bytes(block.first.clone())));
+    let body = blocks.many(Type::Bytes, it.blocks.iter().map(|block| SqlValue::Bytes(block.body.clone())));
     blocks.push(&format!(
         "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) \
          SELECT {own}, {segment}, u.first_key, u.body FROM UNNEST({first}, {body}) AS u (first_key, body)"
     ));
     let (own, segment) = (chunks.tenant(tenant), chunks.id(*id));
-    let number = chunks.many(Type::Int, (0..).zip(&it.chunks).map(|(at, _)| Cell::Int(at)));
-    let body = chunks.many(Type::Bytes, it.chunks.iter().map(|chunk| Cell::Bytes(chunk.clone())));
+    let number = chunks.many(Type::Int, (0..).zip(&it.chunks).map(|(at, _)| SqlValue::Int(at)));
+    let body = chunks.many(Type::Bytes, it.chunks.iter().map(|chunk| SqlValue::Bytes(chunk.clone())));
     chunks.push(&format!(
         "INSERT INTO search_chunks (tenant_id, segment_id, number, body) \
          SELECT {own}, {segment}, u.number, u.body FROM UNNEST({number}, {body}) AS u (number, body)"
@@ -250,7 +250,7 @@ enum Part {
 }
 
 /// Reads a segment or a queued row. A queued row has no times.
-fn part(row: &mut dyn Fetch) -> Result<Part, Failure> {
+fn part(row: &mut dyn CellReader) -> Result<Part, Failure> {
     let (id, number) = (id(row)?, int(row)?);
     let times = (row.time().map_err(Failure::Other)?, row.time().map_err(Failure::Other)?);
     let (Some(newest), Some(oldest)) = times else {
@@ -260,16 +260,16 @@ fn part(row: &mut dyn Fetch) -> Result<Part, Failure> {
     Ok(Part::Segment(Segment { id, documents, newest, oldest, fences: bytes(row)? }))
 }
 
-fn bytes(row: &mut dyn Fetch) -> Result<Vec<u8>, Failure> {
+fn bytes(row: &mut dyn CellReader) -> Result<Vec<u8>, Failure> {
     row.bytes().map(Option::unwrap_or_default).map_err(Failure::Other)
 }
 
-fn place(row: &mut dyn Fetch) -> Result<usize, Failure> {
+fn place(row: &mut dyn CellReader) -> Result<usize, Failure> {
     Ok(usize::try_from(int(row)?).unwrap_or(usize::MAX))
 }
 
-fn backlog(row: &mut dyn Fetch) -> Result<Backlog, Failure> {
+fn backlog(row: &mut dyn CellReader) -> Result<UnindexedTable, Failure> {
     let tenant = owner(row)?;
     let table = row.text().map_err(Failure::Other)?.unwrap_or_default();
-    Ok(Backlog { tenant, table, after: id(row)? })
+    Ok(UnindexedTable { tenant, table, after: id(row)? })
 }

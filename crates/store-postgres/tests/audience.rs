@@ -20,14 +20,14 @@ use tokio_postgres::Client;
 /// Numbers of events in one change set: few events are written as rows of values, many by one statement.
 const SOME: [usize; 2] = [1, 20];
 
-struct Scene {
+struct AudienceTest {
     database: TestDatabase,
     admin: Client,
     make: Fixtures,
     tenant: Tenant,
 }
 
-impl Scene {
+impl AudienceTest {
     async fn new() -> Option<Self> {
         let database = by_tenant::database()?;
         let (admin, make) = (support::client(database.url()).await, Fixtures::new(1));
@@ -60,15 +60,15 @@ impl Scene {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_are_queued_for_whoever_wants_them_at_the_time() {
-    let Some(it) = Scene::new().await else { return };
+    let Some(it) = AudienceTest::new().await else { return };
     let (wanted, other) = (EventType::ObservationCreated, EventType::EmployeeCreated);
     let first = it.make.subscription_to(&[wanted]);
     let (paused, late) = (Subscription { active: false, ..first.clone() }, it.make.subscription_to(&[wanted]));
     let changes = [
         (Write::put(&Row::new(first.clone())), 1),
-        (Write::put(&Row::seen(paused, Version::FIRST)), 0),
+        (Write::put(&Row::expecting(paused, Version::FIRST)), 0),
         (Write::put(&Row::new(late)), 1),
-        (Write::put(&Row::seen(first.clone(), Version(2))), 2),
+        (Write::put(&Row::expecting(first.clone(), Version(2))), 2),
         (Write::WebhookRemoved(first.id, Version(3)), 1),
     ];
     assert_eq!(it.queued(wanted, 1).await, 0);
@@ -83,7 +83,7 @@ async fn events_are_queued_for_whoever_wants_them_at_the_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_who_subscribe_at_once_both_get_what_they_want() {
-    let Some(it) = Scene::new().await else { return };
+    let Some(it) = AudienceTest::new().await else { return };
     // On a cluster the subscriptions are on the tenant's node.
     if is_spread() {
         return;

@@ -29,7 +29,7 @@ const READS: usize = 40;
 /// Number of blocked commits, higher than the number of batching queues.
 const HELD_UP: usize = 5;
 
-struct Scene {
+struct CrowdTest {
     database: TestDatabase,
     store: PostgresStore,
     fixtures: Fixtures,
@@ -39,7 +39,7 @@ struct Scene {
     others: Vec<EmployeeId>,
 }
 
-impl Scene {
+impl CrowdTest {
     async fn set(seed: u64) -> Option<Self> {
         let database = support::database()?;
         let (store, fixtures) = (support::store(&database, None).await, Fixtures::new(seed));
@@ -84,7 +84,7 @@ async fn done(running: JoinSet<Result<Committed, CommitError>>) -> Vec<Result<Co
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_for_a_lock_keeps_nobody_else() {
-    let Some(scene) = Scene::set(1).await else { return };
+    let Some(scene) = CrowdTest::set(1).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
     scene.hold_others(&held).await;
@@ -102,7 +102,7 @@ async fn who_waits_for_a_lock_keeps_nobody_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reads_of_one_tenant_leave_connections_to_commits() {
-    let Some(scene) = Scene::set(5).await else { return };
+    let Some(scene) = CrowdTest::set(5).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
     held.batch_execute("LOCK TABLE reporting_lines IN ACCESS EXCLUSIVE MODE").await.unwrap();
@@ -125,7 +125,7 @@ async fn reads_of_one_tenant_leave_connections_to_commits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
-    let Some(scene) = Scene::set(4).await else { return };
+    let Some(scene) = CrowdTest::set(4).await else { return };
     let attribute = scene.fixtures.attribute();
     let write = Write::put(&Row::new(attribute.clone()));
     scene.store.commit(scene.tenant, scene.fixtures.change(vec![write])).await.unwrap();
@@ -148,7 +148,7 @@ async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_for_a_twin_keeps_nobody_else() {
-    let Some(scene) = Scene::set(2).await else { return };
+    let Some(scene) = CrowdTest::set(2).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
     let tenant = u128::from_be_bytes(scene.tenant.to_bytes());
@@ -168,7 +168,7 @@ async fn who_waits_for_a_twin_keeps_nobody_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_waits_for_any_more_is_carried_out() {
-    let Some(scene) = Scene::set(3).await else { return };
+    let Some(scene) = CrowdTest::set(3).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
     scene.hold_others(&held).await;

@@ -57,7 +57,7 @@ async fn the_migrated_database_is_what_the_comparison_read() {
     for row in client.query(columns, &[]).await.unwrap() {
         found.entry(row.get(0)).or_default().push((row.get(1), row.get(2)));
     }
-    let read = Schema::of("postgres").tables.into_iter();
+    let read = Schema::new("postgres").tables.into_iter();
     let read: BTreeMap<_, Vec<_>> = read
         .map(|(name, table)| (name, table.columns.into_iter().map(|column| (column.name, column.nullable)).collect()))
         .collect();
@@ -101,7 +101,7 @@ async fn declared_columns_have_name_type_and_nullability() {
 
 #[test]
 fn both_stores_have_the_same_tables_columns_constraints_and_indexes() {
-    let (postgres, sqlite) = (Schema::of("postgres"), Schema::of("sqlite"));
+    let (postgres, sqlite) = (Schema::new("postgres"), Schema::new("sqlite"));
     assert!(postgres.tables.len() > 10);
     for (name, table) in &postgres.tables {
         assert_eq!(Some(table), sqlite.tables.get(name), "{name}");
@@ -133,7 +133,7 @@ struct Column {
 
 impl Schema {
     /// Reads the schema from a store's migrations.
-    fn of(store: &str) -> Self {
+    fn new(store: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store);
         let mut migrations: Vec<_> =
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("up.sql")).collect();

@@ -140,8 +140,8 @@ async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open()
         .unwrap();
 
     person.first_name = "Waited".to_owned();
-    let lines = candor_port_storage::Lines { seen: None };
-    let write = Write::employee(&Row::seen(person.clone(), Version::FIRST), Some(lines));
+    let lines = candor_port_storage::ReportingLineChange { seen: None };
+    let write = Write::employee(&Row::expecting(person.clone(), Version::FIRST), Some(lines));
     let commit = store.commit(tenant, fixtures.change(vec![write]));
     assert!(tokio::time::timeout(Duration::from_millis(50), commit).await.is_err(), "it waits for the lock");
     let watcher = support::client(database.url()).await;

@@ -13,13 +13,13 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{Listed, PageRequest};
+use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Params};
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
 use candor_domain::visibility::Viewer;
 use candor_port_storage::Storage;
-use candor_port_storage::{Lines, Row, StorageExt, Version, Write};
+use candor_port_storage::{ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::fixtures::joins;
 use candor_store_testkit::{Fixtures, Random, sorted, walk};
@@ -81,7 +81,7 @@ struct Company {
 }
 
 impl Company {
-    async fn of(database: &TestDatabase) -> Self {
+    async fn new(database: &TestDatabase) -> Self {
         let store = support::store(database, None).await;
         let (make, random) = (Fixtures::new(1), Random::new(1));
         let tenant = make.tenant();
@@ -152,7 +152,7 @@ impl Company {
 #[tokio::test]
 async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements() {
     let Some(database) = support::database() else { return };
-    let company = Company::of(&database).await;
+    let company = Company::new(&database).await;
     company.objectives(1_000).await;
     let statements = Statements::default();
     let _counting = set_default(statements.clone());
@@ -168,7 +168,7 @@ async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements() {
 #[tokio::test]
 async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_order() {
     let Some(database) = support::database() else { return };
-    let company = Company::of(&database).await;
+    let company = Company::new(&database).await;
     let objectives = company.objectives(900).await;
     let every: Vec<_> = [Status::Proposed, Status::Approved, Status::Archived].to_vec();
     for (family, statuses) in [(Family::Employees, None), (Family::Managers, None), (Family::Managers, Some(every))] {
@@ -195,7 +195,7 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
 #[tokio::test]
 async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_them_in_order() {
     let Some(database) = support::database() else { return };
-    let company = Company::of(&database).await;
+    let company = Company::new(&database).await;
     let observations = company.observations(900).await;
     let lead = company.leads[0].id;
     // Leads take turns in `INDIRECT`, so every `LEADS`-th person behind the boss and the leads reports to this
@@ -226,7 +226,7 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
 #[tokio::test]
 async fn whoever_joins_or_leaves_a_team_is_seen_and_no_longer_seen_at_once() {
     let Some(database) = support::database() else { return };
-    let company = Company::of(&database).await;
+    let company = Company::new(&database).await;
     // Enough to fill a page, so that the store does not fall back to another plan.
     company.objectives(1_000).await;
     let latest = |owner: EmployeeId, days: i32| {
@@ -249,6 +249,8 @@ async fn whoever_joins_or_leaves_a_team_is_seen_and_no_longer_seen_at_once() {
     assert_eq!(first().await, Some(of_hired.id), "somebody else's");
 
     let gone = Employee { manager_id: None, ..company.leads[1].clone() };
-    company.save(vec![Write::employee(&Row::seen(gone, Version::FIRST), Some(Lines { seen: None }))]).await;
+    company
+        .save(vec![Write::employee(&Row::expecting(gone, Version::FIRST), Some(ReportingLineChange { seen: None }))])
+        .await;
     assert_eq!(first().await, Some(of_lead.id), "the lead of the one who was hired has left the team");
 }

@@ -12,7 +12,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget, RowStream};
 use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyRow, CopyTable, PROGRESS_TABLE};
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
 use crate::connection::open::{DatabaseLocation, Source, read_only};
 use crate::migrate;
@@ -53,7 +53,7 @@ impl SqliteCopy {
     pub fn target(path: &Path) -> Read<Self> {
         let place = DatabaseLocation::File(path.to_owned());
         let is_used = !migrate::is_empty(&place)? || is_copy_unfinished(&place)?;
-        let source = Source::of(&place)?;
+        let source = Source::new(&place)?;
         let mut db = source.writer()?;
         let pending = migrate::pending(&mut db)?;
         if is_used && !pending.is_empty() {
@@ -100,7 +100,7 @@ impl CopySource for SqliteCopy {
         Ok(self.run(move |db| db.number(sql)).await?.unsigned_abs())
     }
 
-    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
         read::rows(&self.address, table.clone(), after)
     }
 

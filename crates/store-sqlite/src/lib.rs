@@ -40,7 +40,7 @@ use connection::open::Source;
 use connection::readers::Reads;
 use connection::tasks::TaskQueue;
 use connection::writer::{Tasks, Writer};
-use listing::slow::Slow;
+use listing::slow::SlowReadThreads;
 use sql::Db;
 
 /// Groups that may wait for the checkpoint thread before the writer stops reporting them.
@@ -57,7 +57,7 @@ pub struct SqliteStore {
     /// Reads whose rows are large in total, on their own threads.
     large_reads: Arc<Reads>,
     row_sizes: RowSizes,
-    slow: Slow,
+    slow: SlowReadThreads,
     tasks: Arc<Tasks>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -74,7 +74,7 @@ impl SqliteStore {
     /// # Errors
     /// It cannot be opened or migrated.
     pub fn open(options: &SqliteOptions) -> Result<Self, StorageError> {
-        let source = Source::of(&options.place)?;
+        let source = Source::new(&options.place)?;
         let mut db = source.writer()?;
         for name in migrate::apply(&mut db)? {
             tracing::info!(migration = name, "the database was migrated");
@@ -89,7 +89,7 @@ impl SqliteStore {
             reads,
             large_reads: Arc::new(Reads::new()),
             row_sizes: RowSizes::default(),
-            slow: Slow::new(options.slow_reads),
+            slow: SlowReadThreads::new(options.slow_reads),
             tasks,
             threads: vec![],
         };

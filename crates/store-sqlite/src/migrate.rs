@@ -20,7 +20,7 @@ pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migra
 /// # Errors
 /// The database cannot be opened, or a migration fails.
 pub fn migrate(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
-    apply(&mut Source::of(place)?.writer()?)
+    apply(&mut Source::new(place)?.writer()?)
 }
 
 /// Returns the names of the pending migrations without applying them.
@@ -32,7 +32,7 @@ pub fn pending_migrations(place: &DatabaseLocation) -> Result<Vec<String>, Stora
         let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
         return Ok(all.iter().map(|migration| migration.name().to_string()).collect());
     }
-    pending(&mut Source::of(place)?.writer()?)
+    pending(&mut Source::new(place)?.writer()?)
 }
 
 /// Returns the master keys that sealed data in a database of any schema version; empty if there is no
@@ -62,7 +62,7 @@ pub(crate) fn existing<T>(
     if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
         return Ok(vec![]);
     }
-    let mut db = Source::of(place)?.writer()?;
+    let mut db = Source::new(place)?.writer()?;
     let sql = Sql::new("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").bind(table);
     if db.exists(sql)? { read(&mut db) } else { Ok(vec![]) }
 }

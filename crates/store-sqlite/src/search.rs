@@ -5,12 +5,12 @@ use candor_domain::access::Tenant;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
-use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::UnindexedTable;
 use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_port_storage::{CommitError, Version};
 use candor_search_index::{Block, Segment, SegmentContents};
 use candor_tables::AnyRow;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 
 use crate::SqliteStore;
 use crate::commit::refusal::refused;
@@ -133,7 +133,7 @@ impl SearchIndex for SqliteStore {
         .await
     }
 
-    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let owner = tenant.map_or(Value::Null, Value::from);
         self.look_up(tenant, move |db| db.rows(Sql::new(BACKLOG).bind(owner.clone()).bind(i64::from(most)), backlog))
             .await
@@ -144,7 +144,7 @@ impl SearchIndex for SqliteStore {
 /// the range, so it is read first.
 fn blocks(db: &mut Db, tenant: Tenant, it: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
     let of = |text| Sql::new(text).bind(tenant).bind(it.segment);
-    let read = |row: &mut dyn Fetch| Ok(Block { first: bytes(row)?, body: bytes(row)? });
+    let read = |row: &mut dyn CellReader| Ok(Block { first: bytes(row)?, body: bytes(row)? });
     let Some(last) = db.first(of(LAST_BLOCK).bind(it.range.to.as_slice()), read)? else { return Ok(vec![]) };
     if last.first <= it.range.from {
         return Ok(vec![last]);
@@ -198,29 +198,29 @@ fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
     db.execute(&sql).map_err(|error| refused(&error))
 }
 
-fn segment(row: &mut dyn Fetch) -> Result<Segment, StorageError> {
+fn segment(row: &mut dyn CellReader) -> Result<Segment, StorageError> {
     let (id, documents) = (id(row)?, u32::try_from(int(row)?).unwrap_or(u32::MAX));
     let mut time = || row.time().map_err(StorageError::Failed)?.ok_or_else(|| StorageError::Failed(NO_TIME.to_owned()));
     let (newest, oldest) = (time()?, time()?);
     Ok(Segment { id, documents, newest, oldest, fences: bytes(row)? })
 }
 
-fn backlog(row: &mut dyn Fetch) -> Result<Backlog, StorageError> {
-    Ok(Backlog { tenant: tenant_of(row, "search_backlog")?, table: text(row)?, after: id(row)? })
+fn backlog(row: &mut dyn CellReader) -> Result<UnindexedTable, StorageError> {
+    Ok(UnindexedTable { tenant: tenant_of(row, "search_backlog")?, table: text(row)?, after: id(row)? })
 }
 
-fn id(row: &mut dyn Fetch) -> Result<[u8; 16], StorageError> {
+fn id(row: &mut dyn CellReader) -> Result<[u8; 16], StorageError> {
     row.id().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }
 
-fn int(row: &mut dyn Fetch) -> Result<i64, StorageError> {
+fn int(row: &mut dyn CellReader) -> Result<i64, StorageError> {
     row.int().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }
 
-fn text(row: &mut dyn Fetch) -> Result<String, StorageError> {
+fn text(row: &mut dyn CellReader) -> Result<String, StorageError> {
     row.text().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }
 
-fn bytes(row: &mut dyn Fetch) -> Result<Vec<u8>, StorageError> {
+fn bytes(row: &mut dyn CellReader) -> Result<Vec<u8>, StorageError> {
     row.bytes().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }

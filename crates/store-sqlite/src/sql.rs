@@ -15,7 +15,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
-use candor_tables::flat::{Cell, Fetch, Table};
+use candor_tables::flat::{CellReader, SqlValue, Table};
 
 use crate::connection::row::Columns;
 use crate::statements::Statements;
@@ -30,24 +30,24 @@ pub(crate) enum Value {
     Blob(Vec<u8>),
 }
 
-impl From<Cell> for Value {
-    fn from(cell: Cell) -> Self {
+impl From<SqlValue> for Value {
+    fn from(cell: SqlValue) -> Self {
         match cell {
-            Cell::Null(_) => Self::Null,
-            Cell::Id(it) => Self::Id(it),
-            Cell::Text(it) => Self::Text(it),
-            Cell::Int(it) => Self::Int(it),
-            Cell::Flag(it) => Self::Int(it.into()),
-            Cell::Time(it) => it.into(),
-            Cell::Date(it) => Self::Int(it.epoch_days().into()),
-            Cell::Ids(it) => Self::Blob(it.concat()),
-            Cell::Bytes(it) => Self::Blob(it),
+            SqlValue::Null(_) => Self::Null,
+            SqlValue::Id(it) => Self::Id(it),
+            SqlValue::Text(it) => Self::Text(it),
+            SqlValue::Int(it) => Self::Int(it),
+            SqlValue::Flag(it) => Self::Int(it.into()),
+            SqlValue::Time(it) => it.into(),
+            SqlValue::Date(it) => Self::Int(it.epoch_days().into()),
+            SqlValue::Ids(it) => Self::Blob(it.concat()),
+            SqlValue::Bytes(it) => Self::Blob(it),
         }
     }
 }
 
-impl From<&Cell> for Value {
-    fn from(cell: &Cell) -> Self {
+impl From<&SqlValue> for Value {
+    fn from(cell: &SqlValue) -> Self {
         cell.clone().into()
     }
 }
@@ -224,7 +224,7 @@ impl Db {
     /// Returns the prepared texts of a table.
     pub(crate) fn statements(&mut self, table: &'static Table) -> Arc<Statements> {
         let key = (table.name, table.columns.len());
-        Arc::clone(self.statements.entry(key).or_insert_with(|| Arc::new(Statements::of(table))))
+        Arc::clone(self.statements.entry(key).or_insert_with(|| Arc::new(Statements::new(table))))
     }
 
     /// Runs statements that have no values and are not cached.
@@ -244,7 +244,7 @@ impl Db {
     pub(crate) fn rows<T>(
         &mut self,
         mut sql: Sql,
-        mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+        mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
     ) -> Result<Vec<T>, StorageError> {
         #[cfg(test)]
         self.asked.push(sql.clone());
@@ -264,7 +264,7 @@ impl Db {
     pub(crate) fn first<T>(
         &mut self,
         sql: Sql,
-        mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+        mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
     ) -> Result<Option<T>, StorageError> {
         #[cfg(test)]
         self.asked.push(sql.clone());
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn only_so_many_composed_statements_stay_prepared() {
-        let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
+        let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let ask = |number: usize| Sql::composed(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
         for number in 0..KEPT + 100 {
             let wanted = i64::try_from(number).unwrap() + 1;

@@ -14,7 +14,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    pub(crate) fn of(table: &Table) -> Self {
+    pub(crate) fn new(table: &Table) -> Self {
         let name = table.name;
         let version = table.versioned.then_some("version");
         let written: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use candor_domain::access::Tenant;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::AnyRow;
-use candor_tables::flat::{Cell, Column, Fetch, MemberTable, Reader, Stored};
-use candor_tables::read::{Found, ID, RowKind};
+use candor_tables::flat::{CellReader, Column, MemberTable, Reader, SqlValue, Stored};
+use candor_tables::read::{AnyStored, ID, RowKind};
 
 use crate::commit::refusal::refused;
 use crate::search;
@@ -18,7 +18,7 @@ use crate::text::Draft;
 pub(crate) const AT_ONCE: usize = 64;
 
 /// Reads the value of a row.
-pub(crate) fn value<T: Stored>(row: &mut dyn Fetch) -> Result<T, StorageError> {
+pub(crate) fn value<T: Stored>(row: &mut dyn CellReader) -> Result<T, StorageError> {
     Ok(T::read(&mut Reader::new(row, T::TABLE))?)
 }
 
@@ -28,8 +28,8 @@ pub(crate) fn get(
     tenant: Tenant,
     kind: RowKind,
     by: Column,
-    value: Cell,
-) -> Result<Option<Found>, StorageError> {
+    value: SqlValue,
+) -> Result<Option<AnyStored>, StorageError> {
     let statements = db.statements(kind.table());
     let text = if by == ID {
         Arc::clone(&statements.get)
@@ -45,8 +45,8 @@ pub(crate) fn owned(
     db: &mut Db,
     kind: RowKind,
     by: Column,
-    value: Cell,
-) -> Result<Option<(Tenant, Found)>, StorageError> {
+    value: SqlValue,
+) -> Result<Option<(Tenant, AnyStored)>, StorageError> {
     let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
     let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {} = ?", by.name);
     db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
@@ -57,9 +57,9 @@ pub(crate) fn due(
     db: &mut Db,
     kind: RowKind,
     by: Column,
-    until: Cell,
+    until: SqlValue,
     most: u16,
-) -> Result<Vec<(Tenant, Found)>, StorageError> {
+) -> Result<Vec<(Tenant, AnyStored)>, StorageError> {
     let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
     let by = by.name;
     let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {by} <= ? ORDER BY {by}, tenant_id, id LIMIT ?");
@@ -67,7 +67,7 @@ pub(crate) fn due(
 }
 
 /// Reads the leading `tenant_id` column of a cross-tenant query.
-pub(crate) fn tenant_of(row: &mut dyn Fetch, table: &'static str) -> Result<Tenant, StorageError> {
+pub(crate) fn tenant_of(row: &mut dyn CellReader, table: &'static str) -> Result<Tenant, StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };
     let bytes = row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))?;
     Ok(Tenant::from_bytes(bytes))
@@ -85,8 +85,8 @@ pub(crate) fn by_values(
     tenant: Tenant,
     kind: RowKind,
     by: Column,
-    values: Vec<Cell>,
-) -> Result<Vec<Found>, StorageError> {
+    values: Vec<SqlValue>,
+) -> Result<Vec<AnyStored>, StorageError> {
     let (statements, name) = (db.statements(kind.table()), kind.table().name);
     // Most values match one row each. A vector that grows step by step would hold a long list twice.
     let mut found = Vec::with_capacity(values.len());

@@ -15,13 +15,13 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
-use candor_port_storage::search_index::Backlog;
-use candor_port_storage::store::{Everyone, Expiry, FeedPage, History, LinesAbove, People, Reporting};
+use candor_port_storage::search_index::UnindexedTable;
+use candor_port_storage::store::{Ancestors, Everyone, Expiry, FeedPage, History, People, Reporting};
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError, StoredAnswer};
-use candor_tables::flat::{Cell, Column};
+use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::Listing;
-use candor_tables::read::{Found, RowKind};
+use candor_tables::read::{AnyStored, RowKind};
 
 mod upkeep;
 mod webhooks;
@@ -78,7 +78,7 @@ struct Plan {
     down: bool,
     outrun: bool,
     time: Option<Timestamp>,
-    backlog: Option<Backlog>,
+    backlog: Option<UnindexedTable>,
     waiting: Option<u16>,
 }
 
@@ -86,14 +86,14 @@ impl<S: Storage> Faulty<S> {
     /// Creates a store that works until a test requests a fault.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self::over(Arc::new(store))
+        Self::sharing(Arc::new(store))
     }
 }
 
 impl<S: Storage + ?Sized> Faulty<S> {
     /// Creates a store on top of a shared one. Other users of the shared store see no faults.
     #[must_use]
-    pub fn over(store: Arc<S>) -> Self {
+    pub fn sharing(store: Arc<S>) -> Self {
         Self { plan: Mutex::default(), store }
     }
 
@@ -151,26 +151,26 @@ fn lost<E: From<StorageError>>() -> E {
 
 #[async_trait]
 impl<S: Storage + ?Sized> Rows for Faulty<S> {
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>> {
         self.through(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
     }
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>> {
+    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
         self.through(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
     }
-    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
+    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         self.through(FaultyCall::List, self.store.any_page(tenant, lists)).await
     }
-    async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
+    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
         self.through(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
     }
-    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
+    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
         self.through(FaultyCall::Batch, self.store.any_due(kind, by, until, most)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> People for Faulty<S> {
-    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors> {
         self.through(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
     }
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {

@@ -22,7 +22,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{SealedSecret, Streak, Subscription, Topic, Topics};
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
 use candor_port_storage::queue::WorkerId;
-use candor_port_storage::{ChangeSet, Lines, Row, Write};
+use candor_port_storage::{ChangeSet, ReportingLineChange, Row, Write};
 
 /// Start time of the clock in tests: 2026-03-02T09:00:00.000Z.
 const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
@@ -42,7 +42,7 @@ impl Fixtures {
     /// Creates the factory for a seed; other seeds give other ids.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(seed)));
+        let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(seed)));
         Self { clock, ids, made: AtomicU64::new(0) }
     }
 
@@ -359,7 +359,7 @@ impl Fixtures {
     pub fn replay(&self, key: &str) -> IdempotencyRecord {
         IdempotencyRecord {
             key: IdempotencyKey::parse(key).expect("a key"),
-            fingerprint: Fingerprint::of_bytes("POST", "/v1/test", "", key.as_bytes()),
+            fingerprint: Fingerprint::from_body("POST", "/v1/test", "", key.as_bytes()),
             status: 201,
             sealed: format!("sealed {}", self.number()).into_bytes(),
             created_at: self.tick(),
@@ -375,6 +375,6 @@ impl Fixtures {
 /// Returns the write of a new employee, with a reporting line if there is a manager.
 #[must_use]
 pub fn joins(employee: Employee) -> Write {
-    let lines = employee.manager_id.map(|_| Lines { seen: None });
+    let lines = employee.manager_id.map(|_| ReportingLineChange { seen: None });
     Write::employee(&Row::new(employee), lines)
 }

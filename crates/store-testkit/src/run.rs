@@ -11,7 +11,7 @@ use candor_port_storage::Storage;
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::world::World;
+use crate::world::CaseContext;
 
 /// A boxed future of a running case.
 pub(crate) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -35,14 +35,14 @@ pub struct Case {
     pub name: &'static str,
     /// Limits for slow reads of the store.
     pub limits: SlowReads,
-    check: Box<dyn Fn(World) -> Running + Send + Sync>,
+    check: Box<dyn Fn(CaseContext) -> Running + Send + Sync>,
 }
 
 impl Case {
     /// Creates a case with the name of its function.
     pub(crate) fn new<C, F>(check: C) -> Self
     where
-        C: Fn(World) -> F + Send + Sync + 'static,
+        C: Fn(CaseContext) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
         let path = std::any::type_name::<C>();
@@ -58,7 +58,7 @@ impl Case {
 
     /// Tests the rule on a fresh store.
     pub async fn check(&self, fresh: &Fresh) {
-        (self.check)(World::new(fresh)).await;
+        (self.check)(CaseContext::new(fresh)).await;
     }
 }
 

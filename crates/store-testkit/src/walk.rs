@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use candor_domain::page::{Listed, Page, PageRequest, Position, Sort};
+use candor_domain::page::{Page, PageRequest, Position, Sort, Sortable};
 use candor_port_storage::error::Read;
 
 /// A number of entries that no test reaches.
@@ -13,7 +13,7 @@ const ENDLESS: usize = 1_000_000;
 /// # Panics
 /// When the store fails, a page is longer than `limit`, a page before the last one is shorter, or pages never end.
 #[expect(clippy::expect_used, reason = "a list that cannot be read ends the test")]
-pub async fn walk<T: Listed, F: Future<Output = Read<Page<T>>>>(
+pub async fn walk<T: Sortable, F: Future<Output = Read<Page<T>>>>(
     sort: Sort,
     limit: u16,
     id: impl Fn(&T) -> [u8; 16],
@@ -41,13 +41,13 @@ pub async fn walk<T: Listed, F: Future<Output = Read<Page<T>>>>(
 /// # Panics
 /// When the list does not have this order.
 #[expect(clippy::expect_used, reason = "an order that the list does not have ends the test")]
-pub fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Position {
+pub fn place<T: Sortable>(entry: &T, sort: Sort, id: [u8; 16]) -> Position {
     Position { key: entry.key(sort.by).expect("an order of the list"), id }
 }
 
 /// Sorts entries by the value of `sort`, then by id in the same direction.
 #[must_use]
-pub fn sorted<T: Listed>(mut entries: Vec<T>, sort: Sort, id: impl Fn(&T) -> [u8; 16]) -> Vec<T> {
+pub fn sorted<T: Sortable>(mut entries: Vec<T>, sort: Sort, id: impl Fn(&T) -> [u8; 16]) -> Vec<T> {
     let place = |entry: &T| (entry.key(sort.by), id(entry));
     entries.sort_by(|a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
     entries

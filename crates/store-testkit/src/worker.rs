@@ -6,13 +6,15 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    Answered, AttemptOutcome, Delivery, DeliveryOrigin, FailureReason, Job, Settled, Status, Subscription,
+    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, FailureReason, Job, Status, Subscription,
 };
 use candor_port_clock::{Clock, new_id};
-use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
+use candor_port_storage::queue::{
+    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
+};
 use candor_port_storage::{ChangeSet, Row, Write};
 
-use crate::world::World;
+use crate::world::CaseContext;
 
 /// Lease duration of claimed deliveries, in seconds.
 pub(crate) const LEASE_SECONDS: i64 = 30;
@@ -22,20 +24,21 @@ pub(crate) const END: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 pub(crate) const MANY: u16 = 10_000;
 
 /// A response that acknowledges.
-pub(crate) const GOOD: Answered = Answered { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged };
+pub(crate) const GOOD: AttemptResponse =
+    AttemptResponse { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged };
 /// A response that does not acknowledge.
-pub(crate) const BAD: Answered =
-    Answered { status: 500, duration_ms: 34, outcome: AttemptOutcome::Failed(FailureReason::Status) };
+pub(crate) const BAD: AttemptResponse =
+    AttemptResponse { status: 500, duration_ms: 34, outcome: AttemptOutcome::Failed(FailureReason::Status) };
 
 /// A worker with its own id.
 #[derive(Clone)]
 pub(crate) struct Worker {
-    world: World,
+    world: CaseContext,
     pub(crate) id: WorkerId,
 }
 
 impl Worker {
-    pub(crate) fn new(world: &World) -> Self {
+    pub(crate) fn new(world: &CaseContext) -> Self {
         Self { world: world.clone(), id: world.make.worker() }
     }
 
@@ -43,13 +46,13 @@ impl Worker {
         Lease { worker: self.id, until: now.plus_seconds(LEASE_SECONDS) }
     }
 
-    pub(crate) async fn claims(&self, now: Timestamp, claim: Claim) -> Claimed {
+    pub(crate) async fn claims(&self, now: Timestamp, claim: Claim) -> ClaimedJobs {
         self.world.store.claim(self.lease(now), now, &claim).await.expect("an answer")
     }
 
     /// Claims the deliveries that have been due for the longest time.
     pub(crate) async fn oldest(&self, now: Timestamp, most: u16) -> Vec<Job> {
-        let Claimed { jobs, next } = self.claims(now, Claim::Oldest { most }).await;
+        let ClaimedJobs { jobs, next } = self.claims(now, Claim::Oldest { most }).await;
         assert_eq!(next, None, "only a walk goes on");
         jobs
     }
@@ -61,16 +64,16 @@ impl Worker {
 
     /// Claims all parked deliveries that are available, in the same order.
     pub(crate) async fn all_parked(&self, now: Timestamp) -> Vec<Job> {
-        in_order(self.claims(now, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })).await.jobs)
+        in_order(self.claims(now, Claim::Parked(QueueWalk { queues: MANY, ..walk(MANY) })).await.jobs)
     }
 
-    pub(crate) async fn records(&self, results: Vec<(Job, AttemptResult)>) -> Recorded {
+    pub(crate) async fn records(&self, results: Vec<(Job, AttemptResult)>) -> RecordOutcome {
         self.world.store.record(self.id, results, vec![]).await.expect("recorded")
     }
 
     /// Records results under a valid lease.
     pub(crate) async fn keeps(&self, results: Vec<(Job, AttemptResult)>) {
-        assert_eq!(self.records(results).await, Recorded::default(), "nothing is lost");
+        assert_eq!(self.records(results).await, RecordOutcome::default(), "nothing is lost");
     }
 
     /// Empties the delivery queue.
@@ -81,8 +84,8 @@ impl Worker {
 }
 
 /// Returns a walk from the start over at most two subscriptions.
-pub(crate) const fn walk(each: u16) -> Walk {
-    Walk { after: None, queues: 2, each, busy: vec![] }
+pub(crate) const fn walk(each: u16) -> QueueWalk {
+    QueueWalk { after: None, queues: 2, each, busy: vec![] }
 }
 
 /// Sorts jobs by tenant, subscription and event.
@@ -92,7 +95,12 @@ pub(crate) fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
 }
 
 /// Returns the result of an attempt with this response and retry.
-pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: Option<Timestamp>) -> Settled {
+pub(crate) fn settled(
+    job: &Job,
+    id: DeliveryId,
+    answered: AttemptResponse,
+    retry_at: Option<Timestamp>,
+) -> AttemptEffect {
     let status = match (answered.outcome, retry_at) {
         (AttemptOutcome::Acknowledged, _) => Status::Success,
         (AttemptOutcome::Failed(_), Some(_)) => Status::Failed,
@@ -117,10 +125,10 @@ pub(crate) fn settled(job: &Job, id: DeliveryId, answered: Answered, retry_at: O
         },
     };
     let delivered_at = (status == Status::Success).then(|| entry.logged_at());
-    Settled { entry: Delivery { delivered_at, ..entry }, retry_at }
+    AttemptEffect { entry: Delivery { delivered_at, ..entry }, retry_at }
 }
 
-impl World {
+impl CaseContext {
     /// Saves a subscription and returns it.
     pub(crate) async fn subscribed(&self, subscription: Subscription) -> Subscription {
         self.save(vec![Write::put(&Row::new(subscription.clone()))]).await;
@@ -191,6 +199,6 @@ impl World {
         let event = (entry.event_id, entry.event_type);
         let job =
             Job { attempt: entry.attempt, ..Job::new(self.tenant, to.id, event, self.now(), DeliveryOrigin::Event) };
-        (job, AttemptResult::Settled(Box::new(Settled { entry, retry_at: None })))
+        (job, AttemptResult::Settled(Box::new(AttemptEffect { entry, retry_at: None })))
     }
 }

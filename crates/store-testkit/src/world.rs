@@ -12,7 +12,7 @@ use candor_domain::page::Position;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{
-    ChangeSet, CommitError, Committed, Lines, Row, Storage, StorageExt, Version, Versioned, Write,
+    ChangeSet, CommitError, Committed, ReportingLineChange, Row, Storage, StorageExt, Version, Versioned, Write,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -30,7 +30,7 @@ pub(crate) const EVER: Timestamp = Timestamp::from_millis(0);
 
 /// The context of a case: a store, fixtures and a tenant.
 #[derive(Clone)]
-pub(crate) struct World {
+pub(crate) struct CaseContext {
     pub(crate) store: Arc<dyn Storage>,
     pub(crate) sql: Sql,
     pub(crate) make: Arc<Fixtures>,
@@ -38,7 +38,7 @@ pub(crate) struct World {
     pub(crate) tenant: Tenant,
 }
 
-impl World {
+impl CaseContext {
     pub(crate) fn new(fresh: &Fresh) -> Self {
         let make = Fixtures::new(7);
         let tenant = make.tenant();
@@ -113,7 +113,7 @@ impl World {
         for _ in 0..1000 {
             let seen = self.employee(id).await;
             // Removing a manager cannot close a cycle, so the tree needs no check.
-            let mut lines = Lines { seen: None };
+            let mut lines = ReportingLineChange { seen: None };
             if let Some(manager) = manager {
                 let looked = self.store.reporting(self.tenant, id, manager).await.expect("an answer");
                 if looked.is_below {
@@ -122,7 +122,7 @@ impl World {
                 lines.seen = Some(looked.tree);
             }
             let state = Employee { manager_id: manager, updated_at: self.make.tick(), ..seen.value };
-            match self.try_save(Write::employee(&Row::seen(state, seen.version), Some(lines))).await {
+            match self.try_save(Write::employee(&Row::expecting(state, seen.version), Some(lines))).await {
                 Ok(()) => return true,
                 Err(CommitError::Stale) => {}
                 Err(other) => panic!("{other}"),
@@ -157,18 +157,18 @@ impl World {
 
 /// A client that follows the event feed.
 pub(crate) struct Poller {
-    world: World,
+    world: CaseContext,
     at: Option<Position>,
     pub(crate) events: Vec<Event>,
 }
 
 impl Poller {
-    pub(crate) const fn new(world: World) -> Self {
+    pub(crate) const fn new(world: CaseContext) -> Self {
         Self::at(world, None)
     }
 
     /// Creates a poller that starts behind a position.
-    pub(crate) const fn at(world: World, at: Option<Position>) -> Self {
+    pub(crate) const fn at(world: CaseContext, at: Option<Position>) -> Self {
         Self { world, at, events: vec![] }
     }
 
@@ -177,7 +177,7 @@ impl Poller {
         let begun = Instant::now();
         while !holds(&self.events) {
             assert!(begun.elapsed() < DEADLINE, "the feed stopped after {} events", self.events.len());
-            let World { store, tenant, .. } = &self.world;
+            let CaseContext { store, tenant, .. } = &self.world;
             let start = self.at.clone().into();
             let page = store.feed(*tenant, &FeedFilter::default(), EVER, &start, 7).await.expect("a page");
             if page.events.is_empty() {

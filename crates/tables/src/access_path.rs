@@ -27,7 +27,7 @@ pub struct AccessPath {
 impl AccessPath {
     /// Returns the path of the index that leaves the fewest conditions unanswered; the first one of several.
     #[must_use]
-    pub fn of(listing: &Listing) -> Self {
+    pub fn new(listing: &Listing) -> Self {
         if listing.among().is_some() {
             return Self { index: Some(&BY_ID), unanswered: vec![] };
         }
@@ -45,7 +45,7 @@ impl AccessPath {
 }
 
 /// Condition on one column.
-struct Asked {
+struct ColumnCondition {
     column: Column,
     /// Equality with one value, as in each run of a list.
     is_equal: bool,
@@ -53,14 +53,14 @@ struct Asked {
     is_range: bool,
 }
 
-fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
-    let equal = |column: Column| Asked { column, is_equal: true, is_range: false };
-    let range = |column: Column| Asked { column, is_equal: false, is_range: true };
+fn questions(listing: &Listing) -> impl Iterator<Item = ColumnCondition> {
+    let equal = |column: Column| ColumnCondition { column, is_equal: true, is_range: false };
+    let range = |column: Column| ColumnCondition { column, is_equal: false, is_range: true };
     let run = listing.runs.iter().map(move |(column, _)| equal(*column));
     run.chain(listing.conditions.iter().filter_map(move |condition| match condition {
         Condition::Is(column, _) => Some(equal(*column)),
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
-        Condition::OneOf(column, _) => Some(Asked { column: *column, is_equal: false, is_range: false }),
+        Condition::OneOf(column, _) => Some(ColumnCondition { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
         // `IsNot` excludes few rows, which belong to another part of the list.
         Condition::IsNot(..)
@@ -73,9 +73,9 @@ fn questions(listing: &Listing) -> impl Iterator<Item = Asked> {
 }
 
 /// Returns the columns with unanswered conditions.
-fn asked(listing: &Listing, is_answered: impl Fn(&Asked) -> bool) -> Vec<Column> {
+fn asked(listing: &Listing, is_answered: impl Fn(&ColumnCondition) -> bool) -> Vec<Column> {
     let mut columns = vec![];
-    let is_looked_at = |asked: &Asked| listing.table().looked_at.contains(&asked.column.name);
+    let is_looked_at = |asked: &ColumnCondition| listing.table().looked_at.contains(&asked.column.name);
     for it in questions(listing).filter(|asked| !is_answered(asked) && !is_looked_at(asked)) {
         if !columns.contains(&it.column) {
             columns.push(it.column);
@@ -96,7 +96,7 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
     if rest.first() != Some(&sort) {
         return None;
     }
-    let is_answered = |asked: &Asked| {
+    let is_answered = |asked: &ColumnCondition| {
         let name = asked.column.name;
         (asked.is_equal && leading.contains(&name)) || (name == sort && (asked.is_equal || asked.is_range))
     };
@@ -109,7 +109,7 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
 pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Vec<String> {
     let listings: Vec<_> = listings.into_iter().collect();
     let unanswered = |listing: &Listing| {
-        let columns = AccessPath::of(listing).unanswered;
+        let columns = AccessPath::new(listing).unanswered;
         columns.iter().map(|column| parameter(listing.table(), column.name)).collect::<Vec<_>>()
     };
     let mut names: Vec<String> = listings.iter().copied().flat_map(unanswered).collect();

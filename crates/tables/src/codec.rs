@@ -3,14 +3,14 @@
 //! The declarations in `stored.rs` name codecs by these short names, with `Option<…>` around nullable columns.
 
 use candor_domain::access::Tenant;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{self, Kind};
 use candor_domain::time::{self, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Column, Reader, Type};
+use crate::error::CorruptRow;
+use crate::flat::{Cells, Column, Reader, SqlValue, Type};
 
 /// Type of the column that a codec writes to.
 pub trait Layout {
@@ -28,8 +28,8 @@ pub trait Codec<T>: Layout {
     /// Reads the next column of a row.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column.
-    fn read(row: &mut Reader<'_>) -> Result<T, Corrupt> {
+    /// [`CorruptRow`] naming the column.
+    fn read(row: &mut Reader<'_>) -> Result<T, CorruptRow> {
         let value = Self::read_nullable(row)?;
         value.ok_or_else(|| row.corrupt("null"))
     }
@@ -37,8 +37,8 @@ pub trait Codec<T>: Layout {
     /// Reads the next column of a row, `None` if it is null.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column.
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt>;
+    /// [`CorruptRow`] naming the column.
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow>;
 }
 
 /// Codec of ids, as 16 bytes.
@@ -101,65 +101,65 @@ impl<T, C: Codec<T>> Codec<Option<T>> for Option<C> {
     fn write(value: &Option<T>, out: &mut Cells) {
         match value {
             Some(value) => C::write(value, out),
-            None => out.put(Cell::Null(C::KIND)),
+            None => out.put(SqlValue::Null(C::KIND)),
         }
     }
 
-    fn read(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt> {
+    fn read(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow> {
         C::read_nullable(row)
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Option<T>>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Option<T>>, CorruptRow> {
         C::read_nullable(row).map(Some)
     }
 }
 
 impl<K: Kind> Codec<id::Id<K>> for IdColumn {
     fn write(value: &id::Id<K>, out: &mut Cells) {
-        out.put(Cell::Id(value.to_bytes()));
+        out.put(SqlValue::Id(value.to_bytes()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<id::Id<K>>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<id::Id<K>>, CorruptRow> {
         row.opt_id()
     }
 }
 
 impl Codec<[u8; 16]> for IdColumn {
     fn write(value: &[u8; 16], out: &mut Cells) {
-        out.put(Cell::Id(*value));
+        out.put(SqlValue::Id(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 16]>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 16]>, CorruptRow> {
         row.opt_bytes16()
     }
 }
 
 impl Codec<Tenant> for IdColumn {
     fn write(value: &Tenant, out: &mut Cells) {
-        out.put(Cell::Id(value.to_bytes()));
+        out.put(SqlValue::Id(value.to_bytes()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Tenant>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Tenant>, CorruptRow> {
         Ok(row.opt_bytes16()?.map(Tenant::from_bytes))
     }
 }
 
 impl Codec<String> for TextColumn {
     fn write(value: &String, out: &mut Cells) {
-        out.put(Cell::Text(value.clone()));
+        out.put(SqlValue::Text(value.clone()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<String>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<String>, CorruptRow> {
         row.opt_text()
     }
 }
 
-impl<T: Word> Codec<T> for OneOfColumn {
+impl<T: StringEnum> Codec<T> for OneOfColumn {
     fn write(value: &T, out: &mut Cells) {
-        out.put(Cell::Text(value.word().to_owned()));
+        out.put(SqlValue::Text(value.word().to_owned()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow> {
         row.opt_parse(|text| T::from_word(text).ok())
     }
 }
@@ -169,7 +169,7 @@ impl<T: Serialize + DeserializeOwned> Codec<T> for Json {
         out.json(value);
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow> {
         row.opt_parse(|text| serde_json::from_str(text).ok())
     }
 }
@@ -178,10 +178,10 @@ macro_rules! integers {
     ($($number:ty),*) => {
         $(impl Codec<$number> for Int {
             fn write(value: &$number, out: &mut Cells) {
-                out.put(Cell::Int(i64::try_from(*value).unwrap_or(i64::MAX)));
+                out.put(SqlValue::Int(i64::try_from(*value).unwrap_or(i64::MAX)));
             }
 
-            fn read_nullable(row: &mut Reader<'_>) -> Result<Option<$number>, Corrupt> {
+            fn read_nullable(row: &mut Reader<'_>) -> Result<Option<$number>, CorruptRow> {
                 let Some(number) = row.opt_int()? else { return Ok(None) };
                 let fits = <$number>::try_from(number);
                 fits.map(Some).map_err(|_| row.corrupt(format!("unexpected value {number}")))
@@ -193,60 +193,60 @@ integers!(u16, u32, i64, usize);
 
 impl Codec<bool> for FlagColumn {
     fn write(value: &bool, out: &mut Cells) {
-        out.put(Cell::Flag(*value));
+        out.put(SqlValue::Flag(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<bool>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<bool>, CorruptRow> {
         row.opt_flag()
     }
 }
 
 impl Codec<Timestamp> for Time {
     fn write(value: &Timestamp, out: &mut Cells) {
-        out.put(Cell::Time(*value));
+        out.put(SqlValue::Time(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Timestamp>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Timestamp>, CorruptRow> {
         row.opt_time()
     }
 }
 
 impl Codec<time::Date> for DateColumn {
     fn write(value: &time::Date, out: &mut Cells) {
-        out.put(Cell::Date(*value));
+        out.put(SqlValue::Date(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<time::Date>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<time::Date>, CorruptRow> {
         row.opt_date()
     }
 }
 
 impl<K: Kind> Codec<Vec<id::Id<K>>> for IdsColumn {
     fn write(value: &Vec<id::Id<K>>, out: &mut Cells) {
-        out.put(Cell::Ids(value.iter().map(|id| id.to_bytes()).collect()));
+        out.put(SqlValue::Ids(value.iter().map(|id| id.to_bytes()).collect()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<id::Id<K>>>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<id::Id<K>>>, CorruptRow> {
         row.opt_ids()
     }
 }
 
 impl Codec<Vec<u8>> for Bytes {
     fn write(value: &Vec<u8>, out: &mut Cells) {
-        out.put(Cell::Bytes(value.clone()));
+        out.put(SqlValue::Bytes(value.clone()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<u8>>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<u8>>, CorruptRow> {
         row.opt_bytes()
     }
 }
 
 impl Codec<[u8; 32]> for Bytes {
     fn write(value: &[u8; 32], out: &mut Cells) {
-        out.put(Cell::Bytes(value.to_vec()));
+        out.put(SqlValue::Bytes(value.to_vec()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 32]>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 32]>, CorruptRow> {
         row.opt_bytes32()
     }
 }

@@ -3,7 +3,7 @@
 /// A stored value that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("corrupt value in {table}.{column}: {reason}")]
-pub struct Corrupt {
+pub struct CorruptRow {
     /// Name of the table.
     pub table: &'static str,
     /// Name of the column.
@@ -15,7 +15,7 @@ pub struct Corrupt {
 /// A value that cannot be encoded for its column, which is a defect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the value of {table}.{column} cannot be written: {reason}")]
-pub struct Unwritable {
+pub struct RowWriteError {
     pub(crate) table: &'static str,
     pub(crate) column: &'static str,
     pub(crate) reason: String,

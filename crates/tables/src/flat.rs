@@ -1,13 +1,13 @@
 //! Encoding of aggregates as flat columns, shared by all stores.
 //!
-//! A store implements only the binding of a [`Cell`] and the fetching of a value ([`Fetch`]). The columns of a
+//! A store implements only the binding of a [`SqlValue`] and the fetching of a value ([`CellReader`]). The columns of a
 //! resource, their order, and the validation of stored values are defined here and in [`crate::rows`].
 
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
 use serde::Serialize;
 
-use crate::error::{Corrupt, Unwritable};
+use crate::error::{CorruptRow, RowWriteError};
 
 mod reader;
 mod table;
@@ -65,7 +65,7 @@ impl Column {
 
 /// One value to write to a store.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cell {
+pub enum SqlValue {
     /// Null, in a column of this type.
     Null(Type),
     /// An id, see [`Type::Id`].
@@ -86,7 +86,7 @@ pub enum Cell {
     Bytes(Vec<u8>),
 }
 
-impl Cell {
+impl SqlValue {
     /// Returns the type of the value's column.
     #[must_use]
     pub const fn kind(&self) -> Type {
@@ -104,31 +104,31 @@ impl Cell {
     }
 }
 
-impl<K: Kind> From<Id<K>> for Cell {
+impl<K: Kind> From<Id<K>> for SqlValue {
     fn from(it: Id<K>) -> Self {
         Self::Id(it.to_bytes())
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for SqlValue {
     fn from(it: String) -> Self {
         Self::Text(it)
     }
 }
 
-impl From<[u8; 32]> for Cell {
+impl From<[u8; 32]> for SqlValue {
     fn from(it: [u8; 32]) -> Self {
         Self::Bytes(it.to_vec())
     }
 }
 
-impl From<Timestamp> for Cell {
+impl From<Timestamp> for SqlValue {
     fn from(it: Timestamp) -> Self {
         Self::Time(it)
     }
 }
 
-impl From<Date> for Cell {
+impl From<Date> for SqlValue {
     fn from(it: Date) -> Self {
         Self::Date(it)
     }
@@ -137,31 +137,31 @@ impl From<Date> for Cell {
 /// Cells of a row, in the order of its columns.
 #[derive(Debug, Default)]
 pub struct Cells {
-    cells: Vec<Cell>,
+    cells: Vec<SqlValue>,
     /// Index of the first cell that could not be encoded, with the reason.
     unwritable: Option<(usize, String)>,
 }
 
 impl Cells {
     /// Appends a cell.
-    pub fn put(&mut self, cell: Cell) {
+    pub fn put(&mut self, cell: SqlValue) {
         self.cells.push(cell);
     }
-    /// Appends a value as JSON text. A value that cannot be serialized makes the whole row [`Unwritable`].
+    /// Appends a value as JSON text. A value that cannot be serialized makes the whole row [`RowWriteError`].
     pub fn json<T: Serialize>(&mut self, it: &T) {
         match serde_json::to_string(it) {
-            Ok(text) => self.put(Cell::Text(text)),
+            Ok(text) => self.put(SqlValue::Text(text)),
             Err(error) => {
                 let at = self.cells.len();
                 self.unwritable.get_or_insert_with(|| (at, error.to_string()));
-                self.put(Cell::Null(Type::Text));
+                self.put(SqlValue::Null(Type::Text));
             }
         }
     }
 }
 
 /// Fetches the values of one row in column order. Each call returns the next column; `None` is null.
-pub trait Fetch {
+pub trait CellReader {
     /// Fetches the next value, an id.
     ///
     /// # Errors
@@ -170,37 +170,37 @@ pub trait Fetch {
     /// Fetches the next value, a text.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn text(&mut self) -> Result<Option<String>, String>;
     /// Fetches the next value, an integer.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn int(&mut self) -> Result<Option<i64>, String>;
     /// Fetches the next value, a boolean.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn flag(&mut self) -> Result<Option<bool>, String>;
     /// Fetches the next value, an instant.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn time(&mut self) -> Result<Option<Timestamp>, String>;
     /// Fetches the next value, a day.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn date(&mut self) -> Result<Option<Date>, String>;
     /// Fetches the next value, a list of ids.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn ids(&mut self) -> Result<Option<Vec<[u8; 16]>>, String>;
     /// Fetches the next value, a byte string.
     ///
     /// # Errors
-    /// See [`Fetch::id`].
+    /// See [`CellReader::id`].
     fn bytes(&mut self) -> Result<Option<Vec<u8>>, String>;
     /// Returns the total size of the fetched values in bytes; 0 if the store does not count them.
     fn size(&self) -> usize {
@@ -225,8 +225,8 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// Reads the cells of the columns.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column.
-    fn read(row: &mut Reader<'_>) -> Result<Self, Corrupt>;
+    /// [`CorruptRow`] naming the column.
+    fn read(row: &mut Reader<'_>) -> Result<Self, CorruptRow>;
 
     /// Returns the tags of the row in the side table.
     fn members(&self) -> Vec<[u8; 16]> {
@@ -241,14 +241,14 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// Returns the cells of the row.
     ///
     /// # Errors
-    /// [`Unwritable`] naming the column.
-    fn cells(&self) -> Result<Vec<Cell>, Unwritable> {
+    /// [`RowWriteError`] naming the column.
+    fn cells(&self) -> Result<Vec<SqlValue>, RowWriteError> {
         let columns = Self::TABLE.columns.len() + Self::TABLE.derived.len();
         let mut out = Cells { cells: Vec::with_capacity(columns), unwritable: None };
         self.write(&mut out);
         debug_assert_eq!(out.cells.len(), columns, "{}", Self::TABLE.name);
         let Some((at, reason)) = out.unwritable else { return Ok(out.cells) };
         let column = Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |column| column.name);
-        Err(Unwritable { table: Self::TABLE.name, column, reason })
+        Err(RowWriteError { table: Self::TABLE.name, column, reason })
     }
 }

@@ -19,7 +19,7 @@ mod stored;
 pub mod unique;
 pub mod version;
 
-pub use error::{Corrupt, Unwritable};
+pub use error::{CorruptRow, RowWriteError};
 pub use put::{AnyRow, Row};
 pub use unique::Unique;
 pub use version::{Version, Versioned};

@@ -5,11 +5,11 @@
 use std::marker::PhantomData;
 
 use candor_domain::id::EmployeeId;
-use candor_domain::page::{Key, Listed, PageRequest, Sort, SortBy};
+use candor_domain::page::{Key, PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::time::Timestamp;
 
-use crate::flat::{Cell, Column, MemberTable, Stored, Table, Type};
+use crate::flat::{Column, MemberTable, SqlValue, Stored, Table, Type};
 use crate::read::{ID, RowKind};
 
 /// A list of one resource: the union of some [`Listing`]s.
@@ -22,15 +22,15 @@ pub struct TypedListing<T> {
 impl<T: Stored> TypedListing<T> {
     /// Creates a list from parts that have the same order and no row in common.
     #[must_use]
-    pub(crate) const fn of(parts: Vec<Listing>) -> Self {
+    pub(crate) const fn from_parts(parts: Vec<Listing>) -> Self {
         Self { parts, rows: PhantomData }
     }
 
     /// Returns the rows after an id, ordered by id.
     #[must_use]
-    pub fn behind(id: [u8; 16], limit: u16) -> Self {
+    pub fn after_id(id: [u8; 16], limit: u16) -> Self {
         let mut rows = Listing::ordered::<T>(ID, false, limit);
-        rows.after = Some((Cell::Id(id), id));
+        rows.after = Some((SqlValue::Id(id), id));
         rows.alone()
     }
 
@@ -59,7 +59,7 @@ pub struct Listing {
     pub kind: RowKind,
     /// The leading column of every index of the list, and the selected values. A store reads one ordered run
     /// per value and merges them, so that no index is needed for each combination.
-    pub runs: Option<(Column, Vec<Cell>)>,
+    pub runs: Option<(Column, Vec<SqlValue>)>,
     /// Conditions, combined with AND.
     pub conditions: Vec<Condition>,
     /// Sort column; the id breaks ties.
@@ -67,7 +67,7 @@ pub struct Listing {
     /// `true` for descending order.
     pub descending: bool,
     /// Sort value and id after which the page starts.
-    pub after: Option<(Cell, [u8; 16])>,
+    pub after: Option<(SqlValue, [u8; 16])>,
     /// Maximum number of rows. A store reads one more to find out whether there are more.
     pub limit: u16,
 }
@@ -76,15 +76,15 @@ pub struct Listing {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// The column has this value.
-    Is(Column, Cell),
+    Is(Column, SqlValue),
     /// The column is null or has another value.
-    IsNot(Column, Cell),
+    IsNot(Column, SqlValue),
     /// The column has one of these values.
-    OneOf(Column, Vec<Cell>),
+    OneOf(Column, Vec<SqlValue>),
     /// The column is at least this value.
-    AtLeast(Column, Cell),
+    AtLeast(Column, SqlValue),
     /// The column is at most this value.
-    AtMost(Column, Cell),
+    AtMost(Column, SqlValue),
     /// The column contains a direct or indirect report of this person.
     Within(Column, EmployeeId),
     /// The column contains this person, or a direct or indirect report of theirs.
@@ -117,7 +117,7 @@ pub const fn sort_column(by: SortBy) -> Column {
 }
 
 /// Returns `true` if a table has the columns of all orders of its list.
-const fn has_sorts<T: Listed>(table: &Table) -> bool {
+const fn has_sorts<T: Sortable>(table: &Table) -> bool {
     let mut at = 0;
     while at < T::ORDERS.len() {
         if !table.has(&sort_column(T::ORDERS[at].by)) {
@@ -138,28 +138,28 @@ pub const ARCHIVED: Column = Column::new("archived", Type::Flag);
 
 impl Listing {
     /// Creates a page without conditions. An order without a column in the table does not compile.
-    pub(crate) fn new<T: Stored + Listed>(sort: Sort, page: &PageRequest) -> Self {
+    pub(crate) fn new<T: Stored + Sortable>(sort: Sort, page: &PageRequest) -> Self {
         const { assert!(has_sorts::<T>(T::TABLE), "a table lacks the column of an order of its list") };
         let after = page.after.as_ref().map(|position| (cell(&position.key), position.id));
         let (sort, descending) = (sort_column(sort.by), sort.descending);
-        Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after, limit: page.limit }
+        Self { kind: RowKind::new::<T>(), runs: None, conditions: vec![], sort, descending, after, limit: page.limit }
     }
 
     /// Creates the first page without conditions, ordered by a column.
     pub(crate) fn ordered<T: Stored>(sort: Column, descending: bool, limit: u16) -> Self {
-        Self { kind: RowKind::of::<T>(), runs: None, conditions: vec![], sort, descending, after: None, limit }
+        Self { kind: RowKind::new::<T>(), runs: None, conditions: vec![], sort, descending, after: None, limit }
     }
 
     /// Creates a page of the rows that were changed within these bounds (decision D10).
-    pub(crate) fn changed<T: Stored + Listed>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
+    pub(crate) fn changed<T: Stored + Sortable>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
         let mut it = Self::new::<T>(sort, page);
-        it.within(UPDATED_AT, within, Cell::Time);
+        it.within(UPDATED_AT, within, SqlValue::Time);
         it
     }
 
     /// Returns a list with this as its only part.
     pub(crate) fn alone<T: Stored>(self) -> TypedListing<T> {
-        TypedListing::of(vec![self])
+        TypedListing::from_parts(vec![self])
     }
 
     /// Returns the table of the list.
@@ -175,27 +175,27 @@ impl Listing {
     }
 
     /// Adds an equality condition if there is a value.
-    pub(crate) fn is(&mut self, column: Column, value: Option<impl Into<Cell>>) {
+    pub(crate) fn is(&mut self, column: Column, value: Option<impl Into<SqlValue>>) {
         self.conditions.extend(value.map(|value| Condition::Is(column, value.into())));
     }
 
     /// Excludes rows with this value.
-    pub(crate) fn is_not(&mut self, column: Column, value: impl Into<Cell>) {
+    pub(crate) fn is_not(&mut self, column: Column, value: impl Into<SqlValue>) {
         self.conditions.push(Condition::IsNot(column, value.into()));
     }
 
     /// Sets one run per word.
     pub(crate) fn runs<'w>(&mut self, column: Column, words: impl IntoIterator<Item = &'w str>) {
-        self.runs = Some((column, words.into_iter().map(|word| Cell::Text(word.to_owned())).collect()));
+        self.runs = Some((column, words.into_iter().map(|word| SqlValue::Text(word.to_owned())).collect()));
     }
 
     /// Restricts the list to these words, if there are any.
     pub(crate) fn words<'w>(&mut self, column: Column, words: impl IntoIterator<Item = &'w str>) {
-        self.one_of(column, words.into_iter().map(|word| Cell::Text(word.to_owned())).collect());
+        self.one_of(column, words.into_iter().map(|word| SqlValue::Text(word.to_owned())).collect());
     }
 
     /// Restricts the list to these values, if there are any.
-    pub(crate) fn one_of(&mut self, column: Column, values: Vec<Cell>) {
+    pub(crate) fn one_of(&mut self, column: Column, values: Vec<SqlValue>) {
         if !values.is_empty() {
             self.conditions.push(Condition::OneOf(column, values));
         }
@@ -208,7 +208,7 @@ impl Listing {
     }
 
     /// Adds the bounds as conditions.
-    pub(crate) fn within<T: Copy>(&mut self, column: Column, bounds: Bounds<T>, cell: impl Fn(T) -> Cell) {
+    pub(crate) fn within<T: Copy>(&mut self, column: Column, bounds: Bounds<T>, cell: impl Fn(T) -> SqlValue) {
         self.conditions.extend(bounds.gte.map(|value| Condition::AtLeast(column, cell(value))));
         self.conditions.extend(bounds.lte.map(|value| Condition::AtMost(column, cell(value))));
     }
@@ -228,15 +228,15 @@ impl Listing {
             Archived::Yes => &[true],
             Archived::All => &[false, true],
         };
-        self.runs = Some((ARCHIVED, values.iter().map(|value| Cell::Flag(*value)).collect()));
+        self.runs = Some((ARCHIVED, values.iter().map(|value| SqlValue::Flag(*value)).collect()));
     }
 }
 
-fn cell(key: &Key) -> Cell {
+fn cell(key: &Key) -> SqlValue {
     match key {
-        Key::Time(it) | Key::Scored(_, it) => Cell::Time(*it),
-        Key::Date(it) => Cell::Date(*it),
-        Key::Text(it) => Cell::Text(it.clone()),
-        Key::Rank(it) => Cell::Int(*it),
+        Key::Time(it) | Key::Scored(_, it) => SqlValue::Time(*it),
+        Key::Date(it) => SqlValue::Date(*it),
+        Key::Text(it) => SqlValue::Text(it.clone()),
+        Key::Rank(it) => SqlValue::Int(*it),
     }
 }

@@ -70,7 +70,7 @@ pub struct ListPlanner<'l> {
 impl<'l> ListPlanner<'l> {
     /// Creates a planner for a list without counts.
     #[must_use]
-    pub fn of(listing: &'l Listing) -> Self {
+    pub fn new(listing: &'l Listing) -> Self {
         let first = listing.among().map_or(RowSource::Scan(RowFilter { hashed: vec![] }), RowSource::Gather);
         let plan = ListPlan { first, then: None };
         Self { listing, named: vec![], next: 0, plan }
@@ -145,7 +145,7 @@ pub fn is_of_few(listing: &Listing) -> bool {
 /// rows are skipped without reading them.
 #[must_use]
 pub fn is_covered(listing: &Listing) -> bool {
-    AccessPath::of(listing).index.is_some_and(|index| index.columns.last() != Some(&"id"))
+    AccessPath::new(listing).index.is_some_and(|index| index.columns.last() != Some(&"id"))
 }
 
 /// Returns the limit for counting a condition: one more than the highest threshold.
@@ -337,7 +337,7 @@ mod tests {
     fn what_is_few_needs_no_look_at_the_others() {
         let listing = observations(SortBy::CreatedAt);
         let asked = |counts: &[usize]| {
-            let (mut planner, mut counts, mut asked) = (ListPlanner::of(&listing), counts.iter(), 0);
+            let (mut planner, mut counts, mut asked) = (ListPlanner::new(&listing), counts.iter(), 0);
             while planner.next_to_count().is_some() {
                 planner.counted(*counts.next().unwrap());
                 asked += 1;
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(asked(&[200]), (1, choose(&listing, &[people(200)])));
         assert_eq!(asked(&[201, 2_001]), (2, choose(&listing, &[people(201), tagged(2_001)])));
         let plain = Listing { conditions: vec![], ..listing.clone() };
-        assert_eq!(ListPlanner::of(&plain).plan(), ListPlan { first: scan(&[]), then: None });
+        assert_eq!(ListPlanner::new(&plain).plan(), ListPlan { first: scan(&[]), then: None });
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use candor_domain::id::Id;
 
-use crate::error::Unwritable;
-use crate::flat::{Cell, Stored, Table};
+use crate::error::RowWriteError;
+use crate::flat::{SqlValue, Stored, Table};
 use crate::version::Version;
 
 /// A row to write: the whole aggregate.
@@ -22,7 +22,7 @@ impl<T> Row<T> {
     }
 
     /// Creates a row that must still have this version.
-    pub const fn seen(value: T, version: Version) -> Self {
+    pub const fn expecting(value: T, version: Version) -> Self {
         Self { value, seen: Some(version) }
     }
 }
@@ -32,7 +32,7 @@ impl<T> Row<T> {
 pub struct AnyRow {
     table: &'static Table,
     id: [u8; 16],
-    cells: Result<Vec<Cell>, Unwritable>,
+    cells: Result<Vec<SqlValue>, RowWriteError>,
     members: Vec<[u8; 16]>,
     is_searched: bool,
     seen: Option<Version>,
@@ -41,7 +41,7 @@ pub struct AnyRow {
 impl AnyRow {
     /// Encodes a whole aggregate.
     #[must_use]
-    pub fn of<T: Stored>(row: &Row<T>) -> Self {
+    pub fn from_row<T: Stored>(row: &Row<T>) -> Self {
         Self { seen: row.seen, ..Self::new(&row.value) }
     }
 
@@ -76,7 +76,7 @@ impl AnyRow {
     ///
     /// # Errors
     /// A value cannot be encoded; then nothing of the change set may be saved.
-    pub fn cells(&self) -> Result<&[Cell], Unwritable> {
+    pub fn cells(&self) -> Result<&[SqlValue], RowWriteError> {
         self.cells.as_deref().map_err(Clone::clone)
     }
 
@@ -115,26 +115,26 @@ mod tests {
     use serde::ser::Error;
     use serde::{Serialize, Serializer};
 
-    use crate::error::Corrupt;
+    use crate::error::CorruptRow;
     use crate::flat::{Cells, Column, Reader, Type};
 
     /// A value that cannot be serialized as JSON.
-    struct Formless;
+    struct UnserializableValue;
 
-    impl Serialize for Formless {
+    impl Serialize for UnserializableValue {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
             Err(S::Error::custom("no form"))
         }
     }
 
-    struct Odd;
+    struct TestRow;
 
     const ODD: Table = Table {
         columns: &[Column::new("id", Type::Id), Column::new("shape", Type::Text), Column::new("size", Type::Text)],
         ..Table::named("odd")
     };
 
-    impl Stored for Odd {
+    impl Stored for TestRow {
         type Kind = AuditKind;
 
         const TABLE: &'static Table = &ODD;
@@ -144,21 +144,21 @@ mod tests {
         }
 
         fn write(&self, out: &mut Cells) {
-            out.put(Cell::Id(self.key().to_bytes()));
-            out.json(&Formless);
-            out.json(&Formless);
+            out.put(SqlValue::Id(self.key().to_bytes()));
+            out.json(&UnserializableValue);
+            out.json(&UnserializableValue);
         }
 
-        fn read(_: &mut Reader<'_>) -> Result<Self, Corrupt> {
+        fn read(_: &mut Reader<'_>) -> Result<Self, CorruptRow> {
             Ok(Self)
         }
     }
 
     #[test]
     fn a_value_without_a_form_is_an_error_that_names_its_column() {
-        let row = AnyRow::of(&Row::new(Odd));
+        let row = AnyRow::from_row(&Row::new(TestRow));
         let refused = row.cells().unwrap_err().to_string();
         assert_eq!(refused, "the value of odd.shape cannot be written: no form");
-        assert_eq!(row.id_of::<Odd>(), Some(Id::from_bytes([7; 16])), "it is known all the same");
+        assert_eq!(row.id_of::<TestRow>(), Some(Id::from_bytes([7; 16])), "it is known all the same");
     }
 }

@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 use candor_domain::id::Id;
 use candor_domain::visibility::Readers;
 
-use crate::error::Corrupt;
-use crate::flat::{Column, Fetch, Reader, Stored, Table, Type};
+use crate::error::CorruptRow;
+use crate::flat::{CellReader, Column, Reader, Stored, Table, Type};
 use crate::version::{Version, Versioned};
 
 /// A row that was read, with its value type erased. The caller restores it with `typed` or `readers`.
 #[derive(Debug)]
-pub struct Found {
+pub struct AnyStored {
     /// Id of the row.
     pub id: [u8; 16],
     /// Version of the row; [`Version::FIRST`] in tables without versions.
@@ -22,7 +22,7 @@ pub struct Found {
     value: Box<dyn Any + Send>,
 }
 
-impl Found {
+impl AnyStored {
     /// Returns the row as a value of its type, or `None` if it was read as another one.
     #[must_use]
     pub fn typed<T: Stored>(self) -> Option<Versioned<T>> {
@@ -40,13 +40,13 @@ impl Found {
 #[derive(Debug, Clone, Copy)]
 pub struct RowKind {
     table: &'static Table,
-    read: fn(&mut dyn Fetch) -> Result<Found, Corrupt>,
+    read: fn(&mut dyn CellReader) -> Result<AnyStored, CorruptRow>,
 }
 
 impl RowKind {
     /// Creates the kind for whole rows of an aggregate.
     #[must_use]
-    pub const fn of<T: Stored>() -> Self {
+    pub const fn new<T: Stored>() -> Self {
         Self { table: T::TABLE, read: any::<T> }
     }
 
@@ -65,8 +65,8 @@ impl RowKind {
     /// Reads a row: the columns of [`Table::read`], then the version if the table has one.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column.
-    pub fn read(self, row: &mut dyn Fetch) -> Result<Found, Corrupt> {
+    /// [`CorruptRow`] naming the column.
+    pub fn read(self, row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
         (self.read)(row)
     }
 }
@@ -79,26 +79,26 @@ pub trait StoredReaders: Stored {
     /// Reads the id and the readers of a row.
     ///
     /// # Errors
-    /// [`Corrupt`] naming the column.
-    fn read_readers(row: &mut Reader<'_>) -> Result<(Id<Self::Kind>, Readers), Corrupt>;
+    /// [`CorruptRow`] naming the column.
+    fn read_readers(row: &mut Reader<'_>) -> Result<(Id<Self::Kind>, Readers), CorruptRow>;
 }
 
-fn readers<T: StoredReaders>(row: &mut dyn Fetch) -> Result<Found, Corrupt> {
+fn readers<T: StoredReaders>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
     let mut reader = Reader::new(row, T::READERS);
     let (id, value) = T::read_readers(&mut reader)?;
-    Ok(Found { id: id.to_bytes(), version: Version::FIRST, bytes: row.size(), value: Box::new(value) })
+    Ok(AnyStored { id: id.to_bytes(), version: Version::FIRST, bytes: row.size(), value: Box::new(value) })
 }
 
-fn any<T: Stored>(row: &mut dyn Fetch) -> Result<Found, Corrupt> {
+fn any<T: Stored>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
     let Versioned { value, version } = versioned::<T>(row)?;
-    Ok(Found { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
+    Ok(AnyStored { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
 
 /// Reads a row like [`RowKind::read`]. Rows of tables without versions get [`Version::FIRST`].
 ///
 /// # Errors
-/// [`Corrupt`] naming the column.
-pub fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Corrupt> {
+/// [`CorruptRow`] naming the column.
+pub fn versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, CorruptRow> {
     let mut reader = Reader::new(row, T::TABLE);
     let value = T::read(&mut reader)?;
     let version = if T::TABLE.versioned { Version(reader.int()?) } else { Version::FIRST };
@@ -107,12 +107,12 @@ pub fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Corrupt
 
 /// A column to look up rows of an aggregate by. An index must begin with it.
 #[derive(Debug)]
-pub struct By<T> {
+pub struct LookupColumn<T> {
     column: Column,
     rows: PhantomData<fn() -> T>,
 }
 
-impl<T: Stored> By<T> {
+impl<T: Stored> LookupColumn<T> {
     /// Declares a lookup by this column of the aggregate's table.
     #[must_use]
     pub const fn column(name: &'static str, kind: Type) -> Self {

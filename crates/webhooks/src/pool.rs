@@ -94,7 +94,7 @@ impl Connection {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct IdleConnection {
     connection: Connection,
     since: Instant,
 }
@@ -102,7 +102,7 @@ struct Kept {
 /// Idle and shared connections, by peer.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    kept: Mutex<HashMap<Key, Vec<Kept>>>,
+    kept: Mutex<HashMap<Key, Vec<IdleConnection>>>,
 }
 
 impl Pool {
@@ -111,7 +111,7 @@ impl Pool {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for address in addresses {
             let Some(connections) = kept.get_mut(&Key::new(url, *address)) else { continue };
-            connections.retain(Kept::is_good);
+            connections.retain(IdleConnection::is_good);
             if let Some(shared) = connections.iter().find_map(|kept| kept.connection.share()) {
                 return Some((*address, shared));
             }
@@ -126,20 +126,20 @@ impl Pool {
     pub(crate) fn put(&self, key: Key, connection: Connection) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.values().map(Vec::len).sum::<usize>() >= MAX_KEPT {
-            kept.values_mut().for_each(|connections| connections.retain(Kept::is_good));
+            kept.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
             kept.retain(|_, connections| !connections.is_empty());
             if kept.len() >= MAX_KEPT {
                 return;
             }
         }
         let connections = kept.entry(key).or_default();
-        connections.retain(Kept::is_good);
+        connections.retain(IdleConnection::is_good);
         let now = Instant::now();
         let shared = connections.iter_mut().find(|kept| kept.connection.is_shared() && connection.is_shared());
         if let Some(same) = shared {
             same.since = now;
         } else if connections.len() < MAX_PER_KEY {
-            connections.push(Kept { connection, since: now });
+            connections.push(IdleConnection { connection, since: now });
         }
     }
 
@@ -158,12 +158,12 @@ impl Pool {
     /// Closes connections that were idle for too long.
     pub(crate) fn sweep(&self) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.values_mut().for_each(|connections| connections.retain(Kept::is_good));
+        kept.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
         kept.retain(|_, connections| !connections.is_empty());
     }
 }
 
-impl Kept {
+impl IdleConnection {
     fn is_good(&self) -> bool {
         self.since.elapsed() < MAX_IDLE && self.connection.is_good()
     }

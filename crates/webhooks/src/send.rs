@@ -124,7 +124,7 @@ impl WebhookTransport for Sender {
             Ok(answered) => {
                 let response_status = answered.response.status().as_u16();
                 self.keep(answered);
-                Attempt { response_status, duration, outcome: AttemptOutcome::of_status(response_status) }
+                Attempt { response_status, duration, outcome: AttemptOutcome::from_status(response_status) }
             }
             Err(reason) => Attempt { response_status: 0, duration, outcome: AttemptOutcome::Failed(reason) },
         }
@@ -132,7 +132,7 @@ impl WebhookTransport for Sender {
 }
 
 /// The head of a response, and its connection.
-struct Answered {
+struct ResponseHead {
     response: Response<Incoming>,
     key: Key,
     connection: Connection,
@@ -140,7 +140,7 @@ struct Answered {
 
 /// The reason why a request on a connection has no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unanswered {
+enum NoResponse {
     /// The connection was closed before any byte of the request was written, so the request may be sent again.
     /// After the first byte, the receiver may have acted on the request.
     Unsent,
@@ -148,7 +148,7 @@ enum Unanswered {
     Failed(FailureReason),
 }
 
-impl Unanswered {
+impl NoResponse {
     const fn reason(self) -> FailureReason {
         match self {
             Self::Unsent => FailureReason::Closed,
@@ -157,14 +157,14 @@ impl Unanswered {
     }
 }
 
-impl From<FailureReason> for Unanswered {
+impl From<FailureReason> for NoResponse {
     fn from(reason: FailureReason) -> Self {
         Self::Failed(reason)
     }
 }
 
 impl Sender {
-    async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<Answered, FailureReason> {
+    async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<ResponseHead, FailureReason> {
         let target = ReceiverUrl::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
         let url = target.url();
         let addresses = self.inner.resolver.vetted(url).await.map_err(refused)?;
@@ -172,8 +172,8 @@ impl Sender {
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
                 // The receiver closed the idle connection, which is no failure of this attempt.
-                Err(Unanswered::Unsent) => {}
-                Err(Unanswered::Failed(reason)) => return Err(reason),
+                Err(NoResponse::Unsent) => {}
+                Err(NoResponse::Failed(reason)) => return Err(reason),
                 Ok(answered) => return Ok(answered),
             }
         }
@@ -189,7 +189,7 @@ impl Sender {
         body: &Bytes,
         address: SocketAddr,
         mut connection: Connection,
-    ) -> Result<Answered, Unanswered> {
+    ) -> Result<ResponseHead, NoResponse> {
         let key = Key::new(url, address);
         let mut guard = SharedGuard { pool: &self.inner.pool, key: &key, shared: false };
         let response = match &mut connection.wire {
@@ -204,16 +204,16 @@ impl Sender {
             }
         };
         let response = response.map_err(|error| match error.message() {
-            Some(_) => Unanswered::Unsent,
-            None => Unanswered::Failed(reason(error.error())),
+            Some(_) => NoResponse::Unsent,
+            None => NoResponse::Failed(reason(error.error())),
         })?;
         guard.shared = false;
         drop(guard);
-        Ok(Answered { response, key, connection })
+        Ok(ResponseHead { response, key, connection })
     }
 
     /// Returns the connection of a response to the pool if the rest of the response is short.
-    fn keep(&self, Answered { response, key, mut connection }: Answered) {
+    fn keep(&self, ResponseHead { response, key, mut connection }: ResponseHead) {
         let body = response.into_body();
         let idle = match &connection.wire {
             Wire::One(sender) => body.is_end_stream() && sender.is_ready(),
@@ -324,7 +324,7 @@ mod tests {
         let body = Bytes::from_static(b"{}");
         let connection = closed_connection(address).await;
         let gone = sender.exchange(&url, &HeaderMap::new(), &body, address, connection).await;
-        assert_eq!(gone.map(|_| ()), Err(Unanswered::Unsent));
+        assert_eq!(gone.map(|_| ()), Err(NoResponse::Unsent));
 
         sender.inner.pool.put(Key::new(&url, address), closed_connection(address).await);
         let deadline = Duration::from_secs(20);

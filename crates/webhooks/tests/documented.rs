@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::event::EventType;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId};
 use candor_domain::secret::Secret;
 use candor_domain::signature::{sign, sign_standard, verify};

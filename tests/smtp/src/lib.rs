@@ -49,7 +49,7 @@ pub enum Step {
 
 /// One step that a client has reached in the SMTP dialogue.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct DialogueStep {
     /// Number of the connection, from 0.
     pub connection: usize,
     /// The step of the dialogue.
@@ -104,7 +104,7 @@ impl Received {
 
 /// State of the mail server, as tests observe it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ServerState {
     /// Received mails, in order of arrival.
     pub mails: Vec<Received>,
     /// Number of acknowledged mails.
@@ -119,10 +119,10 @@ pub struct Seen {
     pub held: usize,
 }
 
-type Script = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
+type Script = Arc<dyn Fn(&DialogueStep) -> Reply + Send + Sync>;
 
 struct State {
-    seen: Seen,
+    seen: ServerState,
     script: Script,
     /// Number of script changes; held steps compare it to notice a new script.
     said: usize,
@@ -149,8 +149,8 @@ impl TestSmtp {
     pub fn start(wire: Wire) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let state = State { seen: Seen::default(), script: Arc::new(|_| Reply::Usual), said: 0 };
-        let certificate = Certificate::of("localhost")?;
+        let state = State { seen: ServerState::default(), script: Arc::new(|_| Reply::Usual), said: 0 };
+        let certificate = Certificate::for_name("localhost")?;
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), wire, certificate });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {
@@ -180,7 +180,7 @@ impl TestSmtp {
     }
 
     /// Sets the script that replies to every step from now on, including steps that are held.
-    pub fn replies(&self, script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) {
+    pub fn replies(&self, script: impl Fn(&DialogueStep) -> Reply + Send + Sync + 'static) {
         self.shared.change(|state| {
             state.script = Arc::new(script);
             state.said += 1;
@@ -194,12 +194,12 @@ impl TestSmtp {
 
     /// Returns a copy of the server's state.
     #[must_use]
-    pub fn seen(&self) -> Seen {
-        self.look(Seen::clone)
+    pub fn seen(&self) -> ServerState {
+        self.look(ServerState::clone)
     }
 
     /// Reads a part of the state without copying all mails.
-    pub fn look<T>(&self, at: impl FnOnce(&Seen) -> T) -> T {
+    pub fn look<T>(&self, at: impl FnOnce(&ServerState) -> T) -> T {
         at(&self.shared.lock().seen)
     }
 
@@ -216,7 +216,7 @@ impl TestSmtp {
 
     /// Waits until the state fulfils the condition. Returns `false` on timeout.
     #[must_use]
-    pub fn until(&self, holds: impl Fn(&Seen) -> bool) -> bool {
+    pub fn until(&self, holds: impl Fn(&ServerState) -> bool) -> bool {
         let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(&state.seen));
         waited.is_ok_and(|(_, ended)| !ended.timed_out())
     }
@@ -243,7 +243,7 @@ impl Shared {
     }
 
     /// Returns the scripted reply to a step; blocks while the script holds it.
-    fn reply(&self, asked: &Asked) -> Reply {
+    fn reply(&self, asked: &DialogueStep) -> Reply {
         loop {
             let (script, said) = {
                 let state = self.lock();

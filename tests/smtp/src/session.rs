@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use crate::{Asked, Received, Reply, Shared, Step, Wire};
+use crate::{DialogueStep, Received, Reply, Shared, Step, Wire};
 
 trait Stream: Read + Write {}
 
@@ -97,7 +97,7 @@ impl Session<'_> {
             state.seen.mails.len() - 1
         });
         // Recorded before the reply is written: the client may react before the test sees the mail.
-        let asked = Asked { connection: self.number, step: Step::Message, line: String::new() };
+        let asked = DialogueStep { connection: self.number, step: Step::Message, line: String::new() };
         let reply = self.shared.reply(&asked);
         let is_taken = matches!(reply, Reply::Usual | Reply::Last);
         self.shared.change(|state| {
@@ -109,7 +109,7 @@ impl Session<'_> {
 
     /// Sends the scripted reply to a step. Returns `true` if it was the usual one.
     fn answer(&mut self, step: Step, line: &str, usual: &str) -> io::Result<bool> {
-        let asked = Asked { connection: self.number, step, line: line.to_owned() };
+        let asked = DialogueStep { connection: self.number, step, line: line.to_owned() };
         let reply = self.shared.reply(&asked);
         self.give(reply, usual)
     }

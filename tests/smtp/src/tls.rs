@@ -23,7 +23,7 @@ pub struct Certificate {
 
 impl Certificate {
     /// Creates a certificate for a server of this name.
-    pub(crate) fn of(name: &str) -> io::Result<Self> {
+    pub(crate) fn for_name(name: &str) -> io::Result<Self> {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed([name.to_owned()]).map_err(io::Error::other)?;
         let key = PrivateKeyDer::try_from(signing_key.serialize_der()).map_err(io::Error::other)?;

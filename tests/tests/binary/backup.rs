@@ -8,9 +8,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Installation, Service, candor};
 
-fn path(place: &Place, name: &str) -> PathBuf {
+fn path(place: &Installation, name: &str) -> PathBuf {
     place.folder.path().join(name)
 }
 
@@ -31,7 +31,7 @@ fn leftovers(folder: &Path) -> Vec<String> {
 
 #[test]
 fn backup_of_a_served_database_is_restored_elsewhere() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("employees:read,employees:write", &["--admin"]);
     let service = Service::serve(&place);
     let department = |name: String| {
@@ -49,7 +49,7 @@ fn backup_of_a_served_database_is_restored_elsewhere() {
     department("After".to_owned());
     service.stop();
 
-    let elsewhere = Place::sqlite();
+    let elsewhere = Installation::sqlite();
     let restored = candor(&elsewhere, &["restore", copy.to_str().unwrap(), "--json"]).json();
     assert_eq!((rows(&restored, "departments"), &restored["master_key"]), (1, &json!("missing")));
     assert_eq!(restored["sealed_by"][0]["fingerprint"], fingerprint);
@@ -67,7 +67,7 @@ fn backup_of_a_served_database_is_restored_elsewhere() {
 
 #[test]
 fn backups_during_writes_pass_the_check() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("employees:read,employees:write", &["--admin"]);
     let service = Service::serve(&place);
     let done = AtomicBool::new(false);
@@ -93,7 +93,7 @@ fn backups_during_writes_pass_the_check() {
 
 #[test]
 fn backup_never_replaces_a_file() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     place.key("*", &[]);
     fs::write(path(&place, "precious"), "text").unwrap();
     for name in ["precious", "data/candor.db"] {
@@ -104,12 +104,12 @@ fn backup_never_replaces_a_file() {
     assert_eq!(fs::read_to_string(path(&place, "precious")).unwrap(), "text");
     let nowhere = candor(&place, &["backup", "no/such/folder/copy.db"]);
     assert_eq!(nowhere.code, Some(1), "{}", nowhere.stderr);
-    assert!(candor(&Place::sqlite(), &["backup", "copy.db"]).stderr.contains("there is no database"));
+    assert!(candor(&Installation::sqlite(), &["backup", "copy.db"]).stderr.contains("there is no database"));
 }
 
 #[test]
 fn restore_never_replaces_a_database() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     place.key("*", &[]);
     candor(&place, &["backup", "copy.db"]).succeeded();
     let before = fs::read(path(&place, "data/candor.db")).unwrap();
@@ -129,7 +129,7 @@ fn restore_never_replaces_a_database() {
 
 #[test]
 fn restore_refuses_files_that_do_not_pass_the_check() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     place.key("*", &[]);
     candor(&place, &["backup", "copy.db"]).succeeded();
     let mut damaged = fs::read(path(&place, "copy.db")).unwrap();
@@ -140,7 +140,7 @@ fn restore_refuses_files_that_do_not_pass_the_check() {
     fs::write(path(&place, "empty.db"), "").unwrap();
     fs::copy(path(&place, "copy.db"), path(&place, "live.db")).unwrap();
     fs::write(path(&place, "live.db-wal"), "changes").unwrap();
-    let elsewhere = Place::sqlite();
+    let elsewhere = Installation::sqlite();
     for name in ["truncated.db", "text.db", "empty.db", "live.db", "missing.db"] {
         let refused = candor(&elsewhere, &["restore", path(&place, name).to_str().unwrap()]);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{name}: {}", refused.stderr);
@@ -154,7 +154,7 @@ fn restore_refuses_files_that_do_not_pass_the_check() {
 #[test]
 fn backup_and_restore_on_postgres_name_its_own_tools() {
     let ring = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-    let place = Place::sqlite()
+    let place = Installation::sqlite()
         .with("CANDOR_DATABASE_URL", "postgres://candor:secret@127.0.0.1:9/candor")
         .with("CANDOR_MASTER_KEY", ring);
     for (command, tool) in [("backup", "pg_dump"), ("restore", "pg_restore")] {
@@ -166,7 +166,7 @@ fn backup_and_restore_on_postgres_name_its_own_tools() {
 
 #[test]
 fn restored_master_key_with_an_open_mode_is_noticed() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     place.key("*", &[]);
     candor(&place, &["backup", "copy.db"]).succeeded();
     let ring = path(&place, "data/master.key");

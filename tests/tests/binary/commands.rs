@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Installation, Service, candor};
 
 #[test]
 fn organizations_and_keys_are_made_listed_and_revoked_on_sqlite() {
-    keys_come_and_go(&Place::sqlite());
+    keys_come_and_go(&Installation::sqlite());
 }
 
 #[test]
 fn organizations_and_keys_are_made_listed_and_revoked_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         keys_come_and_go(&place);
     }
 }
 
-fn keys_come_and_go(place: &Place) {
+fn keys_come_and_go(place: &Installation) {
     let admin = place.key("*", &["--admin"]);
     let narrow = place.key_of(&admin.organization, "observations:read,employees:read", &["--test"]);
     assert!(admin.secret.starts_with("cdr_live_") && narrow.secret.starts_with("cdr_test_"));
@@ -50,7 +50,7 @@ fn keys_come_and_go(place: &Place) {
 
 #[test]
 fn a_key_for_somebody_who_is_not_there_is_refused() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     let nobody = "emp_01J00000000000000000000000";
     let create = ["key", "create", "--name", "x", "--scopes", "*", "--org"];
@@ -66,7 +66,7 @@ fn a_key_for_somebody_who_is_not_there_is_refused() {
     assert_eq!(it.code, Some(2), "{}", it.stderr);
 }
 
-fn organizations_are_found_and_renamed(place: &Place) {
+fn organizations_are_found_and_renamed(place: &Installation) {
     let first = place.key("*", &["--admin"]);
     let second = place.key("*", &["--test"]);
     let renamed = candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
@@ -102,19 +102,19 @@ fn organizations_are_found_and_renamed(place: &Place) {
 
 #[test]
 fn organizations_are_found_and_renamed_on_sqlite() {
-    organizations_are_found_and_renamed(&Place::sqlite());
+    organizations_are_found_and_renamed(&Installation::sqlite());
 }
 
 #[test]
 fn organizations_are_found_and_renamed_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         organizations_are_found_and_renamed(&place);
     }
 }
 
 #[test]
 fn only_who_serves_or_migrates_makes_a_database() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let (id, key) = ("org_01J00000000000000000000000", "key_01J00000000000000000000000");
     for command in [
         &["org", "create", "--name", "x"][..],
@@ -138,7 +138,7 @@ fn only_who_serves_or_migrates_makes_a_database() {
 
 #[test]
 fn a_key_may_end_on_a_date() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01"]);
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01T10:00:00+02:00"]);
@@ -152,7 +152,7 @@ fn a_key_may_end_on_a_date() {
 
 #[test]
 fn the_command_line_describes_itself_without_any_settings() {
-    let place = Place::sqlite().with("CANDOR_LISTEN", "nowhere");
+    let place = Installation::sqlite().with("CANDOR_LISTEN", "nowhere");
     let manual = candor(&place, &["manual"]).succeeded().stdout;
     assert!(manual.contains(".SH \"CANDOR KEY CREATE\"") && manual.contains("observations:read"), "{manual}");
     let script = candor(&place, &["completions", "bash", "--json"]).json();
@@ -164,7 +164,7 @@ fn the_command_line_describes_itself_without_any_settings() {
 
 #[test]
 fn the_embedded_database_is_migrated_on_start_and_the_command_agrees() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let checked = candor(&place, &["migrate", "--check", "--json"]);
     assert_eq!((checked.code, checked.stderr.lines().count()), (Some(3), 1), "{}", checked.stderr);
     assert!(!checked.object()["pending"].as_array().unwrap().is_empty(), "{}", checked.stdout);
@@ -177,7 +177,7 @@ fn the_embedded_database_is_migrated_on_start_and_the_command_agrees() {
 
 #[test]
 fn a_schema_that_is_too_old_is_refused_until_it_is_migrated() {
-    let Some(place) = Place::empty_postgres() else { return };
+    let Some(place) = Installation::empty_postgres() else { return };
     for command in [&["serve"][..], &["org", "create", "--name", "x"]] {
         let it = candor(&place, command);
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
@@ -195,7 +195,7 @@ fn a_schema_that_is_too_old_is_refused_until_it_is_migrated() {
 
 #[test]
 fn a_server_needs_a_master_key_that_somebody_chose() {
-    let place = Place::sqlite().with("CANDOR_DATABASE_URL", "postgres://127.0.0.1:1/x");
+    let place = Installation::sqlite().with("CANDOR_DATABASE_URL", "postgres://127.0.0.1:1/x");
     let it = candor(&place, &["serve"]);
     assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
     assert!(it.stderr.contains("CANDOR_MASTER_KEY"), "{}", it.stderr);
@@ -203,7 +203,7 @@ fn a_server_needs_a_master_key_that_somebody_chose() {
 
 #[test]
 fn a_database_that_does_not_answer_is_named_without_its_password() {
-    let place = Place::sqlite()
+    let place = Installation::sqlite()
         .with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x")
         .with("CANDOR_MASTER_KEY", "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
     let it = candor(&place, &["migrate"]);
@@ -213,7 +213,7 @@ fn a_database_that_does_not_answer_is_named_without_its_password() {
 
 #[test]
 fn a_taken_address_is_named() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     let it = candor(&place, &["serve", "--listen", &service.address.to_string()]);
     assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
@@ -222,7 +222,7 @@ fn a_taken_address_is_named() {
 
 #[test]
 fn a_second_process_does_not_serve_the_same_file_and_commands_go_on() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]);
     let service = Service::serve(&place);
     for command in [&["serve"][..], &["dev"], &["serve", "--role", "worker"]] {
@@ -240,7 +240,7 @@ fn a_second_process_does_not_serve_the_same_file_and_commands_go_on() {
 
 #[test]
 fn tables_escape_controls_and_direction_marks_in_names() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &[]);
     let name = "Beta \u{9b}31m\u{202e}dtL";
     candor(&place, &["org", "rename", &key.organization, "--name", name]).succeeded();

@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Installation, Service, candor};
 
 /// Runs a command that must fail with this code and an empty standard output. Returns its single line of
 /// standard error.
-fn refused(place: &Place, arguments: &[&str], code: i32) -> String {
+fn refused(place: &Installation, arguments: &[&str], code: i32) -> String {
     let it = candor(place, arguments);
     assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(code), "", 1), "{}", it.stderr);
     it.stderr
@@ -16,7 +16,7 @@ fn refused(place: &Place, arguments: &[&str], code: i32) -> String {
 
 #[test]
 fn an_unknown_variable_is_named_and_keeps_nothing_from_starting() {
-    let place = Place::sqlite().with("CANDOR_LISTN", "127.0.0.1:1").with("CANDOR_FOO", "hunter2");
+    let place = Installation::sqlite().with("CANDOR_LISTN", "127.0.0.1:1").with("CANDOR_FOO", "hunter2");
     let service = Service::serve(&place);
     let log = service.log();
     assert!(log.contains("CANDOR_LISTN is not a setting") && log.contains("did you mean CANDOR_LISTEN?"), "{log}");
@@ -29,7 +29,7 @@ fn an_unknown_variable_is_named_and_keeps_nothing_from_starting() {
 #[test]
 fn what_kubernetes_sets_for_a_service_of_that_name_is_passed_over_in_silence() {
     let address = "tcp://10.0.0.1:8080";
-    let place = Place::sqlite()
+    let place = Installation::sqlite()
         .with("CANDOR_SERVICE_HOST", "10.0.0.1")
         .with("CANDOR_SERVICE_PORT", "8080")
         .with("CANDOR_SERVICE_PORT_HTTP", "8080")
@@ -45,7 +45,7 @@ fn what_kubernetes_sets_for_a_service_of_that_name_is_passed_over_in_silence() {
 
 #[test]
 fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its_table() {
-    let place = Place::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "http://mail");
+    let place = Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "http://mail");
     fs::write(place.folder.path().join("candor.toml"), "listen = true\n[database]\npol = 3\n").unwrap();
     let arguments = ["--config", "candor.toml", "--log-format", "yaml"];
     let serve = candor(&place, &[&["serve"], &arguments[..]].concat());
@@ -69,24 +69,24 @@ fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its
 
 #[test]
 fn a_malformed_setting_is_refused_by_name() {
-    let line = refused(&Place::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon"), &["serve"], 1);
+    let line = refused(&Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon"), &["serve"], 1);
     assert!(line.contains("CANDOR_SWEEP_INTERVAL") && line.contains("soon"), "{line}");
-    let line = refused(&Place::sqlite(), &["serve", "--listen", "nowhere"], 2);
+    let line = refused(&Installation::sqlite(), &["serve", "--listen", "nowhere"], 2);
     assert!(line.contains("--listen") && line.contains("nowhere"), "{line}");
-    let line = refused(&Place::sqlite(), &["serve", "--config", "absent.toml"], 1);
+    let line = refused(&Installation::sqlite(), &["serve", "--config", "absent.toml"], 1);
     assert!(line.contains("absent.toml"), "{line}");
 }
 
 #[test]
 fn variables_of_clients_and_tests_are_left_alone() {
-    let place = Place::sqlite().with("CANDOR_API_KEY", "x").with("CANDOR_TEST_ANYTHING", "x");
+    let place = Installation::sqlite().with("CANDOR_API_KEY", "x").with("CANDOR_TEST_ANYTHING", "x");
     candor(&place, &["config"]).succeeded();
 }
 
 #[test]
 fn config_shows_where_each_value_came_from_and_no_secret() {
     let key = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-    let place = Place::sqlite()
+    let place = Installation::sqlite()
         .with("CANDOR_MASTER_KEY", key)
         .with("CANDOR_DATABASE_URL", "postgres://app:hunter2@db.example/candor?sslmode=require")
         .with("CANDOR_CONFIG", "candor.toml");
@@ -110,7 +110,7 @@ fn config_shows_where_each_value_came_from_and_no_secret() {
 #[test]
 fn wrong_usage_has_a_status_of_its_own() {
     for arguments in [&["fly"][..], &[], &["serve", "--role", "king"], &["key", "create"], &["key", "revoke", "x"]] {
-        let it = candor(&Place::sqlite(), arguments);
+        let it = candor(&Installation::sqlite(), arguments);
         assert_eq!((it.code, it.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", it.stderr);
     }
 }
@@ -118,7 +118,9 @@ fn wrong_usage_has_a_status_of_its_own() {
 #[test]
 fn links_begin_where_the_operator_says_or_where_the_service_listens() {
     let public = "https://feedback.example.com/api";
-    for (place, base) in [(Place::sqlite(), None), (Place::sqlite().with("CANDOR_PUBLIC_URL", public), Some(public))] {
+    for (place, base) in
+        [(Installation::sqlite(), None), (Installation::sqlite().with("CANDOR_PUBLIC_URL", public), Some(public))]
+    {
         let key = place.key("*", &["--admin"]).secret;
         let service = Service::serve(&place);
         let made = service.client(&key).post("/v1/departments", &json!({"name": "x"})).unwrap();
@@ -130,7 +132,7 @@ fn links_begin_where_the_operator_says_or_where_the_service_listens() {
 
 #[test]
 fn only_pages_of_the_origins_that_are_set_may_read_answers() {
-    let place = Place::sqlite().with("CANDOR_CORS_ORIGINS", "https://app.example.com");
+    let place = Installation::sqlite().with("CANDOR_CORS_ORIGINS", "https://app.example.com");
     let service = Service::serve(&place);
     let mut client = service.anonymous().unwrap();
     for (origin, allowed) in [("https://app.example.com", true), ("https://evil.example.com", false)] {

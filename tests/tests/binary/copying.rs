@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Place, Receiver, Response, Service, candor, wait_until};
+use crate::support::{Client, Installation, Receiver, ReceiverResponse, Response, Service, candor, wait_until};
 
 const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ const LISTS: [&str; 16] = [
 ];
 
 /// Creates a place whose deliveries are attempted once, so that no retry changes the data during the test.
-fn place(place: Place) -> Place {
+fn place(place: Installation) -> Installation {
     place
         .with("CANDOR_MASTER_KEY", KEY_RING)
         .with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
@@ -50,7 +50,9 @@ fn text(value: &Value) -> &str {
 /// Adds data that the sample lacks: delivered and failed deliveries, an invitation, custom fields, stored
 /// answers.
 fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
-    receiver.answers(|receiver| if receiver.path == "/fails" { Answer::Status(500) } else { Answer::Status(200) });
+    receiver.answers(|receiver| {
+        if receiver.path == "/fails" { ReceiverResponse::Status(500) } else { ReceiverResponse::Status(200) }
+    });
     let mut paths = vec![];
     for path in ["/works", "/fails"] {
         let webhook = made(client, "/v1/webhooks", &json!({"url": receiver.url(path), "event_types": ["*"]}));
@@ -106,7 +108,7 @@ fn is_answered_again(client: &mut Client) {
     assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
 }
 
-fn copied(place: &Place, from: &str, to: &str) -> Value {
+fn copied(place: &Installation, from: &str, to: &str) -> Value {
     let copied = candor(place, &["copy", "--from", from, "--to", to, "--json"]).json();
     for table in copied["tables"].as_array().unwrap() {
         assert!(table["rows"].as_u64().unwrap() > 0, "{table} has nothing to be copied");
@@ -116,9 +118,9 @@ fn copied(place: &Place, from: &str, to: &str) -> Value {
 
 #[test]
 fn the_service_goes_on_on_the_other_store_and_back_again() {
-    let Some(server) = Place::empty_postgres() else { return };
-    let (first, server, last) = (place(Place::sqlite()), place(server), place(Place::sqlite()));
-    let file = |place: &Place| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
+    let Some(server) = Installation::empty_postgres() else { return };
+    let (first, server, last) = (place(Installation::sqlite()), place(server), place(Installation::sqlite()));
+    let file = |place: &Installation| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
     let url = server.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
     let receiver = Receiver::start();
 
@@ -181,11 +183,11 @@ fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
 
 #[test]
 fn what_cannot_be_copied_is_said_in_one_line() {
-    let one = place(Place::sqlite());
+    let one = place(Installation::sqlite());
     one.key("*", &[]);
-    let other = place(Place::sqlite());
+    let other = place(Installation::sqlite());
     other.key("*", &[]);
-    let file = |place: &Place| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
+    let file = |place: &Installation| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
     let (here, there) = (file(&one), file(&other));
     let refused = |arguments: &[&str], code: i32, words: &[&str]| {
         let it = candor(&one, &[&["copy"], arguments].concat());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Place, Service, wait_until};
+use crate::support::{Client, Installation, Service, wait_until};
 
 const ROUNDS: usize = 4;
 const WRITERS: usize = 8;
@@ -18,17 +18,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_kill_during_writes_loses_nothing_acknowledged_on_sqlite() {
-    a_kill_loses_nothing(&Place::sqlite());
+    a_kill_loses_nothing(&Installation::sqlite());
 }
 
 #[test]
 fn a_kill_during_writes_loses_nothing_acknowledged_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         a_kill_loses_nothing(&place);
     }
 }
 
-fn a_kill_loses_nothing(place: &Place) {
+fn a_kill_loses_nothing(place: &Installation) {
     let key = place.key("*", &["--admin"]).secret;
     let mut acknowledged = BTreeMap::new();
     for round in 0..ROUNDS {

@@ -7,10 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Installation, Service, candor};
 
 /// Returns exit code, state of each check, and JSON output of the doctor.
-fn examined(place: &Place, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
+fn examined(place: &Installation, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
     let it = candor(place, &[&["doctor", "--json"], options].concat());
     let object = it.object();
     let text = |item: &Value| item.as_str().unwrap().to_owned();
@@ -43,7 +43,7 @@ const WELL: [(&str, &str); 6] = [
 
 #[test]
 fn a_new_place_is_no_failure_and_stays_as_it_is() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let (code, found, _) = examined(&place, &[]);
     assert_eq!(code, Some(0), "{found:?}");
     assert_eq!((found["database"].as_str(), found["master key"].as_str()), ("warning", "ok"));
@@ -53,7 +53,7 @@ fn a_new_place_is_no_failure_and_stays_as_it_is() {
 
 #[test]
 fn an_installation_that_is_well_has_nothing_wrong_on_sqlite() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     candor(&place, &["migrate"]).succeeded();
     let (code, found, object) = examined(&place, &[]);
     assert_eq!(without_disk(found), states(&[&WELL[..], &[("folder", "ok")]].concat()), "{object}");
@@ -64,7 +64,7 @@ fn an_installation_that_is_well_has_nothing_wrong_on_sqlite() {
 
 #[test]
 fn an_installation_that_is_well_has_nothing_wrong_on_postgres() {
-    let Some(place) = Place::empty_postgres() else { return };
+    let Some(place) = Installation::empty_postgres() else { return };
     let (code, found, object) = examined(&place, &[]);
     assert_eq!((code, found["schema"].as_str()), (Some(1), "broken"), "{object}");
     candor(&place, &["migrate"]).succeeded();
@@ -77,7 +77,7 @@ fn an_installation_that_is_well_has_nothing_wrong_on_postgres() {
 
 #[test]
 fn what_is_broken_is_named_with_what_to_do_and_warnings_are_no_failure() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let organization = place.key("*", &[]).organization;
     let data = place.folder.path().join("data");
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
@@ -95,14 +95,14 @@ fn what_is_broken_is_named_with_what_to_do_and_warnings_are_no_failure() {
 
 #[test]
 fn settings_that_are_not_understood_are_a_finding() {
-    let (code, found, object) = examined(&Place::sqlite().with("CANDOR_LISTEN", "nowhere"), &[]);
+    let (code, found, object) = examined(&Installation::sqlite().with("CANDOR_LISTEN", "nowhere"), &[]);
     assert_eq!((code, found["settings"].as_str()), (Some(1), "broken"), "{object}");
     assert!(object["checks"][0]["message"].as_str().unwrap().contains("CANDOR_LISTEN"), "{object}");
 }
 
 #[test]
 fn an_address_may_be_taken_by_a_candor_and_by_nobody_else() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     let listen = service.address.to_string();
     let admin = service.said["metrics_url"].as_str().unwrap();

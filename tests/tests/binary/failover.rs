@@ -10,7 +10,7 @@ use std::time::Duration;
 use candor_test_postgres::TestSession;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Pair, Place, Receiver, Response, Service, signal, wait_until};
+use crate::support::{Client, Installation, PrimaryAndStandby, Receiver, Response, Service, signal, wait_until};
 
 /// Limit on every wait, for a busy machine. Leases from the lost server expire after 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -19,18 +19,18 @@ const WRITERS: usize = 4;
 const WRITES: usize = 150;
 
 /// A primary with a synchronous standby, and a service that is configured with both.
-struct Stage {
-    pair: Pair,
-    place: Place,
+struct FailoverTest {
+    pair: PrimaryAndStandby,
+    place: Installation,
     key: String,
 }
 
-impl Stage {
+impl FailoverTest {
     fn new() -> Option<Self> {
-        let pair = Pair::start()?;
-        let key = Place::at(&pair.primary.url()).key("*", &["--admin"]).secret;
+        let pair = PrimaryAndStandby::start()?;
+        let key = Installation::with_database(&pair.primary.url()).key("*", &["--admin"]).secret;
         pair.synchronize();
-        let place = Place::at(&pair.url())
+        let place = Installation::with_database(&pair.url())
             .with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
             .with("CANDOR_WEBHOOKS_TIMEOUT", "5s")
             .with("CANDOR_WEBHOOKS_RETRY_SCHEDULE", &["1s"; 50].join(","));
@@ -157,7 +157,7 @@ impl Load {
 
 #[test]
 fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
-    let Some(mut stage) = Stage::new() else { return };
+    let Some(mut stage) = FailoverTest::new() else { return };
     let receiver = Receiver::start();
     let (service, mut first) = stage.serve();
     let hook = json!({"url": receiver.url("/hooks"), "event_types": ["observation.created"]});
@@ -213,7 +213,7 @@ fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed
 
 /// Servers that have a change when the primary dies before it acknowledges the commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum ChangeReach {
     /// On the primary only.
     Primary,
     /// On the standby too, but the client got no acknowledgement.
@@ -222,21 +222,21 @@ enum Reach {
 
 #[test]
 fn a_change_that_died_with_its_server_is_made_by_its_retry() {
-    in_doubt(Reach::Primary);
+    in_doubt(ChangeReach::Primary);
 }
 
 #[test]
 fn a_change_that_reached_the_standby_is_what_its_retry_finds() {
-    in_doubt(Reach::Standby);
+    in_doubt(ChangeReach::Standby);
 }
 
-fn in_doubt(reach: Reach) {
-    let Some(mut stage) = Stage::new() else { return };
+fn in_doubt(reach: ChangeReach) {
+    let Some(mut stage) = FailoverTest::new() else { return };
     let (service, mut writer) = stage.serve();
     let primary = TestSession::connect(&stage.pair.primary.url()).unwrap();
     let sender = match reach {
-        Reach::Primary => Some(stage.pair.stop_sending()),
-        Reach::Standby => {
+        ChangeReach::Primary => Some(stage.pair.stop_sending()),
+        ChangeReach::Standby => {
             // With `remote_apply` the commit waits until the standby replays it, and replay is paused.
             primary.execute("ALTER SYSTEM SET synchronous_commit = remote_apply").unwrap();
             primary.execute("SELECT pg_reload_conf()").unwrap();
@@ -260,7 +260,7 @@ fn in_doubt(reach: Reach) {
     stage.pair.promote();
     let standby = TestSession::connect(&stage.pair.standby.url()).unwrap();
     let has = "SELECT EXISTS (SELECT 1 FROM observations)";
-    assert_eq!(standby.is_true(has).unwrap(), reach == Reach::Standby);
+    assert_eq!(standby.is_true(has).unwrap(), reach == ChangeReach::Standby);
 
     let id = writer.insist("in-doubt", &AtomicUsize::new(0));
     assert_eq!(writer.insist("in-doubt", &AtomicUsize::new(0)), id);

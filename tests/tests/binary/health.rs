@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor, wait_until};
+use crate::support::{Installation, Service, candor, wait_until};
 
 #[test]
 fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     let mut client = service.anonymous().unwrap();
     assert_eq!(client.get("/livez").unwrap().status, 200);
@@ -26,7 +26,7 @@ fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
 
 #[test]
 fn metrics_move_to_a_listener_of_their_own() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     assert_eq!(service.anonymous().unwrap().get("/metrics").unwrap().status, 404);
     assert_eq!(service.admin().unwrap().get("/metrics").unwrap().status, 200);
@@ -35,7 +35,7 @@ fn metrics_move_to_a_listener_of_their_own() {
 
 #[test]
 fn a_worker_tells_its_health_where_its_metrics_are() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let worker = Service::start(&place, &["serve", "--role", "worker", "--admin-listen", "127.0.0.1:0"]);
     let mut client = worker.admin().unwrap();
     for (path, status) in [("/livez", "alive"), ("/readyz", "ready")] {
@@ -63,7 +63,7 @@ fn a_worker_tells_its_health_where_its_metrics_are() {
 
 #[test]
 fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::start(&place, &["serve", "--log-format", "json"]);
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper-Murray"});
@@ -84,7 +84,7 @@ fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
 
 #[test]
 fn a_worker_without_a_listener_says_that_nobody_can_watch_it() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let worker = Service::start(&place, &["serve", "--role", "worker"]);
     let log = worker.log();
     assert!(log.contains("WARN") && log.contains("no health or metrics endpoint"), "{log}");
@@ -94,7 +94,7 @@ fn a_worker_without_a_listener_says_that_nobody_can_watch_it() {
 
 #[test]
 fn metrics_tell_the_version_and_what_the_process_uses() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
     let version = format!("candor_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION"));
@@ -112,7 +112,7 @@ fn metrics_tell_the_version_and_what_the_process_uses() {
 
 #[test]
 fn counters_are_zero_before_they_first_count() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
     for name in [
@@ -135,7 +135,7 @@ fn counters_are_zero_before_they_first_count() {
 
 #[test]
 fn metrics_have_the_sizes_of_organizations() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let organization = service.client(&key).get("/v1/me").unwrap().json()["organization_id"].clone();
@@ -156,7 +156,7 @@ fn metrics_have_the_sizes_of_organizations() {
 /// Returns message and route of each logged line at a log level. A person is created and a health check runs
 /// meanwhile.
 fn logged_at(level: &str) -> Vec<String> {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::start(&place, &["serve", "--log", level, "--log-format", "json"]);
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper"});
@@ -186,7 +186,7 @@ fn each_level_of_the_log_says_more_than_the_one_before_and_none_says_what_is_sto
 
 #[test]
 fn with_json_every_line_on_both_streams_is_json() {
-    let place = Place::sqlite().with("CANDOR_LOG_FORMAT", "json");
+    let place = Installation::sqlite().with("CANDOR_LOG_FORMAT", "json");
     let mut process = crate::support::watched(&place, &["serve"]);
     let lines = process.lines_until("\"ready\"");
     let lines: Vec<Value> =
@@ -198,7 +198,7 @@ fn with_json_every_line_on_both_streams_is_json() {
 
 #[test]
 fn a_health_check_without_a_client_of_its_own_asks_the_service_beside_it() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let alone = candor(&place, &["healthcheck", "--listen", "127.0.0.1:9"]);
     assert_eq!(alone.code, Some(1), "{}", alone.stdout);
     assert!(

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Place, Service};
+use crate::support::{Installation, Service};
 
 /// Returns deterministic random bytes.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
@@ -25,7 +25,7 @@ fn still_there(service: &Service) {
 
 #[test]
 fn garbage_is_refused_and_the_service_goes_on() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     let written = [
         &b"\r\n\r\n"[..],
@@ -54,7 +54,7 @@ fn garbage_is_refused_and_the_service_goes_on() {
 
 #[test]
 fn heads_that_are_too_large_are_refused() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     let long = "x".repeat(1 << 20);
     let many: String = (0..5000).map(|number| format!("X-Header-{number}: y\r\n")).collect();
@@ -76,7 +76,7 @@ fn heads_that_are_too_large_are_refused() {
 
 #[test]
 fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let body = json!({"name": "Half a department"}).to_string();
@@ -102,7 +102,7 @@ fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
 
 #[test]
 fn bodies_that_are_too_large_are_refused_before_they_are_read() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let mut client = service.client(&key);
@@ -133,7 +133,7 @@ fn bodies_that_are_too_large_are_refused_before_they_are_read() {
 
 #[test]
 fn many_idle_connections_do_not_shut_others_out() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::serve(&place);
     // Below the limit per client address, and above the number of server threads.
     let idle: Vec<_> = (0..240).map(|_| service.anonymous().unwrap()).collect();

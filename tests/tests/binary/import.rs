@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Place, Service, candor};
+use crate::support::{Client, Installation, Service, candor};
 
 /// Number of rows; their size exceeds the limit of 5 MiB, so that the file is sent in parts. Managers come after
 /// their reports.
@@ -23,7 +23,7 @@ fn large_file() -> String {
     file
 }
 
-fn imported(place: Place) {
+fn imported(place: Installation) {
     let admin = place.key("*", &["--admin"]);
     let place = place.with("CANDOR_API_KEY", &admin.secret);
     let service = Service::serve(&place);
@@ -59,20 +59,20 @@ fn imported(place: Place) {
 
 #[test]
 fn a_file_of_any_size_is_imported_and_its_failures_are_shown_on_sqlite() {
-    imported(Place::sqlite());
+    imported(Installation::sqlite());
 }
 
 #[test]
 fn a_file_of_any_size_is_imported_and_its_failures_are_shown_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         imported(place);
     }
 }
 
 #[test]
 fn an_import_says_what_it_lacks() {
-    let place = Place::sqlite();
-    let import = |place: &Place, url: &str| candor(place, &["import", "people.csv", "--url", url]);
+    let place = Installation::sqlite();
+    let import = |place: &Installation, url: &str| candor(place, &["import", "people.csv", "--url", url]);
     let no_key = import(&place, "http://127.0.0.1:1");
     assert_eq!((no_key.code, no_key.stderr.contains("CANDOR_API_KEY")), (Some(1), true), "{}", no_key.stderr);
     let place = place.with("CANDOR_API_KEY", "cdr_live_x");
@@ -104,7 +104,7 @@ fn tree(folder: &Path, file: &str, name: &str, people: std::ops::Range<usize>) {
     std::fs::write(folder.join(file), text).unwrap();
 }
 
-fn imported_at_once(place: Place) {
+fn imported_at_once(place: Installation) {
     let admin = place.key("*", &["--admin"]);
     let place = place.with("CANDOR_API_KEY", &admin.secret);
     let service = Service::serve(&place);
@@ -132,12 +132,12 @@ fn imported_at_once(place: Place) {
 
 #[test]
 fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_sqlite() {
-    imported_at_once(Place::sqlite());
+    imported_at_once(Installation::sqlite());
 }
 
 #[test]
 fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         imported_at_once(place);
     }
 }
@@ -149,7 +149,7 @@ const PER_KEY: usize = 5;
 
 #[test]
 fn a_torn_upload_leaves_nothing_and_the_whole_one_completes_it() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     let service = Service::serve(&place);
     let mut file = "email,first_name,last_name,manager_email\n".to_owned();

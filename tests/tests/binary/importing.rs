@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, candor, fed, finished, signal, spawn};
+use crate::support::{Installation, candor, fed, finished, signal, spawn};
 
 const DONE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r\n\r\n\
     {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
@@ -43,8 +43,8 @@ fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Ve
     (url, keys)
 }
 
-fn place() -> Place {
-    let place = Place::sqlite().with("CANDOR_API_KEY", "cdr_live_x");
+fn place() -> Installation {
+    let place = Installation::sqlite().with("CANDOR_API_KEY", "cdr_live_x");
     std::fs::write(place.folder.path().join("people.csv"), "email\na@example.com\n").unwrap();
     place
 }

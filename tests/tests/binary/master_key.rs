@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Installation, Service, candor};
 
 const RIGHT: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// A different key with the same id.
@@ -10,18 +10,18 @@ const WRONG: &str = "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 #[test]
 fn another_master_key_is_refused_on_sqlite() {
-    let place = Place::sqlite().with("CANDOR_MASTER_KEY", RIGHT);
+    let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RIGHT);
     refused(place, &[&["serve"], &["migrate"], &["rekey"], &["dev"], &["org", "create", "--name", "x"]]);
 }
 
 #[test]
 fn another_master_key_is_refused_on_postgres() {
-    let Some(place) = Place::postgres() else { return };
+    let Some(place) = Installation::postgres() else { return };
     let place = place.with("CANDOR_MASTER_KEY", RIGHT);
     refused(place, &[&["serve"], &["serve", "--role", "api"], &["migrate"], &["rekey"]]);
 }
 
-fn refused(place: Place, commands: &[&[&str]]) {
+fn refused(place: Installation, commands: &[&[&str]]) {
     // Stopped first, because a running service would also make the command fail.
     Service::serve(&place).stop();
     // At level `error`, because `dev` logs other warnings first.
@@ -39,7 +39,7 @@ fn refused(place: Place, commands: &[&[&str]]) {
 
 #[test]
 fn no_master_key_is_made_beside_a_database_that_somebody_has_used() {
-    let place = Place::sqlite().with("CANDOR_LOG", "error");
+    let place = Installation::sqlite().with("CANDOR_LOG", "error");
     place.key("*", &[]);
     let file = place.folder.path().join("data/master.key");
     let kept = fs::read(&file).unwrap();

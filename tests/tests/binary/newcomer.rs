@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Deserializer, Value, json};
 
-use crate::support::{Place, Service};
+use crate::support::{Installation, Service};
 
 const README: &str = include_str!("../../../README.md");
 
@@ -40,7 +40,7 @@ fn shows_what_was_created(text: &str) {
 
 #[test]
 fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
     let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
     assert_eq!(lines.len(), 5);
@@ -57,7 +57,7 @@ fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
 
 #[test]
 fn the_lines_of_the_readme_work() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
     let said = |member: &str| service.said[member].as_str().unwrap().to_owned();
     let block = README.split("```").find(|part| part.starts_with("sh") && part.contains("curl")).unwrap();
@@ -78,7 +78,7 @@ fn the_lines_of_the_readme_work() {
 
 #[test]
 fn the_second_start_has_the_same_key_and_the_same_data() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let mut seen = Vec::new();
     for _ in 0..2 {
         let service = Service::start(&place, &["dev"]);
@@ -103,7 +103,7 @@ fn the_second_start_has_the_same_key_and_the_same_data() {
 
 #[test]
 fn dev_is_for_the_embedded_database_only() {
-    let place = Place::sqlite().with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x");
+    let place = Installation::sqlite().with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x");
     let refused = crate::support::candor(&place, &["dev"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
     assert!(refused.stderr.contains("candor serve") && !refused.stderr.contains("hunter2"), "{}", refused.stderr);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Client, Place, Proxy, Service, candor, signal, wait_until, watched};
+use crate::support::{Client, Installation, Proxy, Service, candor, signal, wait_until, watched};
 
 /// Time limit for the service to notice the state of the database.
 const SOON: Duration = Duration::from_secs(15);
@@ -20,11 +20,11 @@ fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
 }
 
 /// Creates a place whose database is reached through a proxy.
-fn place_on_a_line() -> Option<(Place, Proxy, String)> {
-    let place = Place::postgres()?;
+fn place_on_a_line() -> Option<(Installation, Proxy, String)> {
+    let place = Installation::postgres()?;
     let key = place.key("*", &["--admin"]).secret;
     let direct = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
-    let line = Proxy::to(&direct);
+    let line = Proxy::forward_to(&direct);
     Some((place.with("CANDOR_DATABASE_URL", &line.url(&direct)), line, key))
 }
 
@@ -88,7 +88,7 @@ fn a_start_waits_for_a_database_that_does_not_answer_yet_and_says_so() {
 
 #[test]
 fn a_start_does_not_wait_for_a_database_that_refuses() {
-    let Some(place) = Place::postgres() else { return };
+    let Some(place) = Installation::postgres() else { return };
     let url = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
     let (server, rest) = url.rsplit_once('/').unwrap();
     let query = rest.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));

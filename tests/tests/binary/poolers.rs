@@ -7,7 +7,7 @@ use std::time::Duration;
 use candor_test_postgres::{Cluster, TestSession};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Mode, Place, Pooler, Receiver, Service, candor, wait_until};
+use crate::support::{Client, Installation, Mode, Pooler, Receiver, Service, candor, wait_until};
 
 const SOON: Duration = Duration::from_secs(30);
 const WRITERS: usize = 6;
@@ -24,8 +24,8 @@ fn pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
     Some((server, pooler))
 }
 
-fn trusting(url: &str) -> Place {
-    Place::at(url).with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
+fn trusting(url: &str) -> Installation {
+    Installation::with_database(url).with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
 }
 
 fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
@@ -36,7 +36,7 @@ fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
 
 /// Runs concurrent writers and readers. Asserts that every request succeeds, and that feed and webhook get each
 /// event once.
-fn serves(place: &Place, key: &str) {
+fn serves(place: &Installation, key: &str) {
     let (service, receiver) = (Service::serve(place), Receiver::start());
     let mut client = service.client(key);
     let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
@@ -90,7 +90,7 @@ fn a_pooler_in_session_mode_may_stand_in_between() {
 #[test]
 fn a_pooler_in_transaction_mode_may_where_it_keeps_statements() {
     let Some((server, pooler)) = pooled(Mode::Transaction) else { return };
-    let direct = Place::at(&server.url());
+    let direct = Installation::with_database(&server.url());
     let settings = candor(&direct, &["migrate", "--role-settings"]).succeeded().stdout;
     TestSession::connect(&server.url()).unwrap().execute(&settings).unwrap();
     let set = "SELECT current_setting('enable_seqscan') = 'off' AND current_setting('lock_timeout') = '10s'";
@@ -116,7 +116,7 @@ fn a_pooler_in_transaction_mode_may_where_it_keeps_statements() {
 #[test]
 fn what_a_pooler_does_not_take_at_the_start_is_explained() {
     let Some((_server, pooler)) = pooled(Mode::Session) else { return };
-    let place = Place::at(&format!("{}?options=-c%20work_mem%3D8MB", pooler.url()));
+    let place = Installation::with_database(&format!("{}?options=-c%20work_mem%3D8MB", pooler.url()));
     let it = candor(&place, &["serve"]);
     assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
     assert!(it.stderr.contains("ignore_startup_parameters"), "{}", it.stderr);

@@ -3,17 +3,17 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::{Place, Service, candor};
+use crate::support::{Installation, Service, candor};
 
 const RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-fn mode(place: &Place, name: &str) -> u32 {
+fn mode(place: &Installation, name: &str) -> u32 {
     fs::metadata(place.folder.path().join(name)).unwrap().permissions().mode() & 0o777
 }
 
 #[test]
 fn the_embedded_database_is_its_owners_alone_with_a_master_key_of_the_operators() {
-    let place = Place::sqlite().with("CANDOR_MASTER_KEY", RING);
+    let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RING);
     let service = Service::serve(&place);
     for (name, wanted) in [("data", 0o700), ("data/candor.db", 0o600), ("data/candor.db-wal", 0o600)] {
         assert_eq!(mode(&place, name), wanted, "{name}");
@@ -24,7 +24,7 @@ fn the_embedded_database_is_its_owners_alone_with_a_master_key_of_the_operators(
 
 #[test]
 fn an_open_database_is_closed_and_an_open_folder_is_named() {
-    let place = Place::sqlite().with("CANDOR_MASTER_KEY", RING);
+    let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RING);
     Service::serve(&place).stop();
     let open = |name: &str, mode| {
         fs::set_permissions(place.folder.path().join(name), Permissions::from_mode(mode)).unwrap();
@@ -39,19 +39,19 @@ fn an_open_database_is_closed_and_an_open_folder_is_named() {
 }
 
 /// Returns the findings of `candor doctor` about files with secrets.
-fn secrets(place: &Place) -> Vec<serde_json::Value> {
+fn secrets(place: &Installation) -> Vec<serde_json::Value> {
     let mut found = candor(place, &["doctor", "--json"]).object();
     let checks = found["checks"].as_array_mut().unwrap();
     checks.extract_if(.., |check| check["check"] == "secrets").collect()
 }
 
-fn set_mode(place: &Place, name: &str, mode: u32) {
+fn set_mode(place: &Installation, name: &str, mode: u32) {
     fs::set_permissions(place.folder.path().join(name), Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]
 fn open_config_file_is_named_if_it_holds_secrets() {
-    let place = Place::sqlite().with("CANDOR_CONFIG", "candor.toml");
+    let place = Installation::sqlite().with("CANDOR_CONFIG", "candor.toml");
     let write = |text: &str| fs::write(place.folder.path().join("candor.toml"), text).unwrap();
     let ring = format!("master_key = \"{RING}\"\n");
     for (text, mode, named) in [
@@ -81,7 +81,7 @@ fn open_config_file_is_named_if_it_holds_secrets() {
 
 #[test]
 fn open_master_key_file_is_named() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     Service::serve(&place).stop();
     assert!(secrets(&place).is_empty());
     for mode in [0o640, 0o604] {

@@ -4,32 +4,32 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Service, candor, wait_until};
+use crate::support::{Installation, Service, candor, wait_until};
 
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 #[test]
 fn the_master_key_is_replaced_on_sqlite() {
-    replaced(Place::sqlite());
+    replaced(Installation::sqlite());
 }
 
 #[test]
 fn the_master_key_is_replaced_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         replaced(place);
     }
 }
 
-fn with_ring(place: &mut Place, ring: &str) {
+fn with_ring(place: &mut Installation, ring: &str) {
     place.settings.push(("CANDOR_MASTER_KEY".to_owned(), ring.to_owned()));
 }
 
-fn rekeyed(place: &Place) -> Value {
+fn rekeyed(place: &Installation) -> Value {
     candor(place, &["rekey", "--json"]).json()
 }
 
-fn replaced(place: Place) {
+fn replaced(place: Installation) {
     let mut place = place.with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.1/32");
     with_ring(&mut place, OLD);
     let key = place.key("*", &[]);
@@ -58,7 +58,7 @@ fn replaced(place: Place) {
 
 #[test]
 fn a_lost_master_key_costs_what_it_sealed_and_nothing_else() {
-    let mut place = Place::sqlite().with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.1/32");
+    let mut place = Installation::sqlite().with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.1/32");
     with_ring(&mut place, OLD);
     let key = place.key("*", &[]);
     let service = Service::serve(&place);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Pair, Place, Proxy, Service, candor, wait_until};
+use crate::support::{Client, Installation, PrimaryAndStandby, Proxy, Service, candor, wait_until};
 
 /// Limit on every wait, for a busy machine.
 const SOON: Duration = Duration::from_secs(30);
@@ -22,17 +22,17 @@ const FALLBACKS: &str = "candor_store_replica_fallbacks_total";
 const FEED: &str = "/v1/events?filter[event]=observation.created";
 
 /// A primary with a standby, and a service that is configured with both.
-struct Stage {
-    pair: Pair,
-    place: Place,
+struct ReplicaTest {
+    pair: PrimaryAndStandby,
+    place: Installation,
     key: String,
     employee: String,
 }
 
-impl Stage {
+impl ReplicaTest {
     fn new() -> Option<Self> {
-        let pair = Pair::start()?;
-        let place = Place::at(&pair.primary.url());
+        let pair = PrimaryAndStandby::start()?;
+        let place = Installation::with_database(&pair.primary.url());
         let key = place.key("*", &["--admin"]).secret;
         let service = Service::serve(&place);
         let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
@@ -92,7 +92,7 @@ fn lags(service: &Service) -> bool {
 
 #[test]
 fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
-    let Some(stage) = Stage::new() else { return };
+    let Some(stage) = ReplicaTest::new() else { return };
     let service = Service::serve(&stage.place);
     let mut client = service.client(&stage.key);
     let before = stage.observe(&mut client, "Before");
@@ -116,7 +116,7 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
     assert_eq!(client.get("/readyz").unwrap().status, 200);
 
     // This instance has no replica, so its cursor is ahead of the replica.
-    let direct = Place::at(&stage.pair.primary.url());
+    let direct = Installation::with_database(&stage.pair.primary.url());
     let ahead = Service::serve(&direct);
     let (told, cursor) = page(&mut ahead.client(&stage.key), None);
     assert_eq!(told, [before.clone(), meanwhile.clone()]);
@@ -139,7 +139,7 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
 
 #[test]
 fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
-    let Some(stage) = Stage::new() else { return };
+    let Some(stage) = ReplicaTest::new() else { return };
     let service = Service::serve(&stage.place);
     let is_over = AtomicBool::new(false);
     let followed = thread::scope(|scope| {
@@ -171,7 +171,7 @@ fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
         is_over.store(true, Ordering::SeqCst);
         follower.join().unwrap()
     });
-    let direct = Service::serve(&Place::at(&stage.pair.primary.url()));
+    let direct = Service::serve(&Installation::with_database(&stage.pair.primary.url()));
     let feed = direct.client(&stage.key).all(FEED);
     let feed: Vec<String> = feed.iter().map(|event| text(&event["data"]["id"])).collect();
     assert_eq!(followed, feed);
@@ -183,8 +183,8 @@ fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
 
 #[test]
 fn a_replica_that_dies_or_falls_silent_costs_nothing_but_its_help() {
-    let Some(mut stage) = Stage::new() else { return };
-    let line = Proxy::to(&stage.pair.standby.url());
+    let Some(mut stage) = ReplicaTest::new() else { return };
+    let line = Proxy::forward_to(&stage.pair.standby.url());
     let place = stage.place.with("CANDOR_DATABASE_REPLICA_URL", &line.url(&stage.pair.standby.url()));
     stage.place = place;
     let service = Service::serve(&stage.place);
@@ -215,9 +215,9 @@ fn a_replica_that_dies_or_falls_silent_costs_nothing_but_its_help() {
 
 #[test]
 fn only_a_standby_of_this_database_with_its_schema_is_read() {
-    let Some(mut pair) = Pair::start() else { return };
+    let Some(mut pair) = PrimaryAndStandby::start() else { return };
     pair.pause();
-    let place = Place::at(&pair.primary.url());
+    let place = Installation::with_database(&pair.primary.url());
     let key = place.key("*", &["--admin"]).secret;
     let place = place.with("CANDOR_DATABASE_REPLICA_URL", &pair.standby.url());
     let service = Service::serve(&place);
@@ -245,7 +245,7 @@ fn only_a_standby_of_this_database_with_its_schema_is_read() {
     assert!(service.log().contains("no standby"), "{}", service.log());
     service.stop();
 
-    let elsewhere = Pair::start().unwrap();
+    let elsewhere = PrimaryAndStandby::start().unwrap();
     let wrong = place.with("CANDOR_DATABASE_REPLICA_URL", &elsewhere.standby.url());
     let looked = candor(&wrong, &["doctor"]).stdout;
     assert!(looked.contains("it is no copy of this database"), "{looked}");

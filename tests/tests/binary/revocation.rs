@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Client, Place, Service, candor, wait_until};
+use crate::support::{Client, Installation, Service, candor, wait_until};
 
 /// Documented limit on the time until a revocation takes effect on every instance.
 const WITHIN: Duration = Duration::from_secs(1);
@@ -15,7 +15,7 @@ fn status(client: &mut Client) -> u16 {
 
 #[test]
 fn a_key_revoked_on_the_command_line_is_refused_within_a_second() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]);
     let service = Service::serve(&place);
     let mut client = service.client(&key.secret);
@@ -26,7 +26,7 @@ fn a_key_revoked_on_the_command_line_is_refused_within_a_second() {
 
 #[test]
 fn a_key_revoked_through_one_instance_is_refused_by_the_other_within_a_second() {
-    let Some(place) = Place::postgres() else { return };
+    let Some(place) = Installation::postgres() else { return };
     let admin = place.key("*", &["--admin"]);
     let victim = place.key_of(&admin.organization, "*", &[]);
     let (one, other) = (Service::serve(&place), Service::serve(&place));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use candor_test_redis::TestRedis;
 
-use crate::support::{Place, Service, candor, wait_until};
+use crate::support::{Installation, Service, candor, wait_until};
 
 const INSTANCES: usize = 4;
 const CLIENTS: usize = 32;
@@ -32,19 +32,19 @@ fn metric(service: &Service, name: &str) -> Option<u64> {
 }
 
 /// Creates a key with the default quotas.
-fn usual_key(place: &Place) -> String {
+fn usual_key(place: &Installation) -> String {
     let organization = place.key("*", &[]).organization;
     let create = ["key", "create", "--org", &organization, "--name", "usual", "--scopes", "*", "--json"];
     candor(place, &create).json()["key"].as_str().unwrap().to_owned()
 }
 
-fn start(place: &Place) -> Service {
+fn start(place: &Installation) -> Service {
     Service::start(place, &["serve", "--admin-listen", "127.0.0.1:0"])
 }
 
 /// Starts several instances with one database and one quota server.
-fn instances(server: &TestRedis) -> Option<(Place, Vec<Service>, String)> {
-    let place = Place::postgres()?.with("CANDOR_RATE_LIMITER", &server.url());
+fn instances(server: &TestRedis) -> Option<(Installation, Vec<Service>, String)> {
+    let place = Installation::postgres()?.with("CANDOR_RATE_LIMITER", &server.url());
     let key = usual_key(&place);
     let services = (0..INSTANCES).map(|_| start(&place)).collect();
     Some((place, services, key))
@@ -153,7 +153,7 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
 fn a_service_starts_without_the_server_and_counts_alone() {
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     server.kill();
-    let place = Place::sqlite().with("CANDOR_RATE_LIMITER", &server.url());
+    let place = Installation::sqlite().with("CANDOR_RATE_LIMITER", &server.url());
     let key = usual_key(&place);
     let service = start(&place);
     assert_eq!(metric(&service, UP), Some(0));
@@ -174,7 +174,7 @@ fn the_doctor_asks_the_server_over_tls_with_a_password_that_nobody_sees() {
     let Some(server) = TestRedis::start_with_tls(&["--requirepass", "hunter2"]).unwrap() else { return };
     let url = |password: &str| format!("rediss://:{password}@localhost:{}", server.port());
     let place = |password: &str| {
-        let place = Place::sqlite().with("CANDOR_RATE_LIMITER", &url(password));
+        let place = Installation::sqlite().with("CANDOR_RATE_LIMITER", &url(password));
         candor(&place, &["migrate"]).succeeded();
         place
     };

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Client, Place, Service, signal, wait_until};
+use crate::support::{Client, Installation, Service, signal, wait_until};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_request_under_way_finishes_after_the_signal() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     for name in ["TERM", "INT"] {
         let mut service = Service::serve(&place);
@@ -39,7 +39,7 @@ fn a_request_under_way_finishes_after_the_signal() {
 
 #[test]
 fn connections_without_a_request_do_not_hold_up_the_end() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let mut service = Service::serve(&place);
     let mut used = service.anonymous().unwrap();
     assert_eq!(used.get("/livez").unwrap().status, 200);
@@ -52,7 +52,7 @@ fn connections_without_a_request_do_not_hold_up_the_end() {
 
 #[test]
 fn a_request_that_never_ends_does_not_hold_up_the_end_for_ever() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let mut service = Service::serve(&place);
     let mut client = service.client(&key);
@@ -65,7 +65,7 @@ fn a_request_that_never_ends_does_not_hold_up_the_end_for_ever() {
 
 #[test]
 fn a_worker_without_requests_ends_well() {
-    let place = Place::sqlite();
+    let place = Installation::sqlite();
     let mut worker = Service::start(&place, &["serve", "--role", "worker", "--sweep-interval", "10ms"]);
     assert_eq!(worker.said["url"], json!(null));
     signal(worker.process_id(), "TERM");
@@ -78,7 +78,7 @@ fn status(client: io::Result<Client>, path: &str) -> Option<u16> {
 
 #[test]
 fn on_a_signal_the_service_is_not_ready_at_once_and_takes_requests_until_the_delay_ends() {
-    let place = Place::sqlite().with("CANDOR_DRAIN_DELAY", "10m");
+    let place = Installation::sqlite().with("CANDOR_DRAIN_DELAY", "10m");
     let key = place.key("*", &["--admin"]).secret;
     for name in ["TERM", "INT"] {
         let mut service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
@@ -129,7 +129,7 @@ fn ask_until_closed(address: SocketAddr, key: &str, told: &AtomicBool, answered:
 #[test]
 fn clients_that_keep_connections_see_no_broken_request_in_six_stops_under_load() {
     const CLIENTS: usize = 4;
-    let place = Place::sqlite().with("CANDOR_DRAIN_DELAY", "300ms");
+    let place = Installation::sqlite().with("CANDOR_DRAIN_DELAY", "300ms");
     let key = place.key("*", &["--admin"]).secret;
     let mut total = 0;
     for stop in 1..=6 {

@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use crate::support::{Place, Service, TlsServer, candor};
+use crate::support::{Installation, Service, TlsServer, candor};
 
 const IMPORTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r\n\r\n\
     {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
 const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Creates a place where `SSL_CERT_FILE` names a file with only this authority.
-fn trusting(authority: &str) -> Place {
-    let place = Place::sqlite();
+fn trusting(authority: &str) -> Installation {
+    let place = Installation::sqlite();
     let file = place.folder.path().join("authorities.pem");
     fs::write(&file, authority).unwrap();
     place.with("SSL_CERT_FILE", file.to_str().unwrap())

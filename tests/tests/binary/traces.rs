@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Answer, Place, Receiver, Service, candor};
+use crate::support::{Installation, Receiver, ReceiverResponse, Service, candor};
 
 fn has(body: &[u8], text: &str) -> bool {
     body.windows(text.len()).any(|body| body == text.as_bytes())
@@ -11,8 +11,8 @@ fn has(body: &[u8], text: &str) -> bool {
 #[test]
 fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     let collector = Receiver::start();
-    collector.answers(|_| Answer::Status(200));
-    let place = Place::sqlite()
+    collector.answers(|_| ReceiverResponse::Status(200));
+    let place = Installation::sqlite()
         .with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("").trim_end_matches('/'))
         .with("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=staging");
     let key = place.key("employees:write", &[]);
@@ -40,8 +40,8 @@ fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
     const TRACE: [u8; 16] =
         [0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36];
     let collector = Receiver::start();
-    collector.answers(|_| Answer::Status(200));
-    let place = Place::sqlite()
+    collector.answers(|_| ReceiverResponse::Status(200));
+    let place = Installation::sqlite()
         .with("CANDOR_TRUSTED_PROXIES", "127.0.0.1")
         .with("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("").trim_end_matches('/'));
     let key = place.key("employees:read", &[]);
@@ -66,11 +66,11 @@ fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
 
 #[test]
 fn a_collector_that_is_not_there_stops_nothing_and_a_wrong_endpoint_is_refused_at_start() {
-    let place = Place::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
+    let place = Installation::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
     let service = Service::serve(&place);
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
     service.stop();
-    let place = Place::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "not a url");
+    let place = Installation::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "not a url");
     let refused = candor(&place, &["serve"]);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     assert!(refused.stderr.contains("traces"), "{}", refused.stderr);

@@ -1,9 +1,9 @@
 //! Attempts: what they need is looked up, they go to their receivers, and answers come back.
 
-use candor_dispatch::{Destination, Ending, admit, finish_attempt, store_failed, unsent};
+use candor_dispatch::{AttemptEnd, Destination, admit, finish_attempt, store_failed, unsent};
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Answered;
+use candor_domain::webhook::AttemptResponse;
 use candor_port_storage::queue::AttemptResult;
 use ulid::Ulid;
 
@@ -15,7 +15,7 @@ use crate::run::{Defect, Happening, Run};
 pub(crate) struct Sent {
     id: DeliveryId,
     begun_at: Timestamp,
-    answered: Answered,
+    answered: AttemptResponse,
 }
 
 impl Run {
@@ -38,8 +38,8 @@ impl Run {
             }
         };
         let ending = match unable {
-            Some(result) => Some(Ending::Finished(Box::new(unsent(job, result)), None)),
-            None if !process.machine.may_send(begun.ends, now) => Some(Ending::Late),
+            Some(result) => Some(AttemptEnd::Finished(Box::new(unsent(job, result)), None)),
+            None if !process.machine.may_send(begun.ends, now) => Some(AttemptEnd::Late),
             None => None,
         };
         if let Some(ending) = ending {
@@ -68,10 +68,14 @@ impl Run {
         let times = (begun_at, now.wall);
         let (finished, mut answer) = finish_attempt(&process.settings, job, (id, String::new()), answered, times);
         if self.defect == Some(Defect::EverybodyIsQuick) {
-            answer = candor_dispatch::Answer { answered: true, acknowledged: true, took: std::time::Duration::ZERO };
+            answer = candor_dispatch::ReceiverResponse {
+                answered: true,
+                acknowledged: true,
+                took: std::time::Duration::ZERO,
+            };
         }
         self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now));
-        process.machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), Some(answer)));
+        process.machine.ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
         self.drive(place);
     }
 
@@ -83,7 +87,7 @@ impl Run {
             let job = begun.item.job;
             self.promises.landed(process.life, (begun.place.queue, job.event_id));
             let finished = unsent(job, AttemptResult::Back(wall));
-            process.machine.ended(begun.place, &begun.item.job, Ending::Finished(Box::new(finished), None));
+            process.machine.ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), None));
         }
         self.drive(place);
     }

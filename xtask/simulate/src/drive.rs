@@ -1,6 +1,6 @@
 //! The loops of a process: whatever its machine wants done now is begun.
 
-use candor_dispatch::{Now, Recording};
+use candor_dispatch::{NextRecordStep, Now};
 
 use crate::process::Process;
 use crate::run::{Happening, Run};
@@ -67,21 +67,21 @@ impl Run {
             return true;
         }
         match process.machine.recording(now) {
-            Recording::Idle => {}
-            Recording::At(steady) => process.record_at = Some(process.at(steady)),
-            Recording::Over => {
+            NextRecordStep::Idle => {}
+            NextRecordStep::At(steady) => process.record_at = Some(process.at(steady)),
+            NextRecordStep::Over => {
                 self.processes[place] = None;
                 self.promises.ended_in_order(life, self.now);
                 let pause = self.pauses[place];
                 self.after(pause, Happening::Starts(place));
                 return false;
             }
-            Recording::Now => {
+            NextRecordStep::Now => {
                 process.batch = process.machine.next_batch();
                 let Some(batch) = &process.batch else { return true };
                 let (results, health) = batch.call();
                 let record = Record { worker: process.worker, results, health };
-                let nothing = Ok(candor_port_storage::queue::Recorded::default());
+                let nothing = Ok(candor_port_storage::queue::RecordOutcome::default());
                 self.ask(place, life, Call::Record(record, nothing));
             }
         }

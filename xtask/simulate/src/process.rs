@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use candor_dispatch::{Batch, Begun, Dispatcher, Now, QueueLimits, Settings, Waiting};
+use candor_dispatch::{Batch, Dispatcher, Now, QueueLimits, Settings, StartedAttempt, WaitingDelivery};
 use candor_domain::time::Timestamp;
 use candor_port_storage::queue::WorkerId;
 
@@ -31,7 +31,7 @@ pub(crate) struct Process {
     pub(crate) record_at: Option<i64>,
     pub(crate) is_stopping: bool,
     /// Attempts from their turn to their end.
-    pub(crate) turns: BTreeMap<u64, Begun<Waiting<()>>>,
+    pub(crate) turns: BTreeMap<u64, StartedAttempt<WaitingDelivery<()>>>,
     /// The wake-up that counts; others are out of date.
     pub(crate) alarm: u64,
     /// When it rings.

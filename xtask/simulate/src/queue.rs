@@ -7,7 +7,9 @@ use std::ops::Bound;
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
-use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
+use candor_port_storage::queue::{
+    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
+};
 
 /// A queued delivery is the one of an event for a subscription.
 pub(crate) type Key = (QueueKey, EventId);
@@ -92,7 +94,7 @@ impl Queue {
     }
 
     /// Leases what a claim may have.
-    pub(crate) fn claim(&mut self, lease: Lease, now: Timestamp, claim: &Claim) -> Claimed {
+    pub(crate) fn claim(&mut self, lease: Lease, now: Timestamp, claim: &Claim) -> ClaimedJobs {
         let (keys, next) = match claim {
             Claim::Oldest { most } => {
                 let due = self.due.iter().take_while(|(at, ..)| *at <= now).map(|(_, queue, event)| (*queue, *event));
@@ -111,12 +113,12 @@ impl Queue {
             self.put(key, Queued { due_at, lease: Some(lease), ..before });
             Some(before.job)
         });
-        Claimed { jobs: jobs.collect(), next }
+        ClaimedJobs { jobs: jobs.collect(), next }
     }
 
     fn along(
         &self,
-        walk: &Walk,
+        walk: &QueueWalk,
         some_of: impl Fn(&Self, QueueKey) -> Vec<Key>,
         next: impl Fn(&Self, Option<QueueKey>) -> Option<QueueKey>,
     ) -> (Vec<Key>, Option<QueueKey>) {
@@ -167,8 +169,8 @@ impl Queue {
         results: &[(Job, AttemptResult)],
         health: &[(QueueKey, HealthDelta)],
         mut watch: impl FnMut(&Job, Change),
-    ) -> Recorded {
-        let mut recorded = Recorded::default();
+    ) -> RecordOutcome {
+        let mut recorded = RecordOutcome::default();
         for (job, result) in results {
             let change = self.hold(worker, job, result);
             recorded.lost += u64::from(change == Change::Lost);

@@ -1,6 +1,6 @@
 //! Receivers, each with its own way of answering.
 
-use candor_domain::webhook::{Answered, AttemptOutcome, FailureReason};
+use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason};
 
 use crate::random::Random;
 
@@ -42,10 +42,10 @@ impl Receiver {
     }
 
     /// What it answers to an attempt that begins now.
-    pub(crate) fn answer(self, now: i64, random: &mut Random) -> Answered {
+    pub(crate) fn answer(self, now: i64, random: &mut Random) -> AttemptResponse {
         let answer = |millis: i64, status: u16, outcome| {
             let duration_ms = u32::try_from(millis).unwrap_or(u32::MAX);
-            Answered { status, duration_ms, outcome }
+            AttemptResponse { status, duration_ms, outcome }
         };
         let acknowledged = |millis| answer(millis, 200, AttemptOutcome::Acknowledged);
         let silent = answer(TIMEOUT, 0, AttemptOutcome::Failed(FailureReason::Timeout));

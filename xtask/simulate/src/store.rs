@@ -1,12 +1,14 @@
 //! Calls of the store: on their way, carried out or failing, and answered.
 
-use candor_dispatch::{AttemptResults, ClaimOrder, Ends, HealthDeltas, Now, RecordRefusal, Waiting};
+use candor_dispatch::{AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RecordRefusal, WaitingDelivery};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job};
-use candor_port_storage::queue::{AttemptResult, Claim, Claimed, Lease, QueueKey, Recorded, Walk, WorkerId};
+use candor_port_storage::queue::{
+    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
+};
 
 use crate::queue::Change;
 use crate::receiver::Receiver;
@@ -17,8 +19,8 @@ pub(crate) const LEASE: i64 = 30_000;
 
 /// A call, with its answer on the way back.
 pub(crate) enum Call {
-    Claim(ClaimOrder, Option<Claimed>),
-    Record(Record, Result<Recorded, RecordRefusal>),
+    Claim(ClaimOrder, Option<ClaimedJobs>),
+    Record(Record, Result<RecordOutcome, RecordRefusal>),
     Commit(Commit, Option<Vec<Job>>),
 }
 
@@ -34,7 +36,7 @@ pub(crate) struct Commit {
     pub(crate) tenant: Tenant,
     pub(crate) count: usize,
     /// What it queues is leased to its process, which keeps room for it.
-    pub(crate) lease: Option<(Lease, Ends)>,
+    pub(crate) lease: Option<(Lease, LeaseDeadline)>,
 }
 
 /// How a call fails.
@@ -102,9 +104,10 @@ impl Run {
         self.after(way, Happening::Answer { place, life, call: Box::new(call) });
     }
 
-    fn claim(&mut self, order: &ClaimOrder) -> Claimed {
-        let first =
-            |walk: &Walk| Claim::SubscriptionQueues(Walk { after: None, queues: 1, each: walk.each, busy: vec![] });
+    fn claim(&mut self, order: &ClaimOrder) -> ClaimedJobs {
+        let first = |walk: &QueueWalk| {
+            Claim::SubscriptionQueues(QueueWalk { after: None, queues: 1, each: walk.each, busy: vec![] })
+        };
         let still = match &order.claim {
             Claim::SubscriptionQueues(walk) if self.defect == Some(Defect::WalksStandStill) => Some(first(walk)),
             Claim::Oldest { .. } | Claim::SubscriptionQueues(_) | Claim::Parked(_) => None,
@@ -112,7 +115,7 @@ impl Run {
         self.queue.claim(order.lease, order.at.wall, still.as_ref().unwrap_or(&order.claim))
     }
 
-    fn record(&mut self, life: usize, record: &Record) -> Recorded {
+    fn record(&mut self, life: usize, record: &Record) -> RecordOutcome {
         let Self { queue, promises, random, defect, now, .. } = self;
         let mut results = record.results.iter();
         let recorded = queue.record(record.worker, &record.results, &record.health, |job, change| {
@@ -176,13 +179,13 @@ impl Run {
         let (now, step, overrated) = (self.now, self.step, self.defect == Some(Defect::LeasesAreOverrated));
         let Some(process) = &mut self.processes[place] else { return };
         let at = process.now(now, step);
-        let believed = |ends: Ends, since: Now| if overrated { overrate(since) } else { ends };
+        let believed = |ends: LeaseDeadline, since: Now| if overrated { overrate(since) } else { ends };
         match call {
             Call::Claim(order, Some(claimed)) => {
                 let found = !claimed.jobs.is_empty();
                 let resumed = matches!(order.claim, Claim::Parked(_));
                 let kept = process.machine.claimed(&order, claimed, at);
-                let kept = kept.into_iter().map(|job| Waiting { job, message: (), resumed }).collect();
+                let kept = kept.into_iter().map(|job| WaitingDelivery { job, message: (), resumed }).collect();
                 process.machine.take_in(kept, believed(order.ends, order.at), 0, at);
                 process.machine.claim_ended();
                 process.claim_came_back(found, now);
@@ -210,7 +213,7 @@ impl Run {
                 }
             }
             Call::Commit(commit, jobs) => {
-                let waiting = |job| Waiting { job, message: (), resumed: false };
+                let waiting = |job| WaitingDelivery { job, message: (), resumed: false };
                 match (commit.lease, jobs) {
                     (Some((_, ends)), Some(jobs)) => {
                         let jobs = jobs.into_iter().map(waiting).collect();
@@ -246,6 +249,6 @@ fn entry_of(result: &AttemptResult) -> Option<DeliveryId> {
 }
 
 /// The end of a lease that is taken for a minute longer than it is.
-fn overrate(since: Now) -> Ends {
+fn overrate(since: Now) -> LeaseDeadline {
     since.plus(std::time::Duration::from_secs(90))
 }

@@ -1,7 +1,7 @@
 //! Parsers and help texts of arguments that need more than a type.
 
 use candor_domain::access::Permission;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::time::{Date, Timestamp};
 
 /// Parses a datetime, or a date, which means its start in UTC.

@@ -54,13 +54,13 @@ impl Cli {
     fn read_from(words: impl IntoIterator<Item = OsString>) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
         let matches = settings::accepted(described()).try_get_matches_from(words)?;
         let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut described()))?;
-        Ok((cli, settings::given(&matches)))
+        Ok((cli, settings::given_settings(&matches)))
     }
 }
 
 /// Returns the definition of the command line for help, completions and the manual.
 pub(crate) fn described() -> clap::Command {
-    settings::shown(Cli::command())
+    settings::with_settings_shown(Cli::command())
 }
 
 /// What to do.

@@ -19,7 +19,7 @@ const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
 const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
 
 /// Adds the relevant settings to each command's help.
-pub(super) fn shown(root: Command) -> Command {
+pub(super) fn with_settings_shown(root: Command) -> Command {
     root.mut_subcommands(|command| match command.get_name() {
         name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting))),
         name if DATABASE.contains(&name) => command.args(flags(OF_THE_DATABASE)),
@@ -35,7 +35,7 @@ pub(super) fn accepted(root: Command) -> Command {
 }
 
 /// Returns the settings given on the command line.
-pub(super) fn given(matches: &ArgMatches) -> Vec<(Setting, String)> {
+pub(super) fn given_settings(matches: &ArgMatches) -> Vec<(Setting, String)> {
     let value = |setting: Setting| matches.try_get_one::<String>(setting.name()).ok().flatten().cloned();
     Setting::ALL.iter().filter_map(|(_, setting)| Some((*setting, value(*setting)?))).collect()
 }
@@ -43,7 +43,7 @@ pub(super) fn given(matches: &ArgMatches) -> Vec<(Setting, String)> {
 /// Returns a global flag for each setting that is not secret.
 fn flags(settings: impl IntoIterator<Item = Setting>) -> impl Iterator<Item = Arg> {
     settings.into_iter().filter(|setting| *setting != Setting::MasterKey).map(|setting| {
-        let (about, default) = (setting.about(), setting.default_in_words());
+        let (about, default) = (setting.description(), setting.default_in_words());
         Arg::new(setting.name())
             .long(setting.name().replace('_', "-"))
             .value_name(setting.value_name())

@@ -1,5 +1,5 @@
 use super::*;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 
 fn read(words: &[&str]) -> Result<(Cli, Vec<(Setting, String)>), clap::Error> {
     Cli::read_from(words.iter().map(Into::into))

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::error::Error;
 use crate::output::{Output, table};
 
@@ -12,8 +12,8 @@ use crate::output::{Output, table};
 ///
 /// # Errors
 /// [`Error::Configuration`] with all problems; [`Error::Io`] if the output cannot be written.
-pub(crate) fn run(loaded: Loaded, output: Output) -> Result<(), Error> {
-    let Loaded { config, problems, warnings } = loaded;
+pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), Error> {
+    let LoadedConfig { config, problems, warnings } = loaded;
     let object: Map<String, Value> = config
         .shown
         .iter()

@@ -10,7 +10,7 @@ use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
 use candor_port_storage::StorageExt;
 use candor_service::Services;
-use candor_service::usecases::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, NewKeyRequest};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -30,7 +30,7 @@ const KEY_FILE: &str = "dev-key.json";
 
 /// Contents of the key file.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct KeyFile {
     organization_id: String,
     key: String,
 }
@@ -76,10 +76,10 @@ fn for_a_newcomer(config: &Config) -> Config {
 async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
     let path = config.data_dir.join(KEY_FILE);
     let kept = private_file::read(&path).map_err(Error::io("read", &path))?;
-    let kept: Option<Kept> = kept.and_then(|text| serde_json::from_str(&text).ok());
+    let kept: Option<KeyFile> = kept.and_then(|text| serde_json::from_str(&text).ok());
     if let Some(kept) = &kept {
         let caller = services.auth.authenticate(&kept.key).await;
-        if caller.map_err(|error| Error::refused("read the key")(error.into()))?.is_some() {
+        if caller.map_err(|error| Error::cannot("read the key")(error.into()))?.is_some() {
             return Ok(Secret::new(kept.key.clone()));
         }
     }
@@ -104,19 +104,19 @@ async fn exists(services: &Services, organization: OrganizationId) -> Result<boo
         .await;
     found
         .map(|organization| organization.is_some())
-        .map_err(|error| Error::refused("read the organization")(error.into()))
+        .map_err(|error| Error::cannot("read the organization")(error.into()))
 }
 
 async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Error> {
     let made = operator::create_organization(services, ORGANIZATION).await;
-    let organization = made.map_err(Error::refused("create the organization"))?;
+    let organization = made.map_err(Error::cannot("create the organization"))?;
     let key = make_key(services, organization).await?;
     sample::put(services, &key).await?;
     Ok((organization, key))
 }
 
 async fn make_key(services: &Services, organization: OrganizationId) -> Result<Secret, Error> {
-    let order = KeyOrder {
+    let order = NewKeyRequest {
         organization,
         name: "candor dev".to_owned(),
         scopes: Permissions::ALL,
@@ -128,11 +128,11 @@ async fn make_key(services: &Services, organization: OrganizationId) -> Result<S
         writes_per_minute: None,
     };
     let made = operator::create_key(services, order).await;
-    Ok(made.map_err(Error::refused("create the key"))?.1)
+    Ok(made.map_err(Error::cannot("create the key"))?.1)
 }
 
 fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<(), Error> {
-    let kept = Kept { organization_id: organization.to_string(), key: key.reveal().to_owned() };
+    let kept = KeyFile { organization_id: organization.to_string(), key: key.reveal().to_owned() };
     let text = serde_json::to_string(&kept).unwrap_or_default();
     private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
 }

@@ -2,11 +2,11 @@
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, SystemClock};
-use candor_service::usecases::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, NewKeyRequest};
 use serde_json::json;
 
 use crate::cli::NewKey;
@@ -22,7 +22,7 @@ use crate::wiring;
 pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Result<(), Error> {
     let scopes = scopes(&new.scopes)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let order = KeyOrder {
+    let order = NewKeyRequest {
         organization: new.org,
         name: new.name,
         scopes,
@@ -34,7 +34,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         writes_per_minute: new.writes_per_minute,
     };
     let made = operator::create_key(&services, order).await;
-    let (id, key) = made.map_err(Error::refused(format!("create a key of {}", new.org)))?;
+    let (id, key) = made.map_err(Error::cannot(format!("create a key of {}", new.org)))?;
     let people = format!("Created {id}. The key is shown only once:\n{}", key.reveal());
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
 }
@@ -47,7 +47,7 @@ pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, 
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_keys(&services, organization).await;
     let what = organization.map_or("list the keys".to_owned(), |id| format!("list the keys of {id}"));
-    let keys = listed.map_err(Error::refused(what))?;
+    let keys = listed.map_err(Error::cannot(what))?;
     let of_owner = |words: [String; 2], rest: Vec<String>| match organization {
         Some(_) => rest,
         None => [words.to_vec(), rest].concat(),
@@ -70,7 +70,7 @@ pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, 
 pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let revoked = operator::revoke_key(&services, key).await;
-    revoked.map_err(Error::refused(format!("revoke {key}")))?;
+    revoked.map_err(Error::cannot(format!("revoke {key}")))?;
     output
         .say(&json!({"id": key, "revoked": true}), &format!("Revoked {key}. All instances reject it within a second."))
 }

@@ -16,7 +16,7 @@ use crate::wiring;
 pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let created = operator::create_organization(&services, name).await;
-    let id = created.map_err(Error::refused("create the organization"))?;
+    let id = created.map_err(Error::cannot("create the organization"))?;
     let people =
         format!("Created {id}. A first key for it: candor key create --org {id} --name NAME --scopes '*' --admin");
     output.say(&json!({"organization_id": id}), &people)
@@ -29,7 +29,7 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
 pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_organizations(&services).await;
-    let organizations = listed.map_err(Error::refused("list the organizations"))?;
+    let organizations = listed.map_err(Error::cannot("list the organizations"))?;
     let mut rows = vec![["ID", "NAME", "CREATED"].map(str::to_owned).to_vec()];
     rows.extend(organizations.iter().map(|organization| {
         vec![organization.id.to_string(), organization.name.clone(), organization.created_at.to_string()]
@@ -44,7 +44,7 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
 pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let renamed = operator::rename_organization(&services, id, name).await;
-    let changed = renamed.map_err(Error::refused(format!("rename {id}")))?;
+    let changed = renamed.map_err(Error::cannot(format!("rename {id}")))?;
     let people =
         if changed { format!("{id} is called {name} now.") } else { format!("{id} was called {name} already.") };
     output.say(&json!({"organization_id": id, "name": name, "changed": changed}), &people)

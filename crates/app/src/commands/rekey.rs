@@ -22,7 +22,7 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
     };
     let done = done.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => Error::NoKeyFor(webhook),
-        webhooks::Unsealable::Failed(error) => Error::refused("encrypt the secrets of webhooks")(error),
+        webhooks::Unsealable::Failed(error) => Error::cannot("encrypt the secrets of webhooks")(error),
     })?;
     let mut people = format!(
         "The first key of CANDOR_MASTER_KEY seals the secrets of all webhooks: {} were sealed anew, {} were before.\n\

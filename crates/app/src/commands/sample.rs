@@ -257,7 +257,7 @@ async fn talked(services: &Services, context: &RequestContext, people: &[String]
 }
 
 fn done(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, Error> {
-    outcome.map_err(Error::refused(what))
+    outcome.map_err(Error::cannot(what))
 }
 
 fn body_of(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Value, Error> {
@@ -274,7 +274,7 @@ fn text_id(made: &Value) -> Result<String, Error> {
 
 async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, Error> {
     let caller = services.auth.authenticate(key.reveal()).await;
-    let caller = caller.map_err(|error| Error::refused("read the new key")(error.into()))?;
+    let caller = caller.map_err(|error| Error::cannot("read the new key")(error.into()))?;
     let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
     let request = services.id(services.clock.now());
     Ok(RequestContext {
@@ -290,7 +290,7 @@ async fn request_context(services: &Services, key: &Secret) -> Result<RequestCon
 
 async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
     let listed = attributes::list(services, context, Params::new(Vec::new())).await;
-    let listed = body(&listed.map_err(Error::refused("list the attributes"))?)?;
+    let listed = body(&listed.map_err(Error::cannot("list the attributes"))?)?;
     let items = listed["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect())
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::{Config, Loaded, Origin, Setting};
+use super::{Config, LoadedConfig, Origin, Setting};
 
 /// The example file that packages install.
 const EXAMPLE: &str = include_str!("../../../../docs/deploy/candor.toml");
 
-fn load(name: &str, text: &str) -> Loaded {
+fn load(name: &str, text: &str) -> LoadedConfig {
     let path = std::env::temp_dir().join(format!("candor-example-{}-{name}.toml", std::process::id()));
     std::fs::write(&path, text).unwrap();
     let loaded = Config::load(Some(path.clone()), Vec::new(), Vec::new()).unwrap();

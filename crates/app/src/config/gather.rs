@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// Unparsed values of the settings, with their sources.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct RawSettings {
     values: BTreeMap<Setting, (String, Origin)>,
     /// Errors in the sources, such as an unknown setting in the file.
     pub(crate) problems: Vec<Error>,
@@ -19,7 +19,7 @@ pub(crate) struct Given {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Given {
+impl RawSettings {
     /// Collects all values and all problems, so that the operator can correct them at once.
     pub(crate) fn gather(
         file: Option<PathBuf>,
@@ -42,7 +42,7 @@ impl Given {
     }
 
     /// Returns the text and the source of a setting.
-    pub(crate) fn of(&self, setting: Setting) -> (Option<&str>, Origin) {
+    pub(crate) fn value(&self, setting: Setting) -> (Option<&str>, Origin) {
         match self.values.get(&setting) {
             Some((text, origin)) => (Some(text), origin.clone()),
             None => (setting.default(), Origin::Default),
@@ -60,7 +60,7 @@ impl Given {
         }
         let name = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
         let is_upper = !variable.bytes().any(|byte| byte.is_ascii_lowercase());
-        let Some(setting) = Setting::named(&name).filter(|_| is_upper) else {
+        let Some(setting) = Setting::find_by_name(&name).filter(|_| is_upper) else {
             self.warnings.push(unknown_variable(variable, nearest(&name)));
             return;
         };
@@ -81,7 +81,7 @@ impl Given {
         flatten("", table, &mut values);
         let origin = Origin::File(path.to_owned());
         for (name, value) in values {
-            let Some(setting) = Setting::named(&name) else {
+            let Some(setting) = Setting::find_by_name(&name) else {
                 let given = format!("{name} in {}", path.display());
                 let hint = nearest(&name).map(|setting| setting.name().to_owned());
                 self.problems.push(Error::UnknownSetting { given, hint });
@@ -160,11 +160,11 @@ mod tests {
         path
     }
 
-    fn gather(file: Option<PathBuf>, variables: &[(&str, &str)]) -> Given {
-        Given::gather(file, environment(variables), Vec::new())
+    fn gather(file: Option<PathBuf>, variables: &[(&str, &str)]) -> RawSettings {
+        RawSettings::gather(file, environment(variables), Vec::new())
     }
 
-    fn problems(given: &Given) -> Vec<String> {
+    fn problems(given: &RawSettings) -> Vec<String> {
         given.problems.iter().map(ToString::to_string).collect()
     }
 
@@ -173,9 +173,9 @@ mod tests {
         let path = file("order", "listen = \"a\"\n[database]\nurl = \"a\"\npool = 3\n");
         let variables = [("CANDOR_LISTEN", "b"), ("CANDOR_DATABASE_URL", "b"), ("HOME", "x")];
         let flags = vec![(Setting::Listen, "c".to_owned())];
-        let given = Given::gather(Some(path.clone()), environment(&variables), flags);
+        let given = RawSettings::gather(Some(path.clone()), environment(&variables), flags);
         let found = [Setting::Listen, Setting::DatabaseUrl, Setting::DatabasePool, Setting::Log]
-            .map(|setting| given.of(setting));
+            .map(|setting| given.value(setting));
         std::fs::remove_file(&path).unwrap();
         let wanted = [
             (Some("c"), Origin::Flag),
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn an_empty_variable_is_not_given() {
         let given = gather(None, &[("CANDOR_LISTEN", "")]);
-        assert_eq!(given.of(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
+        assert_eq!(given.value(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
     }
 
     #[test]
@@ -249,6 +249,6 @@ mod tests {
         let path = file("list", "[cors]\norigins = [\"https://a.example\", \"https://b.example\"]");
         let given = gather(Some(path.clone()), &[]);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(given.of(Setting::CorsOrigins).0, Some("https://a.example,https://b.example"));
+        assert_eq!(given.value(Setting::CorsOrigins).0, Some("https://a.example,https://b.example"));
     }
 }

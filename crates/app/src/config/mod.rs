@@ -20,7 +20,7 @@ use candor_service::context::vault::Vault;
 use ipnet::IpNet;
 
 use crate::error::Error;
-use gather::Given;
+use gather::RawSettings;
 use masked::printable;
 use parse::Parsed;
 
@@ -79,14 +79,14 @@ pub(crate) struct Config {
     /// Format of log lines.
     pub(crate) log_format: LogFormat,
     /// All settings with their sources, for `candor config`.
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<ShownSetting>,
     /// The configuration file, if it contains a secret.
     pub(crate) file_with_secrets: Option<PathBuf>,
 }
 
 /// One line of `candor config`: a masked value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct ShownSetting {
     /// The setting that the line describes.
     pub(crate) setting: Setting,
     /// Effective value with secrets masked; `None` if it is not set.
@@ -98,7 +98,7 @@ pub(crate) struct Shown {
 /// A configuration with its problems. Malformed values are replaced by the default; `candor config` still shows
 /// them.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     /// The valid settings, and defaults for the invalid ones.
     pub(crate) config: Config,
     /// Errors that prevent the process from starting.
@@ -116,8 +116,8 @@ impl Config {
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
-    ) -> Result<Loaded, Error> {
-        let mut given = Given::gather(file, environment, flags);
+    ) -> Result<LoadedConfig, Error> {
+        let mut given = RawSettings::gather(file, environment, flags);
         let (problems, warnings) = (std::mem::take(&mut given.problems), std::mem::take(&mut given.warnings));
         let mut reader = Reader { given, shown: Vec::new(), problems, file_with_secrets: None };
         let data_dir = reader.needed(Setting::DataDir, |path| Ok(PathBuf::from(path)))?;
@@ -154,28 +154,28 @@ impl Config {
         };
         reader.shown.sort_by_key(|item| Setting::ALL.iter().position(|(_, setting)| *setting == item.setting));
         (config.shown, config.file_with_secrets) = (reader.shown, reader.file_with_secrets);
-        Ok(Loaded { config, problems: reader.problems, warnings })
+        Ok(LoadedConfig { config, problems: reader.problems, warnings })
     }
 }
 
 /// Parses one setting after the other and collects the shown values and problems.
 struct Reader {
-    given: Given,
-    shown: Vec<Shown>,
+    given: RawSettings,
+    shown: Vec<ShownSetting>,
     problems: Vec<Error>,
     file_with_secrets: Option<PathBuf>,
 }
 
 impl Reader {
     fn optional<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<T>, Error> {
-        let (text, origin) = self.given.of(setting);
+        let (text, origin) = self.given.value(setting);
         let text = text.map(str::to_owned);
         Ok(self.understand(setting, text, origin, parse))
     }
 
     /// Parses a setting whose default depends on other settings.
     fn or<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>, default: &str) -> Result<T, Error> {
-        let (text, origin) = self.given.of(setting);
+        let (text, origin) = self.given.value(setting);
         let text = text.unwrap_or(default).to_owned();
         match self.understand(setting, Some(text), origin, &parse) {
             Some(value) => Ok(value),
@@ -193,7 +193,7 @@ impl Reader {
     fn smtp(&mut self) -> Result<Option<Smtp>, Error> {
         let server = self.optional(Setting::SmtpUrl, parse::smtp_url)?;
         let from = self.optional(Setting::SmtpFrom, parse::smtp_from)?;
-        if server.is_some() && self.given.of(Setting::SmtpFrom).0.is_none() {
+        if server.is_some() && self.given.value(Setting::SmtpFrom).0.is_none() {
             let what = "the address that mails are from";
             self.problems.push(Error::MissingSetting { given: "CANDOR_SMTP_URL", missing: "CANDOR_SMTP_FROM", what });
         }
@@ -231,7 +231,7 @@ impl Reader {
                 None
             }
         };
-        self.shown.push(Shown { setting, value: shown, origin });
+        self.shown.push(ShownSetting { setting, value: shown, origin });
         value
     }
 }
@@ -252,7 +252,7 @@ fn master_key(text: &str) -> Parsed<Secret> {
 mod tests {
     use super::*;
 
-    fn loaded(pairs: &[(&str, &str)]) -> Loaded {
+    fn loaded(pairs: &[(&str, &str)]) -> LoadedConfig {
         let environment: Vec<(OsString, OsString)> = pairs.iter().map(|(a, b)| (a.into(), b.into())).collect();
         Config::load(None, environment, Vec::new()).unwrap()
     }
@@ -288,8 +288,9 @@ mod tests {
         let url = "postgres://app:hunter2@db/candor";
         let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
         let shown = |setting| config.shown.iter().find(|item| item.setting == setting).cloned();
-        let expected =
-            |setting, value: &str| Some(Shown { setting, value: Some(value.to_owned()), origin: Origin::Environment });
+        let expected = |setting, value: &str| {
+            Some(ShownSetting { setting, value: Some(value.to_owned()), origin: Origin::Environment })
+        };
         assert_eq!(shown(Setting::MasterKey), expected(Setting::MasterKey, "***"));
         assert_eq!(shown(Setting::DatabaseUrl), expected(Setting::DatabaseUrl, "postgres://app:***@db/candor"));
         assert!(!format!("{config:?}").contains("hunter2") && !format!("{config:?}").contains("AAAA"));

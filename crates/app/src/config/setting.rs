@@ -75,7 +75,7 @@ impl Setting {
     }
 
     /// Finds a setting by name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn find_by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(variable, _)| *variable == name).map(|(_, variable)| *variable)
     }
 
@@ -124,7 +124,7 @@ impl Setting {
 /// Descriptions for the command line.
 impl Setting {
     /// Returns the description of the setting.
-    pub(crate) const fn about(self) -> &'static str {
+    pub(crate) const fn description(self) -> &'static str {
         match self {
             Self::Listen => "Listen address of the API",
             Self::AdminListen => "Separate listen address of metrics and health checks",
@@ -292,7 +292,7 @@ mod tests {
             ("database_url", "CANDOR_DATABASE_URL".to_owned(), "--database-url".to_owned())
         );
         for (name, setting) in Setting::ALL {
-            assert_eq!((setting.name(), Setting::named(name)), (*name, Some(*setting)));
+            assert_eq!((setting.name(), Setting::find_by_name(name)), (*name, Some(*setting)));
         }
     }
 

@@ -18,26 +18,26 @@ fn queue(number: u128) -> QueueKey {
 }
 
 /// Returns the result of a claim with `each` deliveries of each of these queues.
-fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> Claimed {
+fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> ClaimedJobs {
     let of = |number| {
         let (tenant, webhook) = queue(number);
         let event = (EventId::from_ulid(Ulid(1)), EventType::EmployeeCreated);
         let job = Job::new(tenant, webhook, event, Timestamp::from_millis(0), DeliveryOrigin::Event);
         std::iter::repeat_n(job, each)
     };
-    Claimed { jobs: queues.into_iter().flat_map(of).collect(), next: next.map(queue) }
+    ClaimedJobs { jobs: queues.into_iter().flat_map(of).collect(), next: next.map(queue) }
 }
 
 /// Creates claims that have searched everything once without a result.
 fn settled(now: Duration) -> Claims {
     let mut claims = Claims::new(now);
     while let Some(claim) = claims.next(now, ROOM, vec![]) {
-        claims.took(&claim, &Claimed::default(), now);
+        claims.took(&claim, &ClaimedJobs::default(), now);
     }
     claims
 }
 
-fn walk(claim: Option<Claim>) -> Walk {
+fn walk(claim: Option<Claim>) -> QueueWalk {
     match claim {
         Some(Claim::SubscriptionQueues(walk)) => walk,
         other => panic!("{other:?}"),
@@ -55,10 +55,10 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
         while let Some(claim) = claims.next(now, ROOM, vec![]) {
             match claim {
                 Claim::Oldest { most: 128 } => counts.0 += 1,
-                Claim::Parked(Walk { after: None, .. }) => counts.1 += 1,
+                Claim::Parked(QueueWalk { after: None, .. }) => counts.1 += 1,
                 Claim::Oldest { .. } | Claim::SubscriptionQueues(_) | Claim::Parked(_) => panic!("{claim:?}"),
             }
-            claims.took(&claim, &Claimed::default(), now);
+            claims.took(&claim, &ClaimedJobs::default(), now);
         }
     }
     assert_eq!(counts, (48, 4), "in 12 seconds");
@@ -83,7 +83,7 @@ fn after_a_full_claim_the_queues_are_walked_along_until_they_have_nothing_more()
     claims.took(&Claim::SubscriptionQueues(again), &found(1, [7], None), now);
     let again = walk(claims.next(now, ROOM, vec![]));
     assert_eq!((again.after, again.each), (None, 32), "fewer get more");
-    claims.took(&Claim::SubscriptionQueues(again), &Claimed::default(), now);
+    claims.took(&Claim::SubscriptionQueues(again), &ClaimedJobs::default(), now);
     assert_eq!(claims.next(now, ROOM, vec![]), None);
     assert_eq!(claims.next(now + LOOK, ROOM, vec![]), Some(Claim::Oldest { most: 128 }));
 }
@@ -114,7 +114,7 @@ fn full_queues_are_passed_over_until_they_are_not() {
     let full = vec![queue(1), queue(2)];
     let first = walk(claims.next(now, ROOM, full.clone()));
     assert_eq!(first.busy, full);
-    claims.took(&Claim::SubscriptionQueues(first), &Claimed::default(), now);
+    claims.took(&Claim::SubscriptionQueues(first), &ClaimedJobs::default(), now);
     assert_eq!(claims.next(now, ROOM, full.clone()), None);
     let freed = claims.next(now, ROOM, vec![queue(1)]);
     assert_eq!(walk(freed).busy, [queue(1)], "at once when one of them is not full any more");
@@ -143,7 +143,7 @@ fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
     let mut claims = settled(now);
     claims.look_at_due();
     let first = walk(claims.next(now, ROOM, vec![queue(1)]));
-    let nothing = Claimed { jobs: vec![], next: Some(queue(512)) };
+    let nothing = ClaimedJobs { jobs: vec![], next: Some(queue(512)) };
     claims.took(&Claim::SubscriptionQueues(first), &nothing, now);
     assert_eq!(claims.next(now, ROOM, vec![queue(1)]), None);
     let second = walk(claims.next(now + LOOK, ROOM, vec![]));

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use candor_port_storage::queue::QueueKey;
 
-use crate::lease::{Ends, Now};
+use crate::lease::{LeaseDeadline, Now};
 
 /// Maximum number of skipped queues: every claim lists them.
 const MOST: usize = 256;
 
 /// The skipped queues, each with its end.
 #[derive(Debug, Default)]
-pub(super) struct LeftAlone(HashMap<QueueKey, Ends>);
+pub(super) struct SkippedQueues(HashMap<QueueKey, LeaseDeadline>);
 
-impl LeftAlone {
+impl SkippedQueues {
     /// Skips a queue. If it is skipped already, the earlier end stays, because otherwise it might never be
     /// tried again. Returns `false` if too many queues are skipped.
-    pub(super) fn add(&mut self, queue: QueueKey, now: Now, until: Ends) -> bool {
+    pub(super) fn add(&mut self, queue: QueueKey, now: Now, until: LeaseDeadline) -> bool {
         self.forget(now);
         let fits = self.has(queue) || self.0.len() < MOST;
         if fits {

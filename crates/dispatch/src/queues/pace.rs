@@ -19,7 +19,7 @@ const QUICK: Duration = Duration::from_secs(1);
 
 /// Response of a receiver to an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReceiverResponse {
     /// Whether a response arrived.
     pub answered: bool,
     /// Whether the response acknowledged the event.
@@ -30,14 +30,14 @@ pub struct Answer {
 
 /// Pace of one receiver.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
+pub(super) struct ConcurrencyWindow {
     width: usize,
     quick: bool,
     prompt: bool,
     round: u32,
 }
 
-impl Pace {
+impl ConcurrencyWindow {
     pub(super) const fn new() -> Self {
         Self { width: START, quick: false, prompt: false, round: 0 }
     }
@@ -70,7 +70,7 @@ impl Pace {
 
     /// Adapts to the answer of an attempt of `round`. Attempts of one round that fail together halve the
     /// width once.
-    pub(super) fn learn(&mut self, round: u32, answer: Answer) {
+    pub(super) fn learn(&mut self, round: u32, answer: ReceiverResponse) {
         self.quick = answer.took < QUICK;
         self.prompt = answer.answered && answer.took < PROMPT;
         if !answer.answered && round == self.round {
@@ -86,13 +86,18 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const GOOD: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(3) };
-    const REFUSED: Answer = Answer { answered: true, acknowledged: false, took: Duration::from_millis(3) };
-    const STEADY: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(700) };
-    const SLOW: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_secs(14) };
-    const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
+    const GOOD: ReceiverResponse =
+        ReceiverResponse { answered: true, acknowledged: true, took: Duration::from_millis(3) };
+    const REFUSED: ReceiverResponse =
+        ReceiverResponse { answered: true, acknowledged: false, took: Duration::from_millis(3) };
+    const STEADY: ReceiverResponse =
+        ReceiverResponse { answered: true, acknowledged: true, took: Duration::from_millis(700) };
+    const SLOW: ReceiverResponse =
+        ReceiverResponse { answered: true, acknowledged: true, took: Duration::from_secs(14) };
+    const SILENT: ReceiverResponse =
+        ReceiverResponse { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
-    fn after(pace: &mut Pace, answers: &[Answer]) -> (usize, bool) {
+    fn after(pace: &mut ConcurrencyWindow, answers: &[ReceiverResponse]) -> (usize, bool) {
         let round = pace.round();
         for it in answers {
             pace.learn(round, *it);
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn quick_acknowledgements_widen_up_to_a_bound_and_other_answers_do_not() {
-        let mut pace = Pace::new();
+        let mut pace = ConcurrencyWindow::new();
         assert_eq!((pace.width(), pace.is_quick()), (8, false));
         assert_eq!(after(&mut pace, &[GOOD]), (9, true));
         assert_eq!(after(&mut pace, &[REFUSED]), (9, true));
@@ -112,7 +117,7 @@ mod tests {
 
     #[test]
     fn more_waits_for_whoever_answers_promptly() {
-        let mut pace = Pace::new();
+        let mut pace = ConcurrencyWindow::new();
         assert_eq!(pace.depth(), 64);
         after(&mut pace, &[GOOD; 100]);
         assert_eq!(pace.depth(), 512);
@@ -124,7 +129,7 @@ mod tests {
 
     #[test]
     fn silence_halves_down_to_one_and_once_for_attempts_that_were_under_way_together() {
-        let mut pace = Pace::new();
+        let mut pace = ConcurrencyWindow::new();
         for width in [4, 2, 1, 1] {
             assert_eq!(after(&mut pace, &[SILENT; 8]), (width, false));
         }

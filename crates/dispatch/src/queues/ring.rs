@@ -8,13 +8,13 @@ use candor_port_storage::queue::QueueKey;
 
 /// Queues in the order of their turns.
 #[derive(Debug, Default)]
-pub(super) struct Ring {
+pub(super) struct RoundRobin {
     tenants: VecDeque<Tenant>,
     queues: HashMap<Tenant, VecDeque<WebhookId>>,
     len: usize,
 }
 
-impl Ring {
+impl RoundRobin {
     pub(super) const fn len(&self) -> usize {
         self.len
     }
@@ -55,7 +55,7 @@ mod tests {
         let queue = |tenant, webhook| {
             (Tenant::live(OrganizationId::from_ulid(Ulid(tenant))), WebhookId::from_ulid(Ulid(webhook)))
         };
-        let mut ring = Ring::default();
+        let mut ring = RoundRobin::default();
         for webhook in 1..=3 {
             ring.push(queue(1, webhook));
         }

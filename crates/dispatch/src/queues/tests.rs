@@ -9,8 +9,9 @@ use super::*;
 
 const LIMITS: QueueLimits = QueueLimits { attempts: 256, waiting: 512, batch: 256 };
 const NEEDS: Duration = Duration::from_secs(20);
-const QUICK: Answer = Answer { answered: true, acknowledged: true, took: Duration::from_millis(2) };
-const SILENT: Answer = Answer { answered: false, acknowledged: false, took: Duration::from_secs(15) };
+const QUICK: ReceiverResponse = ReceiverResponse { answered: true, acknowledged: true, took: Duration::from_millis(2) };
+const SILENT: ReceiverResponse =
+    ReceiverResponse { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
 /// Queues of numbers, with a manual clock.
 struct Desk {
@@ -39,7 +40,7 @@ impl Desk {
         std::iter::from_fn(|| self.queues.start(self.now)).map(|start| start.place).collect()
     }
 
-    fn end(&mut self, begun: &[QueuePlace], answer: Answer) {
+    fn end(&mut self, begun: &[QueuePlace], answer: ReceiverResponse) {
         for place in begun {
             self.queues.ended(*place, Some(answer));
         }

@@ -10,9 +10,9 @@ use super::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, 
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
 use crate::id::{EmployeeId, KeyId, KeyKind, OrganizationId};
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::{Role, Status};
-use crate::refusal::Refusal;
+use crate::refusal::DomainError;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -76,15 +76,15 @@ impl Resource for ApiKey {
     }
 }
 
-impl Listed for ApiKey {
+impl Sortable for ApiKey {
     const ORDERS_NAME: &'static str = "ApiKeySort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::CreatedAt,
             key: |api_key| Key::Time(api_key.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |api_key| Key::Time(api_key.updated_at),
             words: &["-updated_at", "updated_at"],
@@ -160,14 +160,14 @@ impl ApiKey {
         granter: Option<&Caller>,
         person_exists: bool,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
+    ) -> Result<Decision<Self>, DomainError> {
         let person = draft.employee.as_ref().and_then(|employee| employee.id);
         let end = draft.expires_at;
         granter.map_or(Ok(()), |caller| caller.may_grant(draft.scopes, draft.access_level, person, end))?;
         let employee_id = match draft.employee {
             None => None,
             Some(Reference { id: Some(id), .. }) if person_exists => Some(id),
-            Some(other) => return Err(Refusal::unprocessable("employee_id", other.not_found())),
+            Some(other) => return Err(DomainError::unprocessable("employee_id", other.not_found())),
         };
         let state = Self {
             id,
@@ -198,7 +198,7 @@ impl ApiKey {
     /// caller's own. [`CannotGrant`](super::Denied::CannotGrant) also for a later end of a key that may do more
     /// than the caller, and for any change of another person's key by a bound key. [`Refusal::Conflict`] for a
     /// revoked key.
-    pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+    pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
         granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);
         let end = patch.expires_at.unwrap_or(self.expires_at);
@@ -231,7 +231,7 @@ impl ApiKey {
         overlap_seconds: i64,
         granter: &Caller,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
+    ) -> Result<Decision<Self>, DomainError> {
         granter.may_grant(self.scopes, self.access_level, self.employee_id, self.expires_at)?;
         self.must_be_good("rotate")?;
         let state = Self {
@@ -248,18 +248,18 @@ impl ApiKey {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the key is already revoked.
-    pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_good("revoke")?;
         let at = at.strictly_after(self.updated_at);
         let state = Self { revoked_at: Some(at), previous: None, remind_at: None, updated_at: at, ..self.clone() };
         Ok(Decision::changed(self, state, "api_key.revoke", vec![]))
     }
 
-    fn must_be_good(&self, attempted: &str) -> Result<(), Refusal> {
+    fn must_be_good(&self, attempted: &str) -> Result<(), DomainError> {
         if self.revoked_at.is_none() {
             Ok(())
         } else {
-            Err(Refusal::transition("revoked_at", self.revoked_at, attempted))
+            Err(DomainError::transition("revoked_at", self.revoked_at, attempted))
         }
     }
 }

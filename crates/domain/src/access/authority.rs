@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AccessLevel, Caller, Denied, Permissions};
+use super::{AccessLevel, Caller, PermissionDenied, Permissions};
 use crate::fields::Reference;
 use crate::id::{EmployeeId, EmployeeKind, KeyId};
 use crate::time::Timestamp;
@@ -135,8 +135,12 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::OtherPerson`].
-    pub fn may_write_as(&self, person: &Reference<EmployeeKind>) -> Result<(), Denied> {
-        if self.bound_to().is_none_or(|own| person.id == Some(own)) { Ok(()) } else { Err(Denied::OtherPerson) }
+    pub fn may_write_as(&self, person: &Reference<EmployeeKind>) -> Result<(), PermissionDenied> {
+        if self.bound_to().is_none_or(|own| person.id == Some(own)) {
+            Ok(())
+        } else {
+            Err(PermissionDenied::OtherPerson)
+        }
     }
 
     /// Returns the person in whose name the caller writes. `named` is the field of the request: `None` if it is
@@ -147,10 +151,10 @@ impl Caller {
     pub fn speaker(
         &self,
         named: Option<Option<Reference<EmployeeKind>>>,
-    ) -> Result<Option<Reference<EmployeeKind>>, Denied> {
+    ) -> Result<Option<Reference<EmployeeKind>>, PermissionDenied> {
         match (self.bound_to(), named) {
             (Some(own), None) => Ok(Some(own.into())),
-            (Some(_), Some(None)) => Err(Denied::OtherPerson),
+            (Some(_), Some(None)) => Err(PermissionDenied::OtherPerson),
             (_, named) => {
                 let named = named.flatten();
                 named.as_ref().map_or(Ok(()), |person| self.may_write_as(person))?;
@@ -163,8 +167,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::ActsForPerson`].
-    pub fn require_full_sight(&self) -> Result<(), Denied> {
-        if self.acts_for().is_none() { Ok(()) } else { Err(Denied::ActsForPerson) }
+    pub fn require_full_sight(&self) -> Result<(), PermissionDenied> {
+        if self.acts_for().is_none() { Ok(()) } else { Err(PermissionDenied::ActsForPerson) }
     }
 
     /// Requires that the caller may change and rotate keys of this person, or of the organization for `None`. A
@@ -172,8 +176,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::CannotGrant`].
-    pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), Denied> {
-        if self.bound_to().is_none_or(|own| person == Some(own)) { Ok(()) } else { Err(Denied::CannotGrant) }
+    pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), PermissionDenied> {
+        if self.bound_to().is_none_or(|own| person == Some(own)) { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
     }
 
     /// Requires that the caller has all the access that it grants, and no earlier end. `person` is the person of
@@ -187,11 +191,11 @@ impl Caller {
         level: AccessLevel,
         person: Option<EmployeeId>,
         end: Option<Timestamp>,
-    ) -> Result<(), Denied> {
+    ) -> Result<(), PermissionDenied> {
         self.may_manage_keys_of(person)?;
         let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.level == level);
         let lasts_as_long = !outlasts(end, self.expires_at);
-        if may_as_much && lasts_as_long { Ok(()) } else { Err(Denied::CannotGrant) }
+        if may_as_much && lasts_as_long { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
     }
 }
 
@@ -285,8 +289,8 @@ mod tests {
     #[test]
     fn level_opens_settings_and_role_opens_data() {
         use AccessLevel::{Admin, Standard};
-        let (data, settings) = (Some(Denied::AdminRequired), Some(Denied::AdminKeyRequired));
-        let people = Some(Denied::ActsForPerson);
+        let (data, settings) = (Some(PermissionDenied::AdminRequired), Some(PermissionDenied::AdminKeyRequired));
+        let people = Some(PermissionDenied::ActsForPerson);
         let person = |is_org_admin| Some(BoundPerson { id: person(7), is_org_admin });
         let table = [
             // level, person, refused: data, settings, writes to people
@@ -314,9 +318,9 @@ mod tests {
             let table = [
                 (None, Ok(Some(person(7)))),
                 (reference(7), Ok(Some(person(7)))),
-                (reference(8), Err(Denied::OtherPerson)),
-                (Some(None), Err(Denied::OtherPerson)),
-                (nonsense.clone(), Err(Denied::OtherPerson)),
+                (reference(8), Err(PermissionDenied::OtherPerson)),
+                (Some(None), Err(PermissionDenied::OtherPerson)),
+                (nonsense.clone(), Err(PermissionDenied::OtherPerson)),
             ];
             for (named, wanted) in table {
                 let written = bound.speaker(named.clone()).map(|writer| writer.and_then(|writer| writer.id));

@@ -4,7 +4,7 @@ use super::Permission;
 
 /// The reason why a caller may not do something (§7 `permission_denied`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denied {
+pub enum PermissionDenied {
     /// The key lacks this scope.
     MissingScope(Permission),
     /// The data needs a key of admin level, or a key that acts for an org admin (decision B5).
@@ -41,7 +41,7 @@ pub enum Denied {
     NotAmongParticipants,
 }
 
-impl Denied {
+impl PermissionDenied {
     /// Returns the message of the error response.
     #[must_use]
     pub const fn message(self) -> &'static str {

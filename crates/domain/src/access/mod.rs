@@ -7,14 +7,14 @@ mod key_text;
 mod requirement;
 
 pub use authority::Authority;
-pub use denied::Denied;
+pub use denied::PermissionDenied;
 pub use requirement::Access;
 
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 use ulid::Ulid;
 
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{EmployeeId, KeyId, OrganizationId};
 use crate::time::Timestamp;
 
@@ -28,7 +28,7 @@ pub enum Environment {
     Test,
 }
 
-impl Word for Environment {
+impl StringEnum for Environment {
     const NAME: &'static str = "Environment";
 }
 
@@ -117,7 +117,7 @@ pub enum Permission {
     SettingsWrite,
 }
 
-impl Word for Permission {
+impl StringEnum for Permission {
     const NAME: &'static str = "ApiKeyScope";
 }
 
@@ -190,7 +190,7 @@ pub enum AccessLevel {
     Admin,
 }
 
-impl Word for AccessLevel {
+impl StringEnum for AccessLevel {
     const NAME: &'static str = "AccessLevel";
 }
 
@@ -238,8 +238,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::MissingScope`].
-    pub const fn require(&self, scope: Permission) -> Result<(), Denied> {
-        if self.scopes.has(scope) { Ok(()) } else { Err(Denied::MissingScope(scope)) }
+    pub const fn require(&self, scope: Permission) -> Result<(), PermissionDenied> {
+        if self.scopes.has(scope) { Ok(()) } else { Err(PermissionDenied::MissingScope(scope)) }
     }
 
     /// Returns `true` in admin context for data (decision B5). The role of a bound key's person decides, whatever
@@ -253,11 +253,11 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::AdminRequired`], [`Denied::AdminKeyRequired`], [`Denied::ActsForPerson`].
-    pub fn require_admin(&self, context: AdminContext) -> Result<(), Denied> {
+    pub fn require_admin(&self, context: AdminContext) -> Result<(), PermissionDenied> {
         let (has, denied) = match context {
-            AdminContext::Data => (self.is_data_admin(), Denied::AdminRequired),
-            AdminContext::Settings => (self.level == AccessLevel::Admin, Denied::AdminKeyRequired),
-            AdminContext::People => (self.person.is_none() || self.is_data_admin(), Denied::ActsForPerson),
+            AdminContext::Data => (self.is_data_admin(), PermissionDenied::AdminRequired),
+            AdminContext::Settings => (self.level == AccessLevel::Admin, PermissionDenied::AdminKeyRequired),
+            AdminContext::People => (self.person.is_none() || self.is_data_admin(), PermissionDenied::ActsForPerson),
         };
         if has { Ok(()) } else { Err(denied) }
     }
@@ -266,16 +266,16 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::LiveKey`].
-    pub fn require_test(&self) -> Result<(), Denied> {
-        if self.tenant.environment == Environment::Test { Ok(()) } else { Err(Denied::LiveKey) }
+    pub fn require_test(&self) -> Result<(), PermissionDenied> {
+        if self.tenant.environment == Environment::Test { Ok(()) } else { Err(PermissionDenied::LiveKey) }
     }
 
     /// Requires the live environment.
     ///
     /// # Errors
     /// [`Denied::TestKey`].
-    pub fn require_live(&self) -> Result<(), Denied> {
-        if self.tenant.environment == Environment::Live { Ok(()) } else { Err(Denied::TestKey) }
+    pub fn require_live(&self) -> Result<(), PermissionDenied> {
+        if self.tenant.environment == Environment::Live { Ok(()) } else { Err(PermissionDenied::TestKey) }
     }
 }
 
@@ -290,7 +290,7 @@ pub enum QuotaClass {
     Csv,
 }
 
-impl Word for QuotaClass {
+impl StringEnum for QuotaClass {
     const NAME: &'static str = "QuotaClass";
 }
 
@@ -312,7 +312,7 @@ impl Quotas {
 
     /// Returns the requests per minute of a class.
     #[must_use]
-    pub const fn of(self, class: QuotaClass) -> u32 {
+    pub const fn for_class(self, class: QuotaClass) -> u32 {
         match class {
             QuotaClass::Read => self.read,
             QuotaClass::Write => self.write,

@@ -1,6 +1,6 @@
 //! The callers that an operation admits (§5, decisions B5, B6).
 
-use super::{AdminContext, Caller, Denied, Environment, Permission};
+use super::{AdminContext, Caller, Environment, Permission, PermissionDenied};
 
 /// The key that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Access {
     ///
     /// # Errors
     /// [`Denied::TestKey`], [`Denied::LiveKey`], [`Denied::MissingScope`], [`Denied::ActsForPerson`].
-    pub fn admit(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn admit(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         match self.environment {
             Some(Environment::Live) => caller.require_live()?,
             Some(Environment::Test) => caller.require_test()?,
@@ -169,15 +169,15 @@ mod tests {
         let access = Access::scope(SCOPE).live_only().full_sight();
         let scoped = Permissions::NONE.with(SCOPE);
         for (caller, refused) in [
-            (key(Permissions::NONE, Environment::Test, true), Some(Denied::TestKey)),
-            (key(Permissions::NONE, Environment::Live, true), Some(Denied::MissingScope(SCOPE))),
-            (key(scoped, Environment::Live, true), Some(Denied::ActsForPerson)),
+            (key(Permissions::NONE, Environment::Test, true), Some(PermissionDenied::TestKey)),
+            (key(Permissions::NONE, Environment::Live, true), Some(PermissionDenied::MissingScope(SCOPE))),
+            (key(scoped, Environment::Live, true), Some(PermissionDenied::ActsForPerson)),
             (key(scoped, Environment::Live, false), None),
         ] {
             assert_eq!(access.admit(&caller).err(), refused, "{caller:?}");
         }
         let live = key(scoped, Environment::Live, false);
-        assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(Denied::LiveKey));
+        assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(PermissionDenied::LiveKey));
     }
 
     #[test]

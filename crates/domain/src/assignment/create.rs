@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::{Assignment, INSTRUCTIONS_CHARS, MAX_REVIEWERS, Status, Submission, TITLE_CHARS};
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{AssignmentId, EmployeeId, EmployeeKind};
 use crate::json::Object;
-use crate::notification::{self, Audience, Notice, excerpt};
+use crate::notification::{self, Notice, Recipients, excerpt};
 use crate::people;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Checked, Field, List, Refers, Text, Whole};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Checked, Field, List, ReferenceRule, Text, Whole};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "created_at", "updated_at"];
 
-const EMPLOYEE: Field<Refers<EmployeeKind>> =
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
     Field::new("employee_id", rule::reference("the person whom the feedback is about"), "");
-const REQUESTER: Field<Refers<EmployeeKind>> = Field::new(
+const REQUESTER: Field<ReferenceRule<EmployeeKind>> = Field::new(
     "requester_id",
     rule::reference("the person who asks for it"),
     "Person who requests the feedback. A key that acts for a person must give that person or omit the member. \
@@ -39,7 +39,7 @@ const DUE_DATE: Field<Checked<Date>> = Field::new(
     rule::date(),
     "Due date. Null for none. The assignment does not change when the date passes.",
 );
-const REVIEWERS: Field<List<Refers<EmployeeKind>>> = Field::new(
+const REVIEWERS: Field<List<ReferenceRule<EmployeeKind>>> = Field::new(
     "reviewer_ids",
     rule::list(MAX_REVIEWERS, rule::reference("a reviewer")).at_least(1),
     "Reviewers: 1 to {max} people, without duplicates. 422 if one does not exist.",
@@ -71,12 +71,12 @@ pub struct References {
 }
 
 /// Checks the number of required submissions. The default is one per reviewer.
-fn required_count(wanted: Option<i64>, reviewers: usize) -> Result<usize, Flaw> {
+fn required_count(wanted: Option<i64>, reviewers: usize) -> Result<usize, ValueError> {
     let required = wanted.map_or(Ok(reviewers), usize::try_from).unwrap_or(usize::MAX);
     if required <= reviewers {
         return Ok(required);
     }
-    Err(Flaw::new(Code::OutOfRange, format!("must not be more than there are reviewers, {reviewers}")))
+    Err(ValueError::new(Code::OutOfRange, format!("must not be more than there are reviewers, {reviewers}")))
 }
 
 impl Draft {
@@ -106,15 +106,15 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 
     /// Resolves the requester: a bound key requests feedback as its person (decision B5).
     ///
     /// # Errors
     /// [`Denied::OtherPerson`].
-    pub fn asked_by(mut self, caller: &Caller) -> Result<Self, Denied> {
+    pub fn asked_by(mut self, caller: &Caller) -> Result<Self, PermissionDenied> {
         self.requester = Some(caller.speaker(self.requester.take())?);
         Ok(self)
     }
@@ -138,12 +138,12 @@ impl Assignment {
         draft: Draft,
         found: &References,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
-        let mut problems = Problems::none();
-        let anyone = |person: &Reference<EmployeeKind>| person.found(|id| found.people.contains_key(id));
+    ) -> Result<Decision<Self>, DomainError> {
+        let mut problems = ValidationErrors::none();
+        let anyone = |person: &Reference<EmployeeKind>| person.resolve(|id| found.people.contains_key(id));
         let joined = |id: EmployeeId| match found.people.get(&id) {
             Some(people::Status::PendingInvite) => {
-                Err(Flaw::new(Code::InvalidState, "has not accepted the invitation yet"))
+                Err(ValueError::new(Code::InvalidState, "has not accepted the invitation yet"))
             }
             _ => Ok(id),
         };
@@ -152,7 +152,7 @@ impl Assignment {
         let reviewer_ids: Vec<_> =
             draft.reviewers.iter().filter_map(|person| problems.take("reviewer_ids", anyone(person))).collect();
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
-            return Err(Refusal::Unprocessable(problems));
+            return Err(DomainError::Unprocessable(problems));
         };
         let state = Self {
             id,
@@ -181,6 +181,6 @@ impl Assignment {
 
     pub(super) fn notice(&self, kind: notification::Type, to: EmployeeId, what: &str, body: String) -> Notice {
         let target = Target { kind: Self::NAME.to_owned(), id: self.id.to_string() };
-        Notice { kind, to: Audience::Person(to), title: format!("{what}: {}", self.title), body, target }
+        Notice { kind, to: Recipients::Person(to), title: format!("{what}: {}", self.title), body, target }
     }
 }

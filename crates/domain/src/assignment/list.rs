@@ -2,9 +2,9 @@
 
 use super::{Assignment, Status};
 use crate::id::EmployeeId;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::time::{Date, Timestamp};
 
 /// Conditions of a list of assignments.
@@ -43,7 +43,7 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
@@ -69,20 +69,20 @@ impl Assignment {
     }
 }
 
-impl Listed for Assignment {
+impl Sortable for Assignment {
     const ORDERS_NAME: &'static str = "AssignmentSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::CreatedAt,
             key: |assignment| Key::Time(assignment.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::DueBy,
             key: |assignment| Key::Date(assignment.due_by()),
             words: &["due_date", "-due_date"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |assignment| Key::Time(assignment.updated_at),
             words: &["-updated_at", "updated_at"],

@@ -11,12 +11,12 @@ pub use submission::{Submission, SubmissionDraft, SubmissionStatus};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::params::StatusWord;
-use crate::refusal::Refusal;
+use crate::refusal::DomainError;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -41,7 +41,7 @@ pub enum Status {
     Canceled,
 }
 
-impl Word for Status {
+impl StringEnum for Status {
     const NAME: &'static str = "AssignmentStatus";
 }
 
@@ -106,27 +106,27 @@ impl Assignment {
     ///
     /// # Errors
     /// [`Denied::NotTheRequester`].
-    pub fn may_be_canceled_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_canceled_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let may = caller.acts_for().is_none_or(|person| self.requester_id == Some(person));
-        if may { Ok(()) } else { Err(Denied::NotTheRequester) }
+        if may { Ok(()) } else { Err(PermissionDenied::NotTheRequester) }
     }
 
     /// Cancels the assignment. Observations that were submitted stay.
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the assignment is not open.
-    pub fn cancel(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn cancel(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_open("cancel")?;
         let updated_at = at.strictly_after(self.updated_at);
         let state = Self { status: Status::Canceled, updated_at, ..self.clone() };
         Ok(Decision::changed(self, state, "assignment.cancel", vec![]))
     }
 
-    fn must_be_open(&self, attempted: &str) -> Result<(), Refusal> {
+    fn must_be_open(&self, attempted: &str) -> Result<(), DomainError> {
         if self.status == Status::Open {
             Ok(())
         } else {
-            Err(Refusal::transition("status", self.status.word(), attempted))
+            Err(DomainError::transition("status", self.status.word(), attempted))
         }
     }
 }

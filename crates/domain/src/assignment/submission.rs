@@ -4,20 +4,20 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Assignment, MAX_OBSERVATIONS, Status};
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, Word, as_word};
+use crate::fields::{Fields, Reference, StringEnum, as_word};
 use crate::id::{EmployeeId, EmployeeKind, ObservationId};
 use crate::json::Object;
 use crate::notification;
 use crate::observation::{self, Observation};
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Field, Refers};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Field, ReferenceRule};
 use crate::time::{Date, Timestamp};
 
-const REVIEWER: Field<Refers<EmployeeKind>> = Field::new(
+const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::new(
     "reviewer_id",
     rule::reference("the reviewer"),
     "Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all \
@@ -36,7 +36,7 @@ pub enum SubmissionStatus {
     Submitted,
 }
 
-impl Word for SubmissionStatus {
+impl StringEnum for SubmissionStatus {
     const NAME: &'static str = "SubmissionStatus";
 }
 
@@ -92,7 +92,12 @@ impl SubmissionDraft {
     ///
     /// # Errors
     /// One problem for each wrong field. Fields of observations are named like `observations[0].type`.
-    pub fn parse(body: Object, assignment: &Assignment, caller: &Caller, today: Date) -> Result<Self, Problems> {
+    pub fn parse(
+        body: Object,
+        assignment: &Assignment,
+        caller: &Caller,
+        today: Date,
+    ) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         let draft = Self::read(&mut fields, assignment.employee_id, caller.bound_to(), today);
         fields.finish(draft)
@@ -102,7 +107,7 @@ impl SubmissionDraft {
     ///
     /// # Errors
     /// [`Denied::OtherPerson`].
-    pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         caller.may_write_as(&self.reviewer)
     }
 }
@@ -121,15 +126,15 @@ impl Assignment {
         ids: impl Fn() -> ObservationId,
         found: &observation::References,
         at: Timestamp,
-    ) -> Result<(Decision<Self>, Vec<Decision<Observation>>), Refusal> {
+    ) -> Result<(Decision<Self>, Vec<Decision<Observation>>), DomainError> {
         self.must_be_open("submit")?;
         let place = self.submissions.iter().position(|submission| draft.reviewer.id == Some(submission.reviewer_id));
         let Some(submission) = place.and_then(|at| self.submissions.get(at)) else {
-            let flaw = Flaw::new(Code::NotAReviewer, "is not asked for feedback by this assignment");
-            return Err(Refusal::unprocessable("reviewer_id", flaw));
+            let flaw = ValueError::new(Code::NotAReviewer, "is not asked for feedback by this assignment");
+            return Err(DomainError::unprocessable("reviewer_id", flaw));
         };
         if submission.status == SubmissionStatus::Submitted {
-            return Err(Refusal::transition("submissions", submission.status.word(), "submit"));
+            return Err(DomainError::transition("submissions", submission.status.word(), "submit"));
         }
         let mut observations = create_observations(draft.observations, ids, found, at)?;
         for observation in &mut observations {
@@ -166,16 +171,16 @@ fn create_observations(
     ids: impl Fn() -> ObservationId,
     found: &observation::References,
     at: Timestamp,
-) -> Result<Vec<Decision<Observation>>, Refusal> {
-    let (mut made, mut problems) = (vec![], Problems::none());
+) -> Result<Vec<Decision<Observation>>, DomainError> {
+    let (mut made, mut problems) = (vec![], ValidationErrors::none());
     for (number, draft) in drafts.into_iter().enumerate() {
         match Observation::create(ids(), draft, found, at) {
             Ok(decision) => made.push(decision),
-            Err(Refusal::Unprocessable(found_problems)) => {
+            Err(DomainError::Unprocessable(found_problems)) => {
                 problems.extend(found_problems.below(&format!("observations[{number}].")))
             }
             Err(other) => return Err(other),
         }
     }
-    problems.or(made).map_err(Refusal::Unprocessable)
+    problems.or(made).map_err(DomainError::Unprocessable)
 }

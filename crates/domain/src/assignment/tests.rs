@@ -1,13 +1,13 @@
 use super::*;
 use crate::access::tests::{bound, unbound};
-use crate::access::{AccessLevel, Denied};
+use crate::access::{AccessLevel, PermissionDenied};
 use crate::event::EventType;
 use crate::id::ObservationId;
 use crate::json::{Object, Value};
-use crate::notification::Audience;
+use crate::notification::Recipients;
 use crate::observation;
 use crate::people;
-use crate::problem::{Code, Problems};
+use crate::problem::{Code, ValidationErrors};
 use ulid::Ulid;
 
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
@@ -45,12 +45,12 @@ type Found = Vec<(String, Code)>;
 /// A field with its problem.
 type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
 
-fn field_codes(problems: &Problems) -> Found {
+fn field_codes(problems: &ValidationErrors) -> Found {
     problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
 }
 
-fn refusal_codes(refused: Refusal) -> Found {
-    let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+fn refusal_codes(refused: DomainError) -> Found {
+    let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
     field_codes(&problems)
 }
 
@@ -63,7 +63,7 @@ fn with(good: &str, members: &[(&str, String)]) -> Object {
     body
 }
 
-fn check(good: &str, table: &[Case<'_>], parse: impl Fn(Object) -> Option<Problems>) {
+fn check(good: &str, table: &[Case<'_>], parse: impl Fn(Object) -> Option<ValidationErrors>) {
     for (name, value, wanted) in table {
         let found =
             parse(with(good, &[(name, value.clone())])).map(|problems| field_codes(&problems)).unwrap_or_default();
@@ -177,7 +177,7 @@ fn assignment_names_existing_people_and_a_joined_subject() {
     let decision = create(&[(2, Deactivated), (9, Active), (3, PendingInvite), (4, Active)]).unwrap();
     assert_eq!((decision.events, decision.state.required_submissions), (vec![EventType::AssignmentCreated], 2));
     let told: Vec<_> = decision.notices.iter().map(|notice| notice.to).collect();
-    assert_eq!(told, [3, 4].map(|number| Audience::Person(person(number))));
+    assert_eq!(told, [3, 4].map(|number| Recipients::Person(person(number))));
     let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
     let all = [missing("employee_id"), missing("requester_id"), missing("reviewer_ids"), missing("reviewer_ids")];
     assert_eq!(refusal_codes(create(&[]).unwrap_err()), all);
@@ -195,7 +195,7 @@ fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
 fn submit(
     to: &Assignment,
     draft: SubmissionDraft,
-) -> Result<(Decision<Assignment>, Vec<Decision<observation::Observation>>), Refusal> {
+) -> Result<(Decision<Assignment>, Vec<Decision<observation::Observation>>), DomainError> {
     let people = [2, 3, 4, 5, 9].map(|number| (person(number), people::Status::Active)).into();
     let found = observation::References { people, ..Default::default() };
     let next = std::cell::Cell::new(100);
@@ -227,7 +227,7 @@ fn last_required_submission_completes_and_notifies_requester() {
     let first = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
     let last = submit(&first, submission_of(3, 1)).unwrap().0;
     assert_eq!((last.state.status, last.events), (Status::Completed, vec![EventType::AssignmentCompleted]));
-    assert_eq!(last.notices.iter().map(|notice| notice.to).collect::<Vec<_>>(), [Audience::Person(person(9))]);
+    assert_eq!(last.notices.iter().map(|notice| notice.to).collect::<Vec<_>>(), [Recipients::Person(person(9))]);
     let nobody = Assignment { requester_id: None, ..first };
     assert_eq!(submit(&nobody, submission_of(3, 1)).unwrap().0.notices, []);
 }
@@ -245,13 +245,13 @@ fn each_status_accepts_only_its_actions() {
         (&completed, [Err(409), Err(409), Err(409), Err(409)]),
         (&canceled, [Err(409), Err(409), Err(409), Err(409)]),
     ];
-    let status = |refused: Refusal| match &refused {
-        Refusal::Conflict(_) => 409,
-        Refusal::Unprocessable(problems) => {
+    let status = |refused: DomainError| match &refused {
+        DomainError::Conflict(_) => 409,
+        DomainError::Unprocessable(problems) => {
             assert_eq!(field_codes(problems), [("reviewer_id".to_owned(), Code::NotAReviewer)]);
             422
         }
-        Refusal::Invalid(_) | Refusal::NotFound | Refusal::Denied(_) => panic!("{refused:?}"),
+        DomainError::Invalid(_) | DomainError::NotFound | DomainError::Denied(_) => panic!("{refused:?}"),
     };
     for (from, wanted) in table {
         let submit = |reviewer| submit(from, submission_of(reviewer, 1)).map(drop).map_err(status);
@@ -282,9 +282,9 @@ fn bound_key_requests_and_submits_as_its_person() {
         (bound(person(9), false), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
         (bound(person(9), true), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
         (bound(person(9), false), naming(&own), Ok(Some(person(9)))),
-        (bound(person(9), false), naming("null"), Err(Denied::OtherPerson)),
-        (bound(person(8), false), naming(&own), Err(Denied::OtherPerson)),
-        (bound(person(8), true), naming(&own), Err(Denied::OtherPerson)),
+        (bound(person(9), false), naming("null"), Err(PermissionDenied::OtherPerson)),
+        (bound(person(8), false), naming(&own), Err(PermissionDenied::OtherPerson)),
+        (bound(person(8), true), naming(&own), Err(PermissionDenied::OtherPerson)),
     ];
     for (caller, draft, wanted) in table {
         let asked = draft.clone().asked_by(&caller);
@@ -295,7 +295,7 @@ fn bound_key_requests_and_submits_as_its_person() {
     assert_eq!(submission.may_be_submitted_by(&organization), Ok(()));
     for is_org_admin in [false, true] {
         let other = bound(person(3), is_org_admin);
-        assert_eq!(submission.may_be_submitted_by(&other), Err(Denied::OtherPerson));
+        assert_eq!(submission.may_be_submitted_by(&other), Err(PermissionDenied::OtherPerson));
     }
     let body = r#"{"observations":[{"type":"strength","observation":"x"}]}"#;
     let reviewer = bound(person(4), false);
@@ -314,7 +314,7 @@ fn assignment_is_canceled_by_its_requester_and_org_admins() {
         (bound(person(7), true), true),
     ];
     for (caller, may) in table {
-        let denied = (!may).then_some(Denied::NotTheRequester);
+        let denied = (!may).then_some(PermissionDenied::NotTheRequester);
         assert_eq!(assignment().may_be_canceled_by(&caller).err(), denied, "{caller:?}");
     }
 }

@@ -4,9 +4,9 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{Fields, Word};
+use crate::fields::{Fields, StringEnum};
 use crate::id::{AssignmentId, EmployeeId, Id, Kind, ObjectiveId, ObservationId, SummaryId};
-use crate::problem::Flaw;
+use crate::problem::ValueError;
 use crate::rule::{self, Field, OneOf, Text};
 use crate::visibility::LinkedId;
 
@@ -26,7 +26,7 @@ pub enum Type {
     Summary,
 }
 
-impl Word for Type {
+impl StringEnum for Type {
     const NAME: &'static str = "ConversationAboutType";
 }
 
@@ -96,7 +96,7 @@ impl About {
 
     /// Parses an id of any kind that a conversation can be about.
     #[must_use]
-    pub fn named(id: &str) -> Option<Self> {
+    pub fn parse(id: &str) -> Option<Self> {
         Type::ALL.iter().find_map(|kind| Self::parse_id(*kind, id))
     }
 
@@ -149,13 +149,13 @@ impl AboutReference {
 
     /// Returns the resource, or `None` if the id is not of the given kind.
     #[must_use]
-    pub fn wanted(&self) -> Option<About> {
+    pub fn reference(&self) -> Option<About> {
         About::parse_id(self.kind, &self.text)
     }
 
     /// Returns the problem of an id that does not exist in the organization.
     #[must_use]
-    pub fn not_found(&self) -> Flaw {
-        Flaw::not_found(&self.text)
+    pub fn not_found(&self) -> ValueError {
+        ValueError::not_found(&self.text)
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{About, AboutReference, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, TITLE_CHARS};
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::json::Object;
-use crate::problem::Problems;
-use crate::refusal::Refusal;
-use crate::rule::{self, Field, List, Nested, Refers, Text};
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
+use crate::rule::{self, Field, List, Nested, ReferenceRule, Text};
 use crate::time::Timestamp;
 
 /// Fields that only the service sets.
@@ -21,7 +21,7 @@ const IMMUTABLE: &[&str] = &["about"];
 const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Display name.");
 const ABOUT: Field<Nested<AboutReference>> =
     Field::new("about", rule::nested(AboutReference::read), "Resource that the conversation is about. Null for none.");
-const PARTICIPANTS: Field<List<Refers<EmployeeKind>>> = Field::new(
+const PARTICIPANTS: Field<List<ReferenceRule<EmployeeKind>>> = Field::new(
     "participant_ids",
     rule::list(MAX_PARTICIPANTS, rule::reference("a person")).at_least(MIN_PARTICIPANTS),
     "Participants: 2 to {max} people, without duplicates. 422 if one does not exist.",
@@ -67,8 +67,8 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -77,9 +77,9 @@ impl Draft {
     ///
     /// # Errors
     /// [`Denied::NotAmongParticipants`].
-    pub fn may_be_begun_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_begun_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let takes_part = |own: EmployeeId| self.participants.iter().any(|participant| participant.id == Some(own));
-        if caller.bound_to().is_none_or(takes_part) { Ok(()) } else { Err(Denied::NotAmongParticipants) }
+        if caller.bound_to().is_none_or(takes_part) { Ok(()) } else { Err(PermissionDenied::NotAmongParticipants) }
     }
 }
 
@@ -94,11 +94,11 @@ impl Patch {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &Conversation) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Conversation) -> Result<Self, ValidationErrors> {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
         }
-        Fields::of_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
+        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
     }
 }
 
@@ -112,8 +112,8 @@ impl Conversation {
         draft: Draft,
         found: &References,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
-        let mut problems = Problems::none();
+    ) -> Result<Decision<Self>, DomainError> {
+        let mut problems = ValidationErrors::none();
         if let (Some(wanted), None) = (&draft.about, found.about) {
             problems.add("about.id", wanted.not_found());
         }
@@ -129,7 +129,7 @@ impl Conversation {
             updated_at: at,
             archived_at: None,
         };
-        let state = problems.or(state).map_err(Refusal::Unprocessable)?;
+        let state = problems.or(state).map_err(DomainError::Unprocessable)?;
         Ok(Decision::created(state, "conversation.create", vec![]))
     }
 
@@ -137,13 +137,18 @@ impl Conversation {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] for an archived conversation, [`Refusal::Unprocessable`] for people who do not exist.
-    pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+    pub fn update(
+        &self,
+        patch: &Patch,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         self.must_be_in_use("update")?;
         let mut state = self.clone();
         if let Some(wanted) = &patch.participants {
-            let mut problems = Problems::none();
+            let mut problems = ValidationErrors::none();
             let participant_ids = resolve_participants(wanted, found, &mut problems);
-            state.participant_ids = problems.or(participant_ids).map_err(Refusal::Unprocessable)?;
+            state.participant_ids = problems.or(participant_ids).map_err(DomainError::Unprocessable)?;
         }
         if let Some(title) = &patch.title {
             state.title.clone_from(title);
@@ -160,8 +165,8 @@ impl Conversation {
 fn resolve_participants(
     wanted: &[Reference<EmployeeKind>],
     found: &References,
-    problems: &mut Problems,
+    problems: &mut ValidationErrors,
 ) -> Vec<EmployeeId> {
-    let one = |person: &Reference<EmployeeKind>| person.found(|id| found.people.contains(id));
+    let one = |person: &Reference<EmployeeKind>| person.resolve(|id| found.people.contains(id));
     wanted.iter().filter_map(|person| problems.take("participant_ids", one(person))).collect()
 }

@@ -2,9 +2,9 @@
 
 use super::{About, Conversation};
 use crate::id::EmployeeId;
-use crate::page::{Key, Listed, Order, SortBy};
-use crate::params::{self, Archived, Bounds, ListRequest, Param, Params, Takes};
-use crate::problem::Problems;
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::params::{self, Archived, Bounds, ListRequest, Param, Params, ValueForm};
+use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// Conditions of a list of conversations.
@@ -27,8 +27,8 @@ impl About {
 }
 
 const ABOUT: Param<About> =
-    params::param("filter[about_id]", "Only conversations about the resource with this id.", Takes::Text, |text| {
-        Ok(About::named(text).unwrap_or(About::NOTHING))
+    params::param("filter[about_id]", "Only conversations about the resource with this id.", ValueForm::Text, |text| {
+        Ok(About::parse(text).unwrap_or(About::NOTHING))
     });
 
 impl Filter {
@@ -48,26 +48,26 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Conversation {
+impl Sortable for Conversation {
     const ORDERS_NAME: &'static str = "ConversationSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::ActiveAt,
             key: |conversation| Key::Time(conversation.active_at()),
             words: &["-last_message_at", "last_message_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::CreatedAt,
             key: |conversation| Key::Time(conversation.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |conversation| Key::Time(conversation.updated_at),
             words: &["-updated_at", "updated_at"],

@@ -3,19 +3,19 @@
 use serde::Serialize;
 
 use super::Conversation;
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind, MessageId, MessageKind};
 use crate::json::Object;
-use crate::notification::{self, Audience, Notice, excerpt};
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::notification::{self, Notice, Recipients, excerpt};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Field, Refers, Text};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Field, ReferenceRule, Text};
 use crate::time::Timestamp;
 
 /// Maximum length of a message, in characters (decision G).
@@ -23,7 +23,7 @@ pub const BODY_CHARS: usize = 4000;
 
 const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
 
-const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::new(
     "author_id",
     rule::reference("the participant who writes it"),
     "Author of the message. A key that acts for a person may omit it; another person is a 403. Required for all \
@@ -74,15 +74,15 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object, caller: &Caller) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, caller.bound_to()))
+    pub fn parse(body: Object, caller: &Caller) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, caller.bound_to()))
     }
 
     /// Requires that the caller may write this message (decision B5).
     ///
     /// # Errors
     /// [`Denied::OtherPerson`].
-    pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         caller.may_write_as(&self.author)
     }
 }
@@ -93,12 +93,12 @@ impl Conversation {
     /// # Errors
     /// [`Refusal::Conflict`] if the conversation is archived, [`Refusal::Unprocessable`] for an author who is not
     /// a participant.
-    pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, Refusal> {
+    pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, DomainError> {
         self.must_be_in_use("add_message")?;
         let author = draft.author.id.filter(|id| self.participant_ids.contains(id));
         let Some(author_id) = author else {
-            let flaw = Flaw::new(Code::NotAParticipant, "does not take part in the conversation");
-            return Err(Refusal::unprocessable("author_id", flaw));
+            let flaw = ValueError::new(Code::NotAParticipant, "does not take part in the conversation");
+            return Err(DomainError::unprocessable("author_id", flaw));
         };
         let state = Message { id, conversation_id: self.id, author_id, body: draft.body, created_at: at };
         let notices = self.participant_ids.iter().filter(|id| **id != author_id).map(|id| self.notice(*id, &state));
@@ -110,7 +110,7 @@ impl Conversation {
     fn notice(&self, to: EmployeeId, message: &Message) -> Notice {
         Notice {
             kind: notification::Type::ConversationMessage,
-            to: Audience::Person(to),
+            to: Recipients::Person(to),
             title: format!("New message: {}", self.title),
             body: excerpt(&message.body),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
@@ -143,15 +143,15 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(conversation: ConversationId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(conversation: ConversationId, mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(conversation, &mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Message {
+impl Sortable for Message {
     const ORDERS_NAME: &'static str = "MessageSort";
-    const ORDERS: &'static [Order<Self>] = &[Order {
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
         by: SortBy::CreatedAt,
         key: |message| Key::Time(message.created_at),
         words: &["-created_at", "created_at"],

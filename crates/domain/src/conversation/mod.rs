@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::decision::{Decision, Resource};
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
-use crate::refusal::Refusal;
+use crate::refusal::DomainError;
 use crate::time::Timestamp;
 use crate::visibility::LinkedId;
 
@@ -82,18 +82,18 @@ impl Conversation {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the conversation is already archived.
-    pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_in_use("archive")?;
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
         Ok(Decision::changed(self, state, "conversation.archive", vec![]))
     }
 
-    fn must_be_in_use(&self, attempted: &str) -> Result<(), Refusal> {
+    fn must_be_in_use(&self, attempted: &str) -> Result<(), DomainError> {
         if self.archived_at.is_none() {
             Ok(())
         } else {
-            Err(Refusal::transition("archived_at", self.archived_at, attempted))
+            Err(DomainError::transition("archived_at", self.archived_at, attempted))
         }
     }
 }

@@ -1,11 +1,11 @@
 use super::*;
 use crate::access::tests::{bound, unbound};
-use crate::access::{AccessLevel, Denied};
+use crate::access::{AccessLevel, PermissionDenied};
 use crate::event::EventType;
-use crate::fields::{Reference, Word};
+use crate::fields::{Reference, StringEnum};
 use crate::id::{EmployeeKind, MessageId, ObjectiveId};
 use crate::json::{Object, Value};
-use crate::notification::Audience;
+use crate::notification::Recipients;
 use crate::problem::Code;
 use ulid::Ulid;
 
@@ -37,12 +37,12 @@ type Found = Vec<(String, Code)>;
 /// A field with its problem.
 type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
 
-fn field_codes(problems: &crate::problem::Problems) -> Found {
+fn field_codes(problems: &crate::problem::ValidationErrors) -> Found {
     problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
 }
 
-fn refusal_codes(refused: Refusal) -> Found {
-    let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+fn refusal_codes(refused: DomainError) -> Found {
+    let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
     field_codes(&problems)
 }
 
@@ -118,7 +118,7 @@ fn bound_key_begins_conversations_of_its_person_only() {
     for is_org_admin in [false, true] {
         assert_eq!(draft.may_be_begun_by(&bound(person(3), is_org_admin)), Ok(()));
         let outside = draft.may_be_begun_by(&bound(person(4), is_org_admin));
-        assert_eq!(outside, Err(Denied::NotAmongParticipants));
+        assert_eq!(outside, Err(PermissionDenied::NotAmongParticipants));
     }
     assert_eq!(draft.may_be_begun_by(&unbound(AccessLevel::Standard)), Ok(()));
 }
@@ -130,7 +130,7 @@ fn message_of_a_bound_key_has_its_person_as_author() {
     let author = |number| format!(r#","author_id":"{}""#, person(number));
     assert_eq!(parse("", &own).unwrap().may_be_written_by(&own), Ok(()));
     assert_eq!(parse(&author(2), &own).unwrap().may_be_written_by(&own), Ok(()));
-    assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(Denied::OtherPerson));
+    assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(PermissionDenied::OtherPerson));
     assert_eq!(parse(&author(3), &other).unwrap().may_be_written_by(&other), Ok(()));
     let required = [("author_id".to_owned(), Code::Required)];
     assert_eq!(field_codes(&parse("", &other).unwrap_err()), required);
@@ -141,11 +141,11 @@ fn message_of_a_bound_key_has_its_person_as_author() {
 fn subject_is_read_from_an_id_of_any_kind() {
     for (kind, prefix) in Type::ALL.iter().zip(["emp", "obj", "obs", "asg", "sum"]) {
         let id = format!("{prefix}_01ARZ3NDEKTSV4RRFFQ69G5FAV");
-        let about = About::named(&id).unwrap();
+        let about = About::parse(&id).unwrap();
         assert_eq!((about.kind(), About::from_bytes(*kind, about.to_bytes())), (*kind, about));
         assert_eq!(serde_json::to_value(about).unwrap(), serde_json::json!({"type": kind.word(), "id": id}));
     }
-    assert_eq!(About::named("whk_01ARZ3NDEKTSV4RRFFQ69G5FAV"), None);
+    assert_eq!(About::parse("whk_01ARZ3NDEKTSV4RRFFQ69G5FAV"), None);
 }
 
 fn message_draft(author: EmployeeId) -> message::Draft {
@@ -169,7 +169,7 @@ fn archived_conversation_refuses_every_change() {
         for (result, allowed) in done.into_iter().zip(allowed) {
             match result {
                 Ok(()) => assert!(allowed),
-                Err(refused) => assert!(!allowed && matches!(refused, Refusal::Conflict(_)), "{refused:?}"),
+                Err(refused) => assert!(!allowed && matches!(refused, DomainError::Conflict(_)), "{refused:?}"),
             }
         }
     }
@@ -210,7 +210,7 @@ fn message_notifies_the_other_participants() {
     assert_eq!(decision.events, [EventType::ConversationMessageCreated]);
     assert_eq!((decision.state.author_id, decision.state.created_at), (person(3), NOON));
     let told: Vec<_> = decision.notices.iter().map(|notice| (notice.to, notice.body.as_str())).collect();
-    assert_eq!(told, [2, 4].map(|number| (Audience::Person(person(number)), "Shall we?")));
+    assert_eq!(told, [2, 4].map(|number| (Recipients::Person(person(number)), "Shall we?")));
     let refused = stored.add(MessageId::from_ulid(Ulid(5)), message_draft(person(9)), NOON).unwrap_err();
     assert_eq!(refusal_codes(refused), [("author_id".to_owned(), Code::NotAParticipant)]);
 }

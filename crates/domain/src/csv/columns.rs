@@ -7,7 +7,7 @@ use super::guess::guess;
 use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, UnreadableFile};
 use crate::people::{self, is_key};
-use crate::problem::{Code, Flaw, Problems};
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 
 /// The meaning of a column.
@@ -115,8 +115,8 @@ impl Header {
     /// A file without a column of addresses, a repeated column, too many columns, or an invalid custom key.
     pub(super) fn read(record: &Record<'_, '_>) -> Result<Self, UnreadableFile> {
         if record.is_too_wide {
-            let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
-            return Err(UnreadableFile::Invalid(Problems::one("header", flaw)));
+            let flaw = ValueError::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
+            return Err(UnreadableFile::Invalid(ValidationErrors::one("header", flaw)));
         }
         let mut names: Vec<&str> = record.cells.iter().map(str::trim).collect();
         // Removes byte order marks after empty lines. The scanner removes those at the beginning of the file.
@@ -124,7 +124,7 @@ impl Header {
             *first = first.trim_start_matches(|letter: char| letter == BOM || letter.is_whitespace());
         }
         let columns: Vec<Column> = names.iter().map(|name| Column::from_name(name)).collect();
-        let mut problems = Problems::none();
+        let mut problems = ValidationErrors::none();
         if !columns.contains(&Column::Email) {
             problems.add("email", missing_email(&names, &columns));
         }
@@ -133,7 +133,7 @@ impl Header {
             // `First Name` and `first_name` are the same column.
             let compared = column.name().map_or_else(|| folded(name), str::to_owned);
             if !name.is_empty() && !seen.insert(compared) {
-                problems.add(truncate(name), Flaw::format("the name of one column only"));
+                problems.add(truncate(name), ValueError::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
                 && let Err(flaw) = is_key(key)
@@ -158,18 +158,18 @@ fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
 }
 
 /// Describes a file without a column of addresses: another separator, or headers with other names.
-fn missing_email(names: &[&str], columns: &[Column]) -> Flaw {
+fn missing_email(names: &[&str], columns: &[Column]) -> ValueError {
     let separated = |by: char| names.iter().any(|name| name.split(by).count() > 1);
     let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
     if let Some((_, what)) = other.into_iter().find(|(by, _)| separated(*by)) {
-        return Flaw::new(
+        return ValueError::new(
             Code::Required,
             format!("is required as a column; this file has {what} between its columns: save it with commas"),
         );
     }
     let given: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
     if given.is_empty() {
-        return Flaw::new(Code::Required, "is required as a column; the first row must name the columns");
+        return ValueError::new(Code::Required, "is required as a column; the first row must name the columns");
     }
     let listed: Vec<_> = given.iter().take(SHOWN_NAMES).map(|name| format!("`{}`", truncate(name))).collect();
     let mut message = format!("is required as a column; the first row names the columns {}", listed.join(", "));
@@ -184,5 +184,5 @@ fn missing_email(names: &[&str], columns: &[Column]) -> Flaw {
     } else {
         message.push_str(&format!("; {}: rename it in the first row", guesses.join(", ")));
     }
-    Flaw::new(Code::Required, message)
+    ValueError::new(Code::Required, message)
 }

@@ -1,19 +1,19 @@
 //! Decides the change of one person by one row, with the rules and parsers of single writes.
 
 use super::columns::{Column, normalized};
-use super::row_problem::Rejection;
-use super::{CsvRow, File, Known, PlanOptions};
+use super::row_problem::RowRejection;
+use super::{CsvRow, File, PlanOptions, StoredRows};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Reference, Word};
+use crate::fields::{Reference, StringEnum};
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::{Object, Value};
 use crate::people::{Custom, Draft, Employee, Patch, ROLE, References, ReportingLine, Status};
-use crate::problem::{Flaw, Problems};
+use crate::problem::{ValidationErrors, ValueError};
 use crate::text::folded;
 
 /// The change of a reference that a cell asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish<T> {
+pub(super) enum ReferenceChange<T> {
     /// The reference stays as stored.
     Keep,
     /// The reference is removed.
@@ -22,7 +22,7 @@ pub(super) enum Wish<T> {
     Set(T),
 }
 
-impl<K: Kind> Wish<Id<K>> {
+impl<K: Kind> ReferenceChange<Id<K>> {
     fn reference(self) -> Option<Option<Reference<K>>> {
         match self {
             Self::Keep => None,
@@ -33,17 +33,22 @@ impl<K: Kind> Wish<Id<K>> {
 }
 
 /// The parsed cells of a row.
-pub(super) enum Parsed {
+pub(super) enum ParsedRow {
     New(Box<Draft>),
     Change(Box<Patch>),
 }
 
 /// Parses the cells of a row about a stored person, or about a new one.
-pub(super) fn parse(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Result<Parsed, Problems> {
+pub(super) fn parse(
+    file: &File,
+    row: &CsvRow,
+    stored: Option<&Employee>,
+    clear: bool,
+) -> Result<ParsedRow, ValidationErrors> {
     let body = body(file, row, stored, clear);
     match stored {
-        Some(stored) => Patch::parse(body, stored).map(|patch| Parsed::Change(Box::new(patch))),
-        None => Draft::parse(body).map(|draft| Parsed::New(Box::new(draft))),
+        Some(stored) => Patch::parse(body, stored).map(|patch| ParsedRow::Change(Box::new(patch))),
+        None => Draft::parse(body).map(|draft| ParsedRow::New(Box::new(draft))),
     }
 }
 
@@ -101,52 +106,52 @@ fn to_typed(before: Option<&Custom>, cell: &str) -> Value {
 }
 
 /// Returns the status that a row asks for, or `None` for no change (decision E5).
-pub(super) fn status(file: &File, row: &CsvRow, stored: Option<&Employee>) -> Result<Option<Status>, Flaw> {
+pub(super) fn status(file: &File, row: &CsvRow, stored: Option<&Employee>) -> Result<Option<Status>, ValueError> {
     let Some(cell) = file.cell(row, &Column::Status) else { return Ok(None) };
     let status = Status::from_word(&normalized(cell)).ok();
     let now = stored.map_or(Status::Active, |person| person.status);
     match status {
         Some(wanted) if stored.is_some() && wanted == now => Ok(None),
         Some(wanted @ (Status::Active | Status::Deactivated)) => Ok(Some(wanted).filter(|status| *status != now)),
-        _ => Err(Flaw::one_of(&[Status::Active.word(), Status::Deactivated.word()])),
+        _ => Err(ValueError::one_of(&[Status::Active.word(), Status::Deactivated.word()])),
     }
 }
 
 /// The resolved references of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wanted {
-    pub(super) manager: Wish<EmployeeId>,
-    pub(super) department: Wish<DepartmentId>,
+pub(super) struct ResolvedReferences {
+    pub(super) manager: ReferenceChange<EmployeeId>,
+    pub(super) department: ReferenceChange<DepartmentId>,
 }
 
 /// The input of decisions about single rows.
 #[derive(Clone, Copy)]
-pub(super) struct Judge<'a> {
+pub(super) struct RowContext<'a> {
     pub(super) file: &'a File,
-    pub(super) known: &'a Known,
+    pub(super) known: &'a StoredRows,
     pub(super) options: &'a PlanOptions<'a>,
 }
 
-impl Judge<'_> {
+impl RowContext<'_> {
     /// Returns the decisions of a row, in order. None if the row changes nothing.
     pub(super) fn decide(
         self,
         row: &CsvRow,
         id: EmployeeId,
         stored: Option<&Employee>,
-        wanted: Wanted,
-    ) -> Result<Vec<Decision<Employee>>, Rejection> {
+        wanted: ResolvedReferences,
+    ) -> Result<Vec<Decision<Employee>>, RowRejection> {
         let parsed = parse(self.file, row, stored, self.options.clear_empty)
-            .map_err(|problems| Rejection::from_problems(&problems))?;
+            .map_err(|problems| RowRejection::from_problems(&problems))?;
         let mut decisions = match (parsed, stored) {
-            (Parsed::New(draft), _) => vec![create(self.options, id, *draft, wanted)?],
-            (Parsed::Change(patch), Some(stored)) => change(self, stored, *patch, wanted)?,
-            (Parsed::Change(_), None) => vec![],
+            (ParsedRow::New(draft), _) => vec![create(self.options, id, *draft, wanted)?],
+            (ParsedRow::Change(patch), Some(stored)) => change(self, stored, *patch, wanted)?,
+            (ParsedRow::Change(_), None) => vec![],
         };
         let Some(now) = decisions.last().map(|decision| &decision.state).or(stored) else { return Ok(decisions) };
         let at = self.options.at;
         let wanted = status(self.file, row, stored);
-        let status = wanted.map_err(|flaw| Rejection::from_problems(&Problems::one("status", flaw)))?;
+        let status = wanted.map_err(|flaw| RowRejection::from_problems(&ValidationErrors::one("status", flaw)))?;
         let moved = match (status, now.status) {
             (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
             (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),
@@ -168,8 +173,8 @@ fn create(
     options: &PlanOptions<'_>,
     id: EmployeeId,
     mut draft: Draft,
-    wanted: Wanted,
-) -> Result<Decision<Employee>, Rejection> {
+    wanted: ResolvedReferences,
+) -> Result<Decision<Employee>, RowRejection> {
     draft.manager = wanted.manager.reference().flatten();
     draft.department = wanted.department.reference().flatten();
     let mut decision = Employee::create(id, draft, &checked_references(), options.at)?;
@@ -180,12 +185,12 @@ fn create(
 }
 
 fn change(
-    judge: Judge<'_>,
+    judge: RowContext<'_>,
     stored: &Employee,
     patch: Patch,
-    wanted: Wanted,
-) -> Result<Vec<Decision<Employee>>, Rejection> {
-    let Judge { known, options, .. } = judge;
+    wanted: ResolvedReferences,
+) -> Result<Vec<Decision<Employee>>, RowRejection> {
+    let RowContext { known, options, .. } = judge;
     let mut decisions = Vec::new();
     let free = options.connector.filter(|_| stored.connector_id.is_none());
     decisions.extend(free.and_then(|connector| connector.manage(stored, options.at)));

@@ -6,11 +6,11 @@ use ulid::Ulid;
 
 use super::columns::Column;
 use super::report::RowOutcome;
-use super::row_problem::Rejection;
-use super::{CsvRow, File, Known};
+use super::row_problem::RowRejection;
+use super::{CsvRow, File, StoredRows};
 use crate::id::EmployeeId;
 use crate::people::Employee;
-use crate::problem::{Flaw, Problems};
+use crate::problem::{ValidationErrors, ValueError};
 use crate::text::{self, folded};
 
 /// The person that a row is about.
@@ -30,7 +30,7 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn new(known: &'a Known) -> Self {
+    pub(super) fn new(known: &'a StoredRows) -> Self {
         let mut index = Self {
             people: &known.people,
             by_email: HashMap::with_capacity(known.people.len()),
@@ -100,17 +100,17 @@ fn skip_duplicates(file: &File, outcomes: &mut [Option<RowOutcome>]) {
     }
 }
 
-fn check_form(row: &CsvRow) -> Result<(), Rejection> {
-    let mut problems = Problems::none();
+fn check_form(row: &CsvRow) -> Result<(), RowRejection> {
+    let mut problems = ValidationErrors::none();
     if let Some(flaw) = &row.flaw {
         problems.add("row", flaw.clone());
     }
     if row.email.is_empty() {
-        problems.add("email", Flaw::required());
+        problems.add("email", ValueError::required());
     } else if let Err(flaw) = text::email(&row.email) {
         problems.add("email", flaw);
     }
-    problems.or(()).map_err(|problems| Rejection::from_problems(&problems))
+    problems.or(()).map_err(|problems| RowRejection::from_problems(&problems))
 }
 
 /// Rejects rows about the same person that were found by different keys, because they contradict each other.
@@ -134,7 +134,7 @@ fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [O
         let numbers: Vec<_> = several.iter().take(10).map(|at| file.rows[*at].number.to_string()).collect();
         let message = format!("rows {} are about one person", numbers.join(", "));
         for at in several {
-            outcomes[at] = Some(RowOutcome::Reject(Rejection::conflict(message.clone())));
+            outcomes[at] = Some(RowOutcome::Reject(RowRejection::conflict(message.clone())));
         }
     }
 }
@@ -155,12 +155,12 @@ fn reject_taken_addresses(
     for (at, row) in file.rows.iter().enumerate() {
         let (Some(Target::Stored(person)), true) = (targets[at], outcomes[at].is_none()) else { continue };
         let Some(holder) = index.by_email(&row.email_key).filter(|at| *at != person) else { continue };
-        outcomes[at] = Some(RowOutcome::Reject(Rejection::taken_email("another person has this email")));
+        outcomes[at] = Some(RowOutcome::Reject(RowRejection::taken_email("another person has this email")));
         let Some(other) = row_of.get(&holder).copied() else { continue };
         if outcomes[other].is_none() && index.is_renamed(holder, &file.rows[other]) {
             let message =
                 format!("row {} wants the email that this row gives up; change one after the other", row.number);
-            outcomes[other] = Some(RowOutcome::Reject(Rejection::taken_email(message)));
+            outcomes[other] = Some(RowOutcome::Reject(RowRejection::taken_email(message)));
         }
     }
 }

@@ -23,20 +23,20 @@ pub use names::PersonNames;
 pub use plan::{Plan, PlanOptions, plan};
 pub use read::{CsvRow, File, UnreadableFile, too_many_bytes};
 pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning};
-pub use row_problem::{OtherCode, Rejection, RowCode, RowProblem};
+pub use row_problem::{OtherCode, RowCode, RowProblem, RowRejection};
 pub use split::{Part, Split, split};
-pub use steps::Step;
+pub use steps::PlannedStep;
 
 use strum::{IntoStaticStr, VariantArray};
 
 use std::collections::HashMap;
 
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{ConnectorId, EmployeeId};
 use crate::library::Department;
 use crate::params::{self, Params};
 use crate::people::Employee;
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 
 /// Maximum size of a file, in bytes (§8).
 pub const MAX_BYTES: usize = 5 * 1024 * 1024;
@@ -48,14 +48,14 @@ pub const MAX_COLUMNS: usize = 500;
 /// Meaning of an empty cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Empty {
+pub enum EmptyCell {
     /// The stored value stays.
     Keep,
     /// The stored value is removed, if it is optional.
     Clear,
 }
 
-impl Word for Empty {
+impl StringEnum for EmptyCell {
     const NAME: &'static str = "CsvEmptyCell";
 }
 
@@ -75,7 +75,7 @@ impl UploadRequest {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<Self, Problems> {
+    pub fn parse(mut params: Params) -> Result<Self, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
@@ -92,13 +92,13 @@ impl UploadRequest {
             "Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level \
              key.",
         ));
-        Self { dry_run: dry_run.unwrap_or(false), clear_empty: empty == Some(Empty::Clear), connector }
+        Self { dry_run: dry_run.unwrap_or(false), clear_empty: empty == Some(EmptyCell::Clear), connector }
     }
 }
 
 /// The stored resources that a file refers to.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct StoredRows {
     /// People that the file names by address or external id, in rows or as managers.
     pub people: Vec<Employee>,
     /// Departments that the file names.

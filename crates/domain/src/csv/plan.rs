@@ -8,17 +8,17 @@ use std::collections::{HashMap, HashSet};
 use ulid::Ulid;
 
 use super::columns::Column;
-use super::decide::{self, Judge, Wanted, Wish};
+use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
 use super::report::RowOutcome;
-use super::row_problem::Rejection;
-use super::{File, Known, Step};
+use super::row_problem::RowRejection;
+use super::{File, PlannedStep, StoredRows};
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
 use crate::library::Department;
 use crate::people::{Connector, Employee};
-use crate::problem::{Code, Flaw, Problems};
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 use crate::time::Timestamp;
 use departments::DepartmentCell;
@@ -41,7 +41,7 @@ pub struct PlanOptions<'a> {
 pub struct Plan {
     /// Changes to apply, managers before their reports. Applied in this order and in pieces, no piece refers to a
     /// missing person, and none closes a cycle: every manager above already has the final reporting line.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlannedStep>,
     /// One outcome per row of the file.
     pub outcomes: Vec<RowOutcome>,
     /// Departments to create before people join them.
@@ -53,7 +53,7 @@ pub struct Plan {
 #[must_use]
 pub fn plan(
     file: &File,
-    known: &Known,
+    known: &StoredRows,
     applied: &HashSet<usize>,
     options: &PlanOptions<'_>,
     ids: &mut dyn FnMut() -> Ulid,
@@ -90,7 +90,7 @@ pub fn plan(
 
 /// The summary of a row's decisions, kept until all rows are decided.
 #[derive(Debug, Clone)]
-struct Decided {
+struct RowSummary {
     outcome: RowOutcome,
     manager: Option<EmployeeId>,
     department: Option<DepartmentId>,
@@ -98,13 +98,13 @@ struct Decided {
 
 struct Planner<'a> {
     file: &'a File,
-    known: &'a Known,
+    known: &'a StoredRows,
     options: &'a PlanOptions<'a>,
     index: Index<'a>,
     targets: Vec<Option<Target>>,
     outcomes: Vec<Option<RowOutcome>>,
-    wanted: Vec<Option<Wanted>>,
-    decided: Vec<Option<Decided>>,
+    wanted: Vec<Option<ResolvedReferences>>,
+    decided: Vec<Option<RowSummary>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
     departments_by_name: HashMap<String, &'a Department>,
     /// Row that assigns each address, by address.
@@ -137,22 +137,22 @@ impl Planner<'_> {
         for at in self.open_rows() {
             let row = &file.rows[at];
             let stored = self.stored(at);
-            let mut problems = Problems::none();
+            let mut problems = ValidationErrors::none();
             let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
             drop(parsed.map_err(|found| problems.extend(found)));
             problems.take("status", decide::status(self.file, row, stored));
             let department = self.department(row, stored);
             if !problems.is_empty() {
-                self.outcomes[at] = Some(RowOutcome::Reject(Rejection::from_problems(&problems)));
+                self.outcomes[at] = Some(RowOutcome::Reject(RowRejection::from_problems(&problems)));
                 continue;
             }
             match department {
                 Ok(DepartmentCell::Known(department)) => {
-                    self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
+                    self.wanted[at] = Some(ResolvedReferences { manager: ReferenceChange::Keep, department });
                 }
                 Ok(DepartmentCell::Missing(name)) => {
-                    let department = Wish::Set(self.new_department(name, ids));
-                    self.wanted[at] = Some(Wanted { manager: Wish::Keep, department });
+                    let department = ReferenceChange::Set(self.new_department(name, ids));
+                    self.wanted[at] = Some(ResolvedReferences { manager: ReferenceChange::Keep, department });
                 }
                 Err(rejection) => self.outcomes[at] = Some(RowOutcome::Reject(rejection)),
             }
@@ -182,13 +182,13 @@ impl Planner<'_> {
             let Some(cell) = self.file.cell(row, &Column::ManagerEmail) else {
                 let clears = self.options.clear_empty && self.file.is_empty(row, &Column::ManagerEmail);
                 if let (true, Some(wanted)) = (clears, &mut self.wanted[at]) {
-                    wanted.manager = Wish::Clear;
+                    wanted.manager = ReferenceChange::Clear;
                 }
                 continue;
             };
             let key = folded(cell.trim());
             match (self.find_manager(&key), &mut self.wanted[at]) {
-                (Some(id), Some(wanted)) => wanted.manager = Wish::Set(id),
+                (Some(id), Some(wanted)) => wanted.manager = ReferenceChange::Set(id),
                 _ => missing.push(at),
             }
             self.dependents.entry(key).or_default().push(at);
@@ -205,13 +205,13 @@ impl Planner<'_> {
         provided.or_else(|| stored.map(|person| self.known.people[person].id))
     }
 
-    fn missing_manager(&self, at: usize) -> Rejection {
+    fn missing_manager(&self, at: usize) -> RowRejection {
         let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
-        Rejection::from_problems(&Problems::one("manager_email", Flaw::not_found(cell)))
+        RowRejection::from_problems(&ValidationErrors::one("manager_email", ValueError::not_found(cell)))
     }
 
     /// Rejects rows, and every row whose manager they would have created. Returns all rejected rows.
-    fn reject(&mut self, rows: Vec<(usize, Rejection)>) -> Vec<usize> {
+    fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
         let mut rejected = Vec::new();
         let mut next = rows;
         while !next.is_empty() {
@@ -234,12 +234,12 @@ impl Planner<'_> {
     }
 
     fn decide(&mut self) {
-        let judge = Judge { file: self.file, known: self.known, options: self.options };
+        let judge = RowContext { file: self.file, known: self.known, options: self.options };
         for at in self.open_rows() {
             let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
             let stored = self.stored(at);
             match judge.decide(&self.file.rows[at], id, stored, wanted) {
-                Ok(decisions) => self.decided[at] = Some(Decided::from_decisions(stored, &decisions)),
+                Ok(decisions) => self.decided[at] = Some(RowSummary::from_decisions(stored, &decisions)),
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
@@ -299,11 +299,11 @@ impl Planner<'_> {
         let depths = graph::depths(&lines, open.iter().filter_map(|at| self.person(*at)));
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         for at in open {
-            let Some(Decided { outcome, department, .. }) = self.decided[at].take() else { continue };
+            let Some(RowSummary { outcome, department, .. }) = self.decided[at].take() else { continue };
             if let (true, Some(id), Some(wanted)) = (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])
             {
                 let before = if let Some(Target::Stored(at)) = self.targets[at] { Some(at) } else { None };
-                steps.push((depths.get(&id).copied().unwrap_or_default(), Step { row: at, before, id, wanted }));
+                steps.push((depths.get(&id).copied().unwrap_or_default(), PlannedStep { row: at, before, id, wanted }));
                 joined.extend(department);
             }
             self.outcomes[at] = Some(outcome);
@@ -316,9 +316,9 @@ impl Planner<'_> {
     }
 }
 
-fn reporting_cycle() -> Rejection {
+fn reporting_cycle() -> RowRejection {
     let message = "would make the person their own manager, directly or through others";
-    Rejection::from_problems(&Problems::one("manager_email", Flaw::new(Code::ReportingCycle, message)))
+    RowRejection::from_problems(&ValidationErrors::one("manager_email", ValueError::new(Code::ReportingCycle, message)))
 }
 
 fn set_manager(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {
@@ -328,7 +328,7 @@ fn set_manager(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId
     };
 }
 
-impl Decided {
+impl RowSummary {
     fn from_decisions(stored: Option<&Employee>, decisions: &[Decision<Employee>]) -> Self {
         let has_action = |action: &str| decisions.iter().any(|decision| decision.audit.action == action);
         let outcome = match decisions {

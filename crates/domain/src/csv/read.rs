@@ -1,10 +1,10 @@
 //! Reads a file into its header and rows. Only cells with content are kept.
 
 use super::columns::{Column, Header, UnknownColumn};
-use super::scan::{Broken, Record, Scanner};
+use super::scan::{CsvSyntaxError, Record, Scanner};
 use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS};
 use crate::people::connector::{Sync, SyncStatus};
-use crate::problem::{Code, Flaw, Problems};
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnreadableFile {
     /// The file has an invalid header, or exceeds a limit.
-    Invalid(Problems),
+    Invalid(ValidationErrors),
     /// The file is not CSV, or not UTF-8.
     Malformed(String),
 }
@@ -32,8 +32,8 @@ impl UnreadableFile {
     }
 }
 
-impl From<Broken> for UnreadableFile {
-    fn from(broken: Broken) -> Self {
+impl From<CsvSyntaxError> for UnreadableFile {
+    fn from(broken: CsvSyntaxError) -> Self {
         Self::Malformed(format!(
             "The file is not CSV in UTF-8: {} at line {}, byte {}.",
             broken.reason, broken.line, broken.byte
@@ -62,7 +62,7 @@ pub struct CsvRow {
     pub email_key: String,
     pub(super) cells: Vec<(u16, String)>,
     pub(super) width: u16,
-    pub(super) flaw: Option<Flaw>,
+    pub(super) flaw: Option<ValueError>,
 }
 
 impl File {
@@ -80,8 +80,8 @@ impl File {
                 Some(record) if record.is_blank() => {}
                 Some(record) => break Header::read(&record)?,
                 None => {
-                    let flaw = Flaw::new(Code::Required, "is required as a column; the file is empty");
-                    return Err(UnreadableFile::Invalid(Problems::one("email", flaw)));
+                    let flaw = ValueError::new(Code::Required, "is required as a column; the file is empty");
+                    return Err(UnreadableFile::Invalid(ValidationErrors::one("email", flaw)));
                 }
             }
         };
@@ -95,8 +95,8 @@ impl File {
             }
             record.check_width()?;
             if rows.len() == MAX_ROWS {
-                let flaw = Flaw::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
-                return Err(UnreadableFile::Invalid(Problems::one("body", flaw)));
+                let flaw = ValueError::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
+                return Err(UnreadableFile::Invalid(ValidationErrors::one("body", flaw)));
             }
             rows.push(CsvRow::from_record(&columns, &record));
         }
@@ -148,13 +148,13 @@ fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 /// Returns the error of a file with too many bytes.
 fn too_large() -> UnreadableFile {
-    UnreadableFile::Invalid(Problems::one("body", too_many_bytes()))
+    UnreadableFile::Invalid(ValidationErrors::one("body", too_many_bytes()))
 }
 
 /// Returns the problem of a file with too many bytes, without its field.
 #[must_use]
-pub fn too_many_bytes() -> Flaw {
-    Flaw::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
+pub fn too_many_bytes() -> ValueError {
+    ValueError::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
 }
 
 impl Record<'_, '_> {
@@ -164,7 +164,7 @@ impl Record<'_, '_> {
             return Ok(());
         }
         let reason = format!("must have at most {MAX_COLUMNS} columns; row {} has more", self.number);
-        Err(UnreadableFile::Invalid(Problems::one("body", Flaw::new(Code::TooLong, reason))))
+        Err(UnreadableFile::Invalid(ValidationErrors::one("body", ValueError::new(Code::TooLong, reason))))
     }
 }
 
@@ -172,10 +172,10 @@ impl CsvRow {
     fn from_record(columns: &[Column], record: &Record<'_, '_>) -> Self {
         let mut flaw = None;
         if record.cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
-            flaw = Some(Flaw::new(Code::InvalidFormat, "must have no more cells than the header"));
+            flaw = Some(ValueError::new(Code::InvalidFormat, "must have no more cells than the header"));
         }
         if record.cells.len() < columns.len() && !record.is_ended {
-            flaw = Some(Flaw::format("a whole row; the file seems to have been cut here"));
+            flaw = Some(ValueError::format("a whole row; the file seems to have been cut here"));
         }
         let width = u16::try_from(record.cells.len().min(columns.len())).unwrap_or(u16::MAX);
         let mut row = Self {

@@ -6,9 +6,9 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::columns::UnknownColumn;
-use super::row_problem::{Rejection, RowCode, RowProblem};
+use super::row_problem::{RowCode, RowProblem, RowRejection};
 use super::{CsvRow, File, PersonNames};
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::people::Employee;
 use crate::people::connector::{Sync, SyncStatus};
 use crate::time::Timestamp;
@@ -35,7 +35,7 @@ pub enum RowOutcome {
     /// A later row has the same address.
     Duplicate,
     /// The row is not applied.
-    Reject(Rejection),
+    Reject(RowRejection),
 }
 
 /// The outcome of a row, as clients see it.
@@ -56,7 +56,7 @@ pub enum Action {
     Reject,
 }
 
-impl Word for Action {
+impl StringEnum for Action {
     const NAME: &'static str = "CsvAction";
 }
 
@@ -128,13 +128,13 @@ pub struct Warning {
 }
 
 impl RowError {
-    fn new(row: &CsvRow, rejection: &Rejection, most: usize) -> Self {
+    fn new(row: &CsvRow, rejection: &RowRejection, most: usize) -> Self {
         Self {
             row_number: row.number,
             email: row.email.chars().take(crate::text::EMAIL_CHARS).collect(),
             code: rejection.code(),
             message: rejection.message_up_to(most),
-            problems: rejection.shown(most).to_vec(),
+            problems: rejection.first_problems(most).to_vec(),
         }
     }
 }
@@ -192,7 +192,7 @@ impl Report {
 
     /// Creates the response to a file with these outcomes of its rows.
     #[must_use]
-    pub fn of<'a>(file: &File, outcomes: impl Iterator<Item = &'a RowOutcome>) -> Self {
+    pub fn from_outcomes<'a>(file: &File, outcomes: impl Iterator<Item = &'a RowOutcome>) -> Self {
         let (mut data, mut room) = (Counts::default(), FILE_PROBLEMS);
         for (row, outcome) in file.rows.iter().zip(outcomes) {
             match outcome {

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::access::Denied;
-use crate::problem::{Code, Problem, Problems};
-use crate::refusal::Refusal;
+use crate::access::PermissionDenied;
+use crate::problem::{Code, FieldError, ValidationErrors};
+use crate::refusal::DomainError;
 
 /// Field of a problem that concerns the whole row.
 const ROW: &str = "row";
@@ -43,7 +43,7 @@ pub struct RowProblem {
 }
 
 impl RowProblem {
-    fn from_cell(problem: &Problem) -> Self {
+    fn from_cell(problem: &FieldError) -> Self {
         let message = match &problem.value {
             Some(value) => format!("{:?} {}", value.chars().take(VALUE_CHARS).collect::<String>(), problem.message),
             None => problem.message.clone(),
@@ -62,12 +62,12 @@ impl RowProblem {
 
 /// The rejection of a row, with its problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejection {
+pub struct RowRejection {
     /// All problems of the row. The first gives the code.
     problems: Vec<RowProblem>,
 }
 
-impl Rejection {
+impl RowRejection {
     fn other(code: OtherCode, field: &str, message: impl Into<String>) -> Self {
         let problem = RowProblem { field: field.to_owned(), code: RowCode::Other(code), message: message.into() };
         Self { problems: vec![problem] }
@@ -90,7 +90,7 @@ impl Rejection {
     }
 
     /// Creates the rejection of a row with these problems of its cells.
-    pub(super) fn from_problems(problems: &Problems) -> Self {
+    pub(super) fn from_problems(problems: &ValidationErrors) -> Self {
         Self { problems: problems.as_slice().iter().map(RowProblem::from_cell).collect() }
     }
 
@@ -124,7 +124,7 @@ impl Rejection {
 
     /// Returns at most `most` problems as sentences for people, and the number of omitted problems.
     pub(super) fn message_up_to(&self, most: usize) -> String {
-        let shown = self.shown(most);
+        let shown = self.first_problems(most);
         let sentences = shown.iter().map(RowProblem::sentence).collect::<Vec<_>>().join("; ");
         match self.problems.len() - shown.len() {
             0 => sentences,
@@ -140,27 +140,27 @@ impl Rejection {
     }
 
     /// Returns at most `most` problems of the row.
-    pub(super) fn shown(&self, most: usize) -> &[RowProblem] {
+    pub(super) fn first_problems(&self, most: usize) -> &[RowProblem] {
         self.problems.get(..most).unwrap_or(&self.problems)
     }
 }
 
-impl From<Denied> for Rejection {
-    fn from(denied: Denied) -> Self {
+impl From<PermissionDenied> for RowRejection {
+    fn from(denied: PermissionDenied) -> Self {
         Self::other(OtherCode::PermissionDenied, ROW, denied.message())
     }
 }
 
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
+impl From<DomainError> for RowRejection {
+    fn from(refusal: DomainError) -> Self {
         match refusal {
-            Refusal::Invalid(problems) | Refusal::Unprocessable(problems) => Self::from_problems(&problems),
-            Refusal::Denied(denied) => denied.into(),
-            Refusal::Conflict(conflict) => {
+            DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => Self::from_problems(&problems),
+            DomainError::Denied(denied) => denied.into(),
+            DomainError::Conflict(conflict) => {
                 let message = format!("{} {} conflicts with this row", conflict.field, conflict.current);
                 Self::other(OtherCode::Conflict, &column(&conflict.field), message)
             }
-            Refusal::NotFound => Self::conflict("the person does not exist any more"),
+            DomainError::NotFound => Self::conflict("the person does not exist any more"),
         }
     }
 }

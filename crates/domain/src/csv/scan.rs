@@ -9,7 +9,7 @@ use super::MAX_COLUMNS;
 
 /// A syntax error and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Broken {
+pub(super) struct CsvSyntaxError {
     /// Line of the text, from 1.
     pub(super) line: usize,
     /// Byte of the file, from 1.
@@ -74,10 +74,10 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// A file that is not UTF-8.
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Broken> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, CsvSyntaxError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = &bytes[..error.valid_up_to()];
-            Broken { line: lines(before), byte: before.len() + 1, reason: "not UTF-8" }
+            CsvSyntaxError { line: lines(before), byte: before.len() + 1, reason: "not UTF-8" }
         })?;
         let bare = text.trim_start_matches(BOM);
         let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bare.as_bytes());
@@ -89,7 +89,7 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// A record with broken quoting.
-    pub(super) fn next(&mut self) -> Result<Option<Record<'_, 'a>>, Broken> {
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_, 'a>>, CsvSyntaxError> {
         if self.at >= self.text.len() {
             return Ok(None);
         }
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans a record to its end, or until it has too many cells.
-    fn scan_record(&mut self) -> Result<Span, Broken> {
+    fn scan_record(&mut self) -> Result<Span, CsvSyntaxError> {
         let (begin, mut cells) = (self.at, 0);
         loop {
             self.skip_cell()?;
@@ -119,7 +119,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Moves past a cell.
-    fn skip_cell(&mut self) -> Result<(), Broken> {
+    fn skip_cell(&mut self) -> Result<(), CsvSyntaxError> {
         let rest = &self.text.as_bytes()[self.at..];
         if rest.first() == Some(&b'"') {
             return self.skip_quoted();
@@ -133,7 +133,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Moves past a quoted cell, in which a doubled quote stands for one.
-    fn skip_quoted(&mut self) -> Result<(), Broken> {
+    fn skip_quoted(&mut self) -> Result<(), CsvSyntaxError> {
         let begin = self.at;
         loop {
             let Some(length) = self.text[self.at + 1..].find('"') else {
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Moves past the delimiter after a cell.
-    fn skip_delimiter(&mut self) -> Result<End, Broken> {
+    fn skip_delimiter(&mut self) -> Result<End, CsvSyntaxError> {
         let rest = &self.text.as_bytes()[self.at..];
         let (length, end) = match rest {
             [] => (0, End::Text),
@@ -161,8 +161,8 @@ impl<'a> Scanner<'a> {
         Ok(end)
     }
 
-    fn error_at(&self, at: usize, reason: &'static str) -> Broken {
-        Broken { line: lines(&self.text.as_bytes()[..at]), byte: self.offset + at + 1, reason }
+    fn error_at(&self, at: usize, reason: &'static str) -> CsvSyntaxError {
+        CsvSyntaxError { line: lines(&self.text.as_bytes()[..at]), byte: self.offset + at + 1, reason }
     }
 }
 
@@ -174,7 +174,7 @@ fn lines(before: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn scan(bytes: &[u8]) -> Result<Vec<(u32, Vec<String>, bool)>, Broken> {
+    fn scan(bytes: &[u8]) -> Result<Vec<(u32, Vec<String>, bool)>, CsvSyntaxError> {
         let mut scanner = Scanner::new(bytes)?;
         let mut all = Vec::new();
         while let Some(record) = scanner.next()? {

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::decide::{Judge, Wanted};
+use super::decide::{ResolvedReferences, RowContext};
 use super::report::{self, PlannedRow, RowOutcome};
-use super::row_problem::Rejection;
-use super::{CsvRow, File, Known, PersonNames, Plan, PlanOptions};
+use super::row_problem::RowRejection;
+use super::{CsvRow, File, PersonNames, Plan, PlanOptions, StoredRows};
 use crate::decision::Decision;
 use crate::id::EmployeeId;
 use crate::people::Employee;
@@ -14,13 +14,13 @@ use crate::text::folded;
 /// One row that changes one person. A plan of thousands of rows keeps only this much; [`Plan::decisions`] decides
 /// the exact change again when it is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct PlannedStep {
     /// Index of the row in the file.
     pub row: usize,
     /// Index of the person in [`Known::people`], or `None` for a new person.
     pub before: Option<usize>,
     pub(super) id: EmployeeId,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ResolvedReferences,
 }
 
 impl Plan {
@@ -31,13 +31,13 @@ impl Plan {
     /// A rejection if the arguments differ from those of the plan.
     pub fn decisions(
         file: &File,
-        known: &Known,
+        known: &StoredRows,
         options: &PlanOptions<'_>,
-        step: &Step,
-    ) -> Result<Vec<Decision<Employee>>, Rejection> {
+        step: &PlannedStep,
+    ) -> Result<Vec<Decision<Employee>>, RowRejection> {
         let stored = step.before.and_then(|at| known.people.get(at));
-        let judge = Judge { file, known, options };
-        let row = file.rows.get(step.row).ok_or_else(|| Rejection::conflict("the file has no such row"))?;
+        let judge = RowContext { file, known, options };
+        let row = file.rows.get(step.row).ok_or_else(|| RowRejection::conflict("the file has no such row"))?;
         judge.decide(row, step.id, stored, step.wanted)
     }
 
@@ -49,14 +49,14 @@ impl Plan {
     pub fn rows(
         &self,
         file: &File,
-        known: &Known,
+        known: &StoredRows,
         options: &PlanOptions<'_>,
         mut names: PersonNames,
         shows_stored: bool,
-    ) -> Result<Vec<PlannedRow>, Rejection> {
+    ) -> Result<Vec<PlannedRow>, RowRejection> {
         names.people.extend(known.people.iter().map(|person| (person.id, person.email.clone())));
         // Email addresses are compared case-insensitively.
-        let is_other = |step: &Step, email: &str| {
+        let is_other = |step: &PlannedStep, email: &str| {
             step.before
                 .is_none_or(|at| known.people.get(at).is_none_or(|person| folded(&person.email) != folded(email)))
         };
@@ -65,13 +65,13 @@ impl Plan {
         names.people.extend(given.map(|(step, email)| (step.id, email.clone())));
         names.departments.extend(known.departments.iter().map(|department| (department.id, department.name.clone())));
         names.departments.extend(self.departments.iter().map(|(id, decision)| (*id, decision.state.name.clone())));
-        let steps: HashMap<usize, &Step> = self.steps.iter().map(|step| (step.row, step)).collect();
-        let changes = |step: &&Step| {
+        let steps: HashMap<usize, &PlannedStep> = self.steps.iter().map(|step| (step.row, step)).collect();
+        let changes = |step: &&PlannedStep| {
             let before = step.before.and_then(|at| known.people.get(at));
             let decisions = Self::decisions(file, known, options, step)?;
             let after = decisions.last().map(|decision| &decision.state);
             let changes = after.map(|after| report::changes(before, after, &names, shows_stored));
-            Ok::<_, Rejection>(changes.unwrap_or_default())
+            Ok::<_, RowRejection>(changes.unwrap_or_default())
         };
         let planned = |(at, row): (usize, &CsvRow)| {
             Ok(PlannedRow {

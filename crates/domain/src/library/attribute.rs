@@ -5,13 +5,13 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Fields, Word, as_word};
+use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
-use crate::problem::Problems;
-use crate::refusal::Refusal;
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
 use crate::rule::{self, Field, OneOf, Text};
 use crate::text::folded;
 use crate::time::Timestamp;
@@ -39,7 +39,7 @@ pub enum Tone {
     Constructive,
 }
 
-impl Word for Tone {
+impl StringEnum for Tone {
     const NAME: &'static str = "AttributeTone";
 }
 
@@ -109,22 +109,22 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Attribute {
+impl Sortable for Attribute {
     const ORDERS_NAME: &'static str = "AttributeSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::Name, key: |attribute| Key::Text(folded(&attribute.name)), words: &["name", "-name"] },
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey { by: SortBy::Name, key: |attribute| Key::Text(folded(&attribute.name)), words: &["name", "-name"] },
+        SortKey {
             by: SortBy::CreatedAt,
             key: |attribute| Key::Time(attribute.created_at),
             words: &["created_at", "-created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |attribute| Key::Time(attribute.updated_at),
             words: &["updated_at", "-updated_at"],
@@ -153,8 +153,8 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -178,11 +178,11 @@ impl Patch {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &Attribute) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Attribute) -> Result<Self, ValidationErrors> {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
         }
-        Fields::of_update(body, &[READ_ONLY], stored, Self::read)
+        Fields::parse_update(body, &[READ_ONLY], stored, Self::read)
     }
 }
 
@@ -196,7 +196,7 @@ impl Attribute {
         draft: Draft,
         holder: Option<AttributeId>,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
+    ) -> Result<Decision<Self>, DomainError> {
         must_be_free(&draft.name, holder, None)?;
         let Draft { name, category, tone } = draft;
         let state = Self { id, name, category, tone, created_at: at, updated_at: at, archived_at: None };
@@ -213,7 +213,7 @@ impl Attribute {
         patch: Patch,
         holder: Option<AttributeId>,
         at: Timestamp,
-    ) -> Result<Option<Decision<Self>>, Refusal> {
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
         if let Some(name) = patch.name {
@@ -233,7 +233,7 @@ impl Attribute {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the attribute is already archived.
-    pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_active(self.archived_at, "archive")?;
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
@@ -244,7 +244,7 @@ impl Attribute {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the attribute is not archived.
-    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Decision::changed(self, state, "attribute.restore", vec![]))

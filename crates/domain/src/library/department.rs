@@ -7,10 +7,10 @@ use crate::decision::{Decision, Resource};
 use crate::fields::Fields;
 use crate::id::{DepartmentId, DepartmentKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
-use crate::problem::Problems;
-use crate::refusal::Refusal;
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
 use crate::rule::{self, Field, Line};
 use crate::text::folded;
 use crate::time::Timestamp;
@@ -78,22 +78,22 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Department {
+impl Sortable for Department {
     const ORDERS_NAME: &'static str = "DepartmentSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::Name, key: |department| Key::Text(folded(&department.name)), words: &["name", "-name"] },
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey { by: SortBy::Name, key: |department| Key::Text(folded(&department.name)), words: &["name", "-name"] },
+        SortKey {
             by: SortBy::CreatedAt,
             key: |department| Key::Time(department.created_at),
             words: &["created_at", "-created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |department| Key::Time(department.updated_at),
             words: &["updated_at", "-updated_at"],
@@ -115,8 +115,8 @@ pub fn read_patch(fields: &mut Fields) -> Option<String> {
 ///
 /// # Errors
 /// One problem for each wrong field.
-pub fn parse_new(body: Object) -> Result<String, Problems> {
-    Fields::of_new(body, READ_ONLY, read_new)
+pub fn parse_new(body: Object) -> Result<String, ValidationErrors> {
+    Fields::parse_new(body, READ_ONLY, read_new)
 }
 
 impl Department {
@@ -125,11 +125,11 @@ impl Department {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse_patch(&self, body: Object) -> Result<Option<String>, Problems> {
+    pub fn parse_patch(&self, body: Object) -> Result<Option<String>, ValidationErrors> {
         if self.archived_at.is_some() {
             return Ok(None);
         }
-        Fields::of_update(body, &[READ_ONLY], self, read_patch)
+        Fields::parse_update(body, &[READ_ONLY], self, read_patch)
     }
 
     /// Creates a department. `holder` is the department that already has the name.
@@ -141,7 +141,7 @@ impl Department {
         name: String,
         holder: Option<DepartmentId>,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
+    ) -> Result<Decision<Self>, DomainError> {
         must_be_free(&name, holder, None)?;
         Ok(Self::create_with_free_name(id, name, at))
     }
@@ -161,7 +161,7 @@ impl Department {
         name: Option<String>,
         holder: Option<DepartmentId>,
         at: Timestamp,
-    ) -> Result<Option<Decision<Self>>, Refusal> {
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         must_be_active(self.archived_at, "update")?;
         let Some(name) = name.filter(|name| *name != self.name) else { return Ok(None) };
         must_be_free(&name, holder, Some(self.id))?;
@@ -173,10 +173,10 @@ impl Department {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the department is already archived, or `has_members`.
-    pub fn archive(&self, has_members: bool, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn archive(&self, has_members: bool, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_active(self.archived_at, "archive")?;
         if has_members {
-            return Err(Refusal::transition("members", "has members", "archive"));
+            return Err(DomainError::transition("members", "has members", "archive"));
         }
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
@@ -187,7 +187,7 @@ impl Department {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the department is not archived.
-    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Decision::changed(self, state, "department.restore", vec![]))
@@ -218,6 +218,6 @@ mod tests {
     fn department_with_a_taken_name_is_refused() {
         let (one, two) = (DepartmentId::from_ulid(Ulid(1)), DepartmentId::from_ulid(Ulid(2)));
         let refused = Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
-        assert_eq!(refused, Refusal::taken("name", "care", one));
+        assert_eq!(refused, DomainError::already_taken("name", "care", one));
     }
 }

@@ -8,17 +8,17 @@ pub use attribute::{Attribute, Tone};
 pub use department::Department;
 pub use starter::starter_set;
 
-use crate::refusal::Refusal;
+use crate::refusal::DomainError;
 use crate::time::Timestamp;
 
 /// Requires an entry in use: an archived entry cannot be changed.
-fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), Refusal> {
-    if archived_at.is_none() { Ok(()) } else { Err(Refusal::transition("archived_at", archived_at, attempted)) }
+fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), DomainError> {
+    if archived_at.is_none() { Ok(()) } else { Err(DomainError::transition("archived_at", archived_at, attempted)) }
 }
 
 /// Requires an archived entry: only such an entry can be restored.
-fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), Refusal> {
-    if archived_at.is_some() { Ok(()) } else { Err(Refusal::transition("archived_at", archived_at, "restore")) }
+fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), DomainError> {
+    if archived_at.is_some() { Ok(()) } else { Err(DomainError::transition("archived_at", archived_at, "restore")) }
 }
 
 /// Requires a free name: names are unique without case, archived entries included. `holder` has the name now,
@@ -27,9 +27,9 @@ fn must_be_free<K: crate::id::Kind>(
     name: &str,
     holder: Option<crate::id::Id<K>>,
     own: Option<crate::id::Id<K>>,
-) -> Result<(), Refusal> {
+) -> Result<(), DomainError> {
     match holder {
-        Some(id) if Some(id) != own => Err(Refusal::taken("name", name, id)),
+        Some(id) if Some(id) != own => Err(DomainError::already_taken("name", name, id)),
         _ => Ok(()),
     }
 }

@@ -1,11 +1,11 @@
 //! Permission to create, change and review objectives (§2.2, decisions B5, C6, C10).
 
 use super::{Draft, Objective, Scope, Status, Verb};
-use crate::access::{AdminContext, Caller, Denied};
+use crate::access::{AdminContext, Caller, PermissionDenied};
 use crate::organization::Review;
 
 /// Requires that the caller may write org objectives (decision C6).
-fn require_org_writer(scope: Scope, caller: &Caller) -> Result<(), Denied> {
+fn require_org_writer(scope: Scope, caller: &Caller) -> Result<(), PermissionDenied> {
     if scope == Scope::Org { caller.require_admin(AdminContext::Data) } else { Ok(()) }
 }
 
@@ -24,7 +24,7 @@ impl Objective {
     ///
     /// # Errors
     /// [`Denied::AdminRequired`] for an org objective.
-    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         require_org_writer(self.scope, caller)
     }
 
@@ -33,10 +33,14 @@ impl Objective {
     ///
     /// # Errors
     /// [`Denied::AdminRequired`] for an org objective; [`Denied::OwnReview`].
-    pub fn may_be_acted_on_by(&self, caller: &Caller, what: Verb, review: Review) -> Result<(), Denied> {
+    pub fn may_be_acted_on_by(&self, caller: &Caller, what: Verb, review: Review) -> Result<(), PermissionDenied> {
         self.may_be_changed_by(caller)?;
         let is_own = caller.bound_to() == Some(self.owner_id);
-        if is_own && what.is_decision() && review == Review::Required { Err(Denied::OwnReview) } else { Ok(()) }
+        if is_own && what.is_decision() && review == Review::Required {
+            Err(PermissionDenied::OwnReview)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -46,14 +50,14 @@ impl Draft {
     /// # Errors
     /// [`Denied::AdminRequired`]; [`Denied::OwnReview`] for an objective of the caller's own that skips a required
     /// review.
-    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), Denied> {
+    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), PermissionDenied> {
         require_org_writer(self.scope, caller)?;
         if review != Review::Required || self.first_status() == Status::Proposed {
             return Ok(());
         }
         caller.require_admin(AdminContext::Data)?;
         let is_own = caller.bound_to().is_some_and(|own| self.owner.id == Some(own));
-        if is_own { Err(Denied::OwnReview) } else { Ok(()) }
+        if is_own { Err(PermissionDenied::OwnReview) } else { Ok(()) }
     }
 }
 
@@ -64,7 +68,7 @@ mod tests {
     use super::*;
     use crate::access::AccessLevel::{Admin, Standard};
     use crate::access::tests::{bound, unbound};
-    use crate::fields::Word;
+    use crate::fields::StringEnum;
     use crate::id::EmployeeId;
     use crate::json::Value;
     use ulid::Ulid;
@@ -85,7 +89,7 @@ mod tests {
             for what in Verb::ALL.iter().copied() {
                 for review in Review::ALL.iter().copied() {
                     let is_refused = is_owner && what.is_decision() && review == Review::Required;
-                    let denied = is_refused.then_some(Denied::OwnReview);
+                    let denied = is_refused.then_some(PermissionDenied::OwnReview);
                     let result = own.may_be_acted_on_by(&caller, what, review);
                     assert_eq!(result.err(), denied, "{name} {what:?} {review:?}");
                 }
@@ -105,7 +109,7 @@ mod tests {
             (bound(other, true), true),
         ];
         for (caller, may) in table {
-            let denied = (!may).then_some(Denied::AdminRequired);
+            let denied = (!may).then_some(PermissionDenied::AdminRequired);
             assert_eq!(org.may_be_changed_by(&caller).err(), denied, "{caller:?}");
             assert_eq!(org.may_be_acted_on_by(&caller, Verb::Submit, Review::Optional).err(), denied, "{caller:?}");
         }
@@ -124,11 +128,11 @@ mod tests {
         };
         let other = EmployeeId::from_ulid(Ulid(77));
         let table = [
-            (unbound(Standard), Some(Denied::AdminRequired)),
+            (unbound(Standard), Some(PermissionDenied::AdminRequired)),
             (unbound(Admin), None),
-            (bound(own, false), Some(Denied::AdminRequired)),
-            (bound(own, true), Some(Denied::OwnReview)),
-            (bound(other, false).with_level(Admin), Some(Denied::AdminRequired)),
+            (bound(own, false), Some(PermissionDenied::AdminRequired)),
+            (bound(own, true), Some(PermissionDenied::OwnReview)),
+            (bound(other, false).with_level(Admin), Some(PermissionDenied::AdminRequired)),
             (bound(other, true), None),
         ];
         for (caller, denied) in table {

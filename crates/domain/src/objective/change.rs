@@ -1,18 +1,18 @@
 //! Creation and updates of objectives (§4.2, decisions C4 to C7).
 
-use super::lifecycle::Move;
+use super::lifecycle::StatusChange;
 use super::{DESCRIPTION_CHARS, Family, Objective, Scope, Status, TITLE_CHARS};
-use crate::access::Denied;
+use crate::access::PermissionDenied;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, Word};
+use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{EmployeeKind, ObjectiveId};
 use crate::json::Object;
 use crate::people::Role;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Checked, Field, OneOf, Refers, Text};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Text};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
@@ -26,7 +26,7 @@ pub const FIRST_STATUSES: &[Status] = &[Status::Proposed, Status::Approved, Stat
 /// Name of these statuses in the OpenAPI document.
 pub const FIRST_STATUSES_NAME: &str = "ObjectiveFirstStatus";
 
-const OWNER: Field<Refers<EmployeeKind>> =
+const OWNER: Field<ReferenceRule<EmployeeKind>> =
     Field::new("owner_id", rule::reference("the person responsible; for scope `org` an org admin"), "");
 const TITLE: Field<Text> =
     Field::new("title", rule::text(1..=TITLE_CHARS), "Title: the goal in text that is not blank.");
@@ -73,15 +73,15 @@ pub struct Patch {
 /// Stored facts about the owner that a body names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields named after their types")]
-pub struct OwnerFound {
+pub struct StoredOwner {
     pub role: Role,
     /// `true` if the caller may set objectives for the owner (decision B5).
     pub in_reach: bool,
 }
 
 /// Returns the problem of a period that ends before it starts.
-pub(crate) fn backwards(start: Date, end: Date) -> Option<Flaw> {
-    (end < start).then(|| Flaw::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
+pub(crate) fn backwards(start: Date, end: Date) -> Option<ValueError> {
+    (end < start).then(|| ValueError::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
 }
 
 impl Draft {
@@ -113,8 +113,8 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(family: Family, body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, family))
+    pub fn parse(family: Family, body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, family))
     }
 
     /// Returns the status of the new objective.
@@ -140,7 +140,7 @@ impl Patch {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for a period that would end before it starts.
-    pub fn parse(body: Object, stored: &Objective) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Objective) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         fields.unchanged(IMMUTABLE, stored);
@@ -166,16 +166,16 @@ impl Objective {
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
-        owner: Option<OwnerFound>,
+        owner: Option<StoredOwner>,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
-        let not_found = || Refusal::unprocessable("owner_id", draft.owner.not_found());
+    ) -> Result<Decision<Self>, DomainError> {
+        let not_found = || DomainError::unprocessable("owner_id", draft.owner.not_found());
         let (Some(owner_id), Some(owner)) = (draft.owner.id, owner) else { return Err(not_found()) };
         if !owner.in_reach {
-            return Err(Denied::NotBelow.into());
+            return Err(PermissionDenied::NotBelow.into());
         }
         if draft.scope == Scope::Org && owner.role != Role::OrgAdmin {
-            return Err(Denied::OwnerNotAdmin.into());
+            return Err(PermissionDenied::OwnerNotAdmin.into());
         }
         let mut state = Self {
             id,
@@ -204,17 +204,17 @@ impl Objective {
     /// # Errors
     /// [`Refusal::Conflict`] for a finished objective, even if nothing would change, and for a status that PATCH
     /// cannot reach.
-    pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+    pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
         if self.is_finished() {
-            let attempted = patch.status.map_or("update", Word::word);
-            return Err(Refusal::transition("status", self.status.word(), attempted));
+            let attempted = patch.status.map_or("update", StringEnum::word);
+            return Err(DomainError::transition("status", self.status.word(), attempted));
         }
         let mut state = match patch.status.filter(|status| *status != self.status) {
             None => self.clone(),
-            Some(Status::InProgress) => self.apply_move(Move::Start, at)?,
+            Some(Status::InProgress) => self.apply_move(StatusChange::Start, at)?,
             // `approved` is reached only from `in_progress`: approval has its own endpoint (§3.1 rule 2).
-            Some(Status::Approved) => self.apply_move(Move::HoldBack, at)?,
-            Some(other) => return Err(Refusal::transition("status", self.status.word(), other.word())),
+            Some(Status::Approved) => self.apply_move(StatusChange::HoldBack, at)?,
+            Some(other) => return Err(DomainError::transition("status", self.status.word(), other.word())),
         };
         let moved = state.status != self.status;
         state.title = patch.title.clone().unwrap_or(state.title);
@@ -233,7 +233,7 @@ impl Objective {
         if moved {
             events.push(EventType::ObjectiveStatusChanged);
         }
-        let audit = AuditDraft::of(&state, "objective.update").with_changes(self, &state);
+        let audit = AuditDraft::new(&state, "objective.update").with_changes(self, &state);
         Ok(Some(Decision { state, events, audit, notices: vec![] }))
     }
 }
@@ -262,7 +262,7 @@ mod tests {
                 match (from, to) {
                     (Approved, InProgress) | (InProgress, Approved) => assert_eq!(result, Ok(Some(to))),
                     _ if from == to && !finished => assert_eq!(result, Ok(None), "{from:?}"),
-                    _ => assert!(matches!(result, Err(Refusal::Conflict(_))), "{from:?} → {to:?}"),
+                    _ => assert!(matches!(result, Err(DomainError::Conflict(_))), "{from:?} → {to:?}"),
                 }
             }
         }
@@ -288,7 +288,7 @@ mod tests {
             let stored = objective(status, false);
             let patch = Patch::parse(body(text), &stored).unwrap();
             assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
-            assert!(matches!(stored.update(&patch, NOON), Err(Refusal::Conflict(_))), "{status:?}");
+            assert!(matches!(stored.update(&patch, NOON), Err(DomainError::Conflict(_))), "{status:?}");
         }
         assert!(Patch::parse(body(text), &objective(InProgress, false)).is_err());
     }
@@ -301,16 +301,16 @@ mod tests {
             Objective::create(
                 objective(Proposed, false).id,
                 draft.clone(),
-                role.map(|role| OwnerFound { role, in_reach: true }),
+                role.map(|role| StoredOwner { role, in_reach: true }),
                 NOON,
             )
         };
         assert!(create(Some(Role::OrgAdmin)).is_ok());
-        assert_eq!(create(Some(Role::Manager)).unwrap_err(), Denied::OwnerNotAdmin.into());
-        assert!(matches!(create(None), Err(Refusal::Unprocessable(_))));
-        let beyond = Some(OwnerFound { role: Role::OrgAdmin, in_reach: false });
+        assert_eq!(create(Some(Role::Manager)).unwrap_err(), PermissionDenied::OwnerNotAdmin.into());
+        assert!(matches!(create(None), Err(DomainError::Unprocessable(_))));
+        let beyond = Some(StoredOwner { role: Role::OrgAdmin, in_reach: false });
         let refused = Objective::create(objective(Proposed, false).id, draft.clone(), beyond, NOON);
-        assert_eq!(refused.unwrap_err(), Denied::NotBelow.into());
+        assert_eq!(refused.unwrap_err(), PermissionDenied::NotBelow.into());
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
             Draft::parse(Family::Employees, body(&text))
         };
         for status in ["approved", "in_progress"] {
-            let owner = Some(OwnerFound { role: Role::Employee, in_reach: true });
+            let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
             let created =
                 Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON).unwrap().state;
             assert_eq!(created.approved_at, Some(NOON));

@@ -8,12 +8,12 @@ use super::{Objective, REMARK_CHARS, Status};
 use crate::audit::{AuditDraft, Changes, Target, difference};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, Word};
+use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
-use crate::notification::{Audience, Notice, Type};
+use crate::notification::{Notice, Recipients, Type};
 use crate::organization::Review;
-use crate::problem::Problems;
-use crate::refusal::Refusal;
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
 use crate::rule::{self, Field, Text};
 use crate::time::{Date, Timestamp};
 
@@ -71,11 +71,11 @@ pub enum Verb {
     Archive,
 }
 
-impl Word for Verb {}
+impl StringEnum for Verb {}
 
 /// A change of status outside the actions, by PATCH or by the service itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Move {
+pub(super) enum StatusChange {
     /// To `in_progress`: by PATCH, or because the period began.
     Start,
     /// Back to `approved`, by PATCH.
@@ -113,7 +113,7 @@ impl Action {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(what: Verb, body: Object) -> Result<Self, Problems> {
+    pub fn parse(what: Verb, body: Object) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         let action = Self::read(&mut fields, what);
         fields.finish(action)
@@ -156,16 +156,16 @@ impl Action {
 fn notice(action: &Action, state: &Objective) -> Option<Notice> {
     let (kind, to, title, body) = match action {
         Action::Submit => {
-            (Type::ObjectiveSubmitted, Audience::ManagerOf(state.owner_id), "Objective to review", String::new())
+            (Type::ObjectiveSubmitted, Recipients::ManagerOf(state.owner_id), "Objective to review", String::new())
         }
         Action::Approve { comment } => (
             Type::ObjectiveApproved,
-            Audience::Person(state.owner_id),
+            Recipients::Person(state.owner_id),
             "Objective approved",
             comment.clone().unwrap_or_default(),
         ),
         Action::Reject { reason } => {
-            (Type::ObjectiveRejected, Audience::Person(state.owner_id), "Objective sent back", reason.clone())
+            (Type::ObjectiveRejected, Recipients::Person(state.owner_id), "Objective sent back", reason.clone())
         }
         Action::Complete { .. } | Action::Miss { .. } | Action::Archive => return None,
     };
@@ -179,7 +179,7 @@ impl Objective {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] naming the current status and the attempted action.
-    pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         let mut state = self.apply_verb(action.what(), review, at)?;
         let mut events = vec![EventType::ObjectiveStatusChanged];
         let mut submitted = None;
@@ -195,7 +195,7 @@ impl Objective {
             Action::Archive => events.push(EventType::ObjectiveArchived),
             Action::Miss { .. } => {}
         }
-        let mut audit = AuditDraft::of(&state, action.audit_action()).with_changes(self, &state);
+        let mut audit = AuditDraft::new(&state, action.audit_action()).with_changes(self, &state);
         // The audit entry of a submission has what the reviewer must read, and nothing else (decision C9).
         audit.changes = submitted.unwrap_or(audit.changes);
         let notices = notice(&action, &state).into_iter().collect();
@@ -213,29 +213,29 @@ impl Objective {
     #[must_use]
     pub fn start_if_due(&self, today: Date, at: Timestamp) -> Option<Decision<Self>> {
         self.starts_on().filter(|day| *day <= today)?;
-        let state = self.apply_move(Move::Start, at).ok()?;
+        let state = self.apply_move(StatusChange::Start, at).ok()?;
         Some(Decision::changed(self, state, "objective.start", vec![EventType::ObjectiveStatusChanged]))
     }
 
     /// Returns the objective with the status that an action leads to. Side effects of single actions are left to
     /// [`Self::apply`].
-    fn apply_verb(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, Refusal> {
-        let refused = || Refusal::transition("status", self.status.word(), what.word());
+    fn apply_verb(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, DomainError> {
+        let refused = || DomainError::transition("status", self.status.word(), what.word());
         let status = after_action(self.status, self.is_in_review(), what, review).ok_or_else(refused)?;
         Ok(self.with_status(status, at))
     }
 
     /// Returns the objective after a move. Holding back prevents an automatic start until a client starts the
     /// objective (decision C3).
-    pub(super) fn apply_move(&self, what: Move, at: Timestamp) -> Result<Self, Refusal> {
+    pub(super) fn apply_move(&self, what: StatusChange, at: Timestamp) -> Result<Self, DomainError> {
         let (from, to) = match what {
-            Move::Start => (Status::Approved, Status::InProgress),
-            Move::HoldBack => (Status::InProgress, Status::Approved),
+            StatusChange::Start => (Status::Approved, Status::InProgress),
+            StatusChange::HoldBack => (Status::InProgress, Status::Approved),
         };
         if self.status != from {
-            return Err(Refusal::transition("status", self.status.word(), to.word()));
+            return Err(DomainError::transition("status", self.status.word(), to.word()));
         }
-        Ok(Self { held_back: what == Move::HoldBack, ..self.with_status(to, at) })
+        Ok(Self { held_back: what == StatusChange::HoldBack, ..self.with_status(to, at) })
     }
 
     /// Returns the objective with another status, and sets `approved_at` if it is not set yet (decision C2).
@@ -315,8 +315,8 @@ mod tests {
         let approved =
             objective(Proposed, false).apply(Action::Approve { comment: None }, Review::Optional, later).unwrap().state;
         assert_eq!(approved.approved_at, Some(later));
-        let started = approved.apply_move(Move::Start, later.plus_seconds(60)).unwrap();
-        let back = started.apply_move(Move::HoldBack, later.plus_seconds(90)).unwrap();
+        let started = approved.apply_move(StatusChange::Start, later.plus_seconds(60)).unwrap();
+        let back = started.apply_move(StatusChange::HoldBack, later.plus_seconds(90)).unwrap();
         assert_eq!((started.approved_at, back.approved_at), (Some(later), Some(later)));
     }
 
@@ -327,9 +327,9 @@ mod tests {
         assert_eq!(due.start_if_due(today, NOON).unwrap().state.status, InProgress);
         let early = Objective { period_start: today.next(), ..due.clone() };
         assert!(early.start_if_due(today, NOON).is_none());
-        let back = objective(InProgress, false).apply_move(Move::HoldBack, NOON).unwrap();
+        let back = objective(InProgress, false).apply_move(StatusChange::HoldBack, NOON).unwrap();
         assert!(back.start_if_due(today, NOON).is_none());
-        let again = back.apply_move(Move::Start, NOON).unwrap();
+        let again = back.apply_move(StatusChange::Start, NOON).unwrap();
         assert!(!again.held_back);
         for status in [Proposed, InProgress, Completed, Missed, Archived] {
             assert!(objective(status, false).start_if_due(today, NOON).is_none(), "{status:?}");

@@ -3,11 +3,11 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Objective, Scope, Status};
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::EmployeeId;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::time::{Date, Timestamp};
 
 /// One of the two API resources that share the shape and lifecycle of objectives.
@@ -87,7 +87,7 @@ pub enum Expand {
     LinkedSummaries,
 }
 
-impl Word for Expand {
+impl StringEnum for Expand {
     const NAME: &'static str = "ObjectiveExpand";
 }
 
@@ -133,26 +133,26 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(family: Family, mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
+    pub fn parse(family: Family, mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
         let request = Self::read(family, &mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Objective {
+impl Sortable for Objective {
     const ORDERS_NAME: &'static str = "ObjectiveSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::PeriodEnd,
             key: |objective| Key::Date(objective.period_end),
             words: &["-period_end", "period_end"],
         },
-        Order {
+        SortKey {
             by: SortBy::CreatedAt,
             key: |objective| Key::Time(objective.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |objective| Key::Time(objective.updated_at),
             words: &["-updated_at", "updated_at"],

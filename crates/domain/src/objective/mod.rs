@@ -6,7 +6,7 @@ mod lifecycle;
 mod list;
 
 pub(crate) use change::backwards;
-pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, OwnerFound, Patch};
+pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, StoredOwner};
 pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};
 
@@ -15,7 +15,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Permission;
 use crate::decision::{Resource, mark_of};
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
@@ -40,7 +40,7 @@ pub enum Scope {
     Org,
 }
 
-impl Word for Scope {
+impl StringEnum for Scope {
     const NAME: &'static str = "ObjectiveScope";
 }
 
@@ -62,7 +62,7 @@ pub enum Status {
     Archived,
 }
 
-impl Word for Status {
+impl StringEnum for Status {
     const NAME: &'static str = "ObjectiveStatus";
 }
 

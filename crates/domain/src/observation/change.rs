@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::{MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId};
 use crate::json::Object;
 use crate::people::Status;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Checked, Field, List, OneOf, Refers, Text};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Checked, Field, List, OneOf, ReferenceRule, Text};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
@@ -20,8 +20,10 @@ const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 /// Fields that cannot change after the creation (decision A7).
 const IMMUTABLE: &[&str] = &["employee_id", "author_id", "type", "observation_date"];
 
-const EMPLOYEE: Field<Refers<EmployeeKind>> = Field::new("employee_id", rule::reference("the person it is about"), "");
-const AUTHOR: Field<Refers<EmployeeKind>> = Field::new("author_id", rule::reference("the person who writes it"), "");
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
+    Field::new("employee_id", rule::reference("the person it is about"), "");
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> =
+    Field::new("author_id", rule::reference("the person who writes it"), "");
 const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Type: a strength or an opportunity.");
 const OBSERVATION: Field<Text> =
     Field::new("observation", rule::text(1..=TEXT_CHARS), "Observed behaviour, in plain text that is not blank.");
@@ -29,7 +31,7 @@ const IMPACT: Field<Text> =
     Field::new("impact", rule::text(0..=NOTE_CHARS), "Impact of the observed behaviour, in plain text. Null for none.");
 const RECOMMENDED_ACTION: Field<Text> =
     Field::new("recommended_action", rule::text(0..=NOTE_CHARS), "Recommended action, in plain text. Null for none.");
-const ATTRIBUTES: Field<List<Refers<AttributeKind>>> = Field::new(
+const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> = Field::new(
     "attribute_ids",
     rule::list(MAX_ATTRIBUTES, rule::reference("an attribute")),
     "Attributes, at most {max}, without duplicates. 422 if one does not exist.",
@@ -124,7 +126,7 @@ impl Draft {
     ///
     /// # Errors
     /// [`Denied::OtherPerson`] if a bound key names another author, or none.
-    pub fn written_by(self, caller: &Caller) -> Result<Self, Denied> {
+    pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionDenied> {
         let author = caller.speaker(self.author)?;
         Ok(Self { author: Some(author), ..self })
     }
@@ -133,14 +135,14 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object, today: Date) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, today))
+    pub fn parse(body: Object, today: Date) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, today))
     }
 }
 
-fn not_after(date: Date, today: Date) -> Result<Date, Flaw> {
+fn not_after(date: Date, today: Date) -> Result<Date, ValueError> {
     if date > today {
-        Err(Flaw::new(Code::OutOfRange, format!("must not be after today, {today} (UTC)")))
+        Err(ValueError::new(Code::OutOfRange, format!("must not be after today, {today} (UTC)")))
     } else {
         Ok(date)
     }
@@ -163,11 +165,11 @@ impl Patch {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &Observation) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Observation) -> Result<Self, ValidationErrors> {
         if stored.archived_at.is_some() {
             return Ok(Self::default());
         }
-        Fields::of_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
+        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
     }
 }
 
@@ -181,13 +183,13 @@ impl Observation {
         draft: Draft,
         found: &References,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
-        let mut problems = Problems::none();
+    ) -> Result<Decision<Self>, DomainError> {
+        let mut problems = ValidationErrors::none();
         let employee_id = problems.take("employee_id", resolve_subject(&draft.employee, found));
         let author_id = draft.author.flatten().map(|author| problems.take("author_id", resolve_person(&author, found)));
         let attribute_ids = resolve_attributes(&draft.attributes, &[], found, &mut problems);
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
-            return Err(Refusal::Unprocessable(problems));
+            return Err(DomainError::Unprocessable(problems));
         };
         let state = Self {
             id,
@@ -213,13 +215,18 @@ impl Observation {
     /// # Errors
     /// [`Refusal::Conflict`] for an archived observation (decision D9), [`Refusal::Unprocessable`] for attributes
     /// that cannot be referred to.
-    pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+    pub fn update(
+        &self,
+        patch: &Patch,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         self.must_be_active("update")?;
         let mut state = self.clone();
         if let Some(wanted) = &patch.attributes {
-            let mut problems = Problems::none();
+            let mut problems = ValidationErrors::none();
             let attribute_ids = resolve_attributes(wanted, &self.attribute_ids, found, &mut problems);
-            state.attribute_ids = problems.or(attribute_ids).map_err(Refusal::Unprocessable)?;
+            state.attribute_ids = problems.or(attribute_ids).map_err(DomainError::Unprocessable)?;
         }
         if let Some(text) = &patch.observation {
             state.observation.clone_from(text);
@@ -239,15 +246,15 @@ impl Observation {
     }
 }
 
-fn resolve_person(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
-    wanted.found(|id| found.people.contains_key(id))
+fn resolve_person(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, ValueError> {
+    wanted.resolve(|id| found.people.contains_key(id))
 }
 
 /// Resolves the subject: a person who has accepted the invitation, also after leaving (§2.1, decision D2).
-fn resolve_subject(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, Flaw> {
+fn resolve_subject(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, ValueError> {
     let id = resolve_person(wanted, found)?;
     if found.people.get(&id) == Some(&Status::PendingInvite) {
-        return Err(Flaw::new(Code::InvalidState, "has not accepted the invitation yet"));
+        return Err(ValueError::new(Code::InvalidState, "has not accepted the invitation yet"));
     }
     Ok(id)
 }
@@ -258,13 +265,15 @@ fn resolve_attributes(
     wanted: &[Reference<AttributeKind>],
     before: &[AttributeId],
     found: &References,
-    problems: &mut Problems,
+    problems: &mut ValidationErrors,
 ) -> Vec<AttributeId> {
     let one = |attribute: &Reference<AttributeKind>| {
         let id = attribute.id.ok_or_else(|| attribute.not_found())?;
         match found.attributes.get(&id) {
             None => Err(attribute.not_found()),
-            Some(true) if !before.contains(&id) => Err(Flaw::new(Code::InvalidState, format!("{id} is archived"))),
+            Some(true) if !before.contains(&id) => {
+                Err(ValueError::new(Code::InvalidState, format!("{id} is archived")))
+            }
             Some(_) => Ok(id),
         }
     };

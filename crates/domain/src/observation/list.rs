@@ -3,11 +3,11 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Observation, Type};
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{AttributeId, EmployeeId};
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::time::{Date, Timestamp};
 
 /// Conditions of a list of observations.
@@ -41,7 +41,7 @@ pub enum Expand {
     Attributes,
 }
 
-impl Word for Expand {
+impl StringEnum for Expand {
     const NAME: &'static str = "ObservationExpand";
 }
 
@@ -74,26 +74,26 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Observation {
+impl Sortable for Observation {
     const ORDERS_NAME: &'static str = "ObservationSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::ObservationDate,
             key: |observation| Key::Date(observation.observation_date),
             words: &["-observation_date", "observation_date"],
         },
-        Order {
+        SortKey {
             by: SortBy::CreatedAt,
             key: |observation| Key::Time(observation.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |observation| Key::Time(observation.updated_at),
             words: &["-updated_at", "updated_at"],

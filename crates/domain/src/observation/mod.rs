@@ -9,12 +9,12 @@ pub use list::{Expand, Filter};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
-use crate::refusal::Refusal;
+use crate::refusal::DomainError;
 use crate::time::{Date, Timestamp};
 
 /// Maximum length of an observation, in characters (§8).
@@ -34,7 +34,7 @@ pub enum Type {
     Opportunity,
 }
 
-impl Word for Type {
+impl StringEnum for Type {
     const NAME: &'static str = "ObservationType";
 }
 
@@ -48,7 +48,7 @@ pub enum Visibility {
     Managers,
 }
 
-impl Word for Visibility {
+impl StringEnum for Visibility {
     const NAME: &'static str = "ObservationVisibility";
 }
 
@@ -99,16 +99,16 @@ impl Observation {
     ///
     /// # Errors
     /// [`Denied::AuthorOnly`] for a person who is neither the author nor an org admin.
-    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let is_allowed = caller.viewer().person().is_none_or(|person| self.author_id == Some(person));
-        if is_allowed { Ok(()) } else { Err(Denied::AuthorOnly) }
+        if is_allowed { Ok(()) } else { Err(PermissionDenied::AuthorOnly) }
     }
 
     /// Archives an active observation (§3.2).
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the observation is already archived.
-    pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_active("archive")?;
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
@@ -119,19 +119,19 @@ impl Observation {
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if the observation is not archived.
-    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.archived_at.is_none() {
-            return Err(Refusal::transition("archived_at", self.archived_at, "restore"));
+            return Err(DomainError::transition("archived_at", self.archived_at, "restore"));
         }
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Decision::changed(self, state, "observation.restore", vec![EventType::ObservationRestored]))
     }
 
-    fn must_be_active(&self, attempted: &str) -> Result<(), Refusal> {
+    fn must_be_active(&self, attempted: &str) -> Result<(), DomainError> {
         if self.archived_at.is_none() {
             Ok(())
         } else {
-            Err(Refusal::transition("archived_at", self.archived_at, attempted))
+            Err(DomainError::transition("archived_at", self.archived_at, attempted))
         }
     }
 }
@@ -167,8 +167,8 @@ pub(crate) mod tests {
         let active = observation();
         let archived = active.archive(at).unwrap();
         assert_eq!((archived.state.archived_at, archived.events), (Some(at), vec![EventType::ObservationArchived]));
-        assert!(matches!(archived.state.archive(at), Err(Refusal::Conflict(_))));
-        assert!(matches!(active.restore(at), Err(Refusal::Conflict(_))));
+        assert!(matches!(archived.state.archive(at), Err(DomainError::Conflict(_))));
+        assert!(matches!(active.restore(at), Err(DomainError::Conflict(_))));
         let restored = archived.state.restore(at).unwrap();
         assert_eq!((restored.state.archived_at, restored.events), (None, vec![EventType::ObservationRestored]));
         assert!(restored.state.updated_at > archived.state.updated_at, "also within one millisecond");

@@ -1,9 +1,9 @@
 //! Kinds of query parameters, and their form in the OpenAPI document.
 
 use super::Archived;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{Id, Kind};
-use crate::problem::Flaw;
+use crate::problem::ValueError;
 use crate::text;
 use crate::time::{Date, Timestamp};
 
@@ -12,13 +12,13 @@ use crate::time::{Date, Timestamp};
 pub struct Param<T> {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) takes: Takes,
-    pub(super) parse: fn(&str) -> Result<T, Flaw>,
+    pub(super) takes: ValueForm,
+    pub(super) parse: fn(&str) -> Result<T, ValueError>,
 }
 
 /// The form of a query parameter's value in the OpenAPI document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum ValueForm {
     /// An id with this prefix. Other texts are accepted and match nothing.
     Id(&'static str),
     /// One word of an enumeration, which has this name in the OpenAPI document.
@@ -51,7 +51,7 @@ pub enum Parameter {
         /// The description, as a sentence.
         about: &'static str,
         /// The form of the value.
-        takes: Takes,
+        takes: ValueForm,
         /// `true` if the parameter may be repeated. An entry then matches any of the values.
         is_repeated: bool,
         /// `true` if a request must have the parameter.
@@ -64,7 +64,7 @@ pub enum Parameter {
         /// The description, as a sentence.
         about: &'static str,
         /// The form of each value.
-        takes: Takes,
+        takes: ValueForm,
     },
     /// A parameter per key, `filter[<prefix>.<key>]`, with a text as its value.
     Keyed {
@@ -102,20 +102,20 @@ impl<T> Param<T> {
 pub const fn param<T>(
     name: &'static str,
     about: &'static str,
-    takes: Takes,
-    parse: fn(&str) -> Result<T, Flaw>,
+    takes: ValueForm,
+    parse: fn(&str) -> Result<T, ValueError>,
 ) -> Param<T> {
     Param { name, about, takes, parse }
 }
 
 /// Creates a parameter that takes one word of an enumeration.
 #[must_use]
-pub const fn word<T: Word>(name: &'static str, about: &'static str) -> Param<T> {
-    param(name, about, Takes::Word(T::NAME), T::from_word)
+pub const fn word<T: StringEnum>(name: &'static str, about: &'static str) -> Param<T> {
+    param(name, about, ValueForm::Word(T::NAME), T::from_word)
 }
 
 /// The statuses of a resource, as values of `filter[status]`.
-pub trait StatusWord: Word {
+pub trait StatusWord: StringEnum {
     /// Name of the enumeration of the statuses and `all` in the OpenAPI document.
     const FILTER_NAME: &'static str;
 
@@ -123,11 +123,11 @@ pub trait StatusWord: Word {
     ///
     /// # Errors
     /// `invalid_enum` with the accepted words.
-    fn from_filter(text: &str) -> Result<Option<Self>, Flaw> {
+    fn from_filter(text: &str) -> Result<Option<Self>, ValueError> {
         if text == ALL {
             return Ok(None);
         }
-        Self::from_word(text).map(Some).map_err(|_| Flaw::one_of(&Self::filter_words()))
+        Self::from_word(text).map(Some).map_err(|_| ValueError::one_of(&Self::filter_words()))
     }
 
     /// Returns the words that the filter takes.
@@ -143,16 +143,16 @@ const ALL: &str = "all";
 /// Returns the parameter `filter[status]`; `all` is read as `None`.
 #[must_use]
 pub const fn status<T: StatusWord>(about: &'static str) -> Param<Option<T>> {
-    param("filter[status]", about, Takes::Word(T::FILTER_NAME), T::from_filter)
+    param("filter[status]", about, ValueForm::Word(T::FILTER_NAME), T::from_filter)
 }
 
 /// Creates a parameter that takes `true` or `false`.
 #[must_use]
 pub const fn flag(name: &'static str, about: &'static str) -> Param<bool> {
-    param(name, about, Takes::Flag, |text| match text {
+    param(name, about, ValueForm::Flag, |text| match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Flaw::one_of(&["true", "false"])),
+        _ => Err(ValueError::one_of(&["true", "false"])),
     })
 }
 
@@ -160,53 +160,53 @@ pub const fn flag(name: &'static str, about: &'static str) -> Param<bool> {
 /// (decision A2).
 #[must_use]
 pub const fn id<K: Kind>(name: &'static str, about: &'static str) -> Param<Id<K>> {
-    param(name, about, Takes::Id(K::PREFIX), parse_id)
+    param(name, about, ValueForm::Id(K::PREFIX), parse_id)
 }
 
 /// Reads an id to compare with. A malformed id becomes the zero id, which no resource has.
 ///
 /// # Errors
 /// None; the signature is that of the other parsers.
-pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, Flaw> {
+pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, ValueError> {
     Ok(text.parse().unwrap_or(Id::from_bytes([0; 16])))
 }
 
 /// Creates a parameter that takes a calendar date.
 #[must_use]
 pub const fn date(name: &'static str, about: &'static str) -> Param<Date> {
-    param(name, about, Takes::Date, |text| text.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD")))
+    param(name, about, ValueForm::Date, |text| text.parse().map_err(|_| ValueError::format("a date, YYYY-MM-DD")))
 }
 
 /// Creates a parameter that takes a datetime with an offset.
 #[must_use]
 pub const fn datetime(name: &'static str, about: &'static str) -> Param<Timestamp> {
-    param(name, about, Takes::Datetime, instant)
+    param(name, about, ValueForm::Datetime, instant)
 }
 
 /// Reads a datetime with an offset.
 ///
 /// # Errors
 /// `invalid_format`.
-pub fn instant(text: &str) -> Result<Timestamp, Flaw> {
-    text.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset, such as Z or %2B02:00"))
+pub fn instant(text: &str) -> Result<Timestamp, ValueError> {
+    text.parse().map_err(|_| ValueError::format("an ISO 8601 datetime with an offset, such as Z or %2B02:00"))
 }
 
 /// Creates a parameter that is compared with whole texts.
 #[must_use]
 pub const fn any(name: &'static str, about: &'static str) -> Param<String> {
-    param(name, about, Takes::Text, |text| Ok(text.to_owned()))
+    param(name, about, ValueForm::Text, |text| Ok(text.to_owned()))
 }
 
 /// Creates a parameter that is compared with whole texts without case.
 #[must_use]
 pub const fn folded(name: &'static str, about: &'static str) -> Param<String> {
-    param(name, about, Takes::Text, |text| Ok(text::folded(text)))
+    param(name, about, ValueForm::Text, |text| Ok(text::folded(text)))
 }
 
 /// Creates a parameter that takes text and is compared with nothing.
 #[must_use]
 pub const fn plain(name: &'static str, about: &'static str) -> Param<String> {
-    param(name, about, Takes::Any, |text| Ok(text.to_owned()))
+    param(name, about, ValueForm::Any, |text| Ok(text.to_owned()))
 }
 
 /// The parameter that selects entries in use, archived ones, or both.

@@ -1,16 +1,16 @@
 //! Parsing of query parameters as clients send them.
 
 use super::*;
-use crate::page::{Key, Order, Position, SortBy, cursor};
+use crate::page::{Key, Position, SortBy, SortKey, cursor};
 use crate::time::Date;
 
 /// A listed resource with a creation time only.
 struct Thing(Timestamp);
 
-impl Listed for Thing {
+impl Sortable for Thing {
     const ORDERS_NAME: &'static str = "ThingSort";
-    const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::CreatedAt, key: |row| Key::Time(row.0), words: &["created_at", "-created_at"] }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey { by: SortBy::CreatedAt, key: |row| Key::Time(row.0), words: &["created_at", "-created_at"] }];
 }
 
 fn params(query: &[(&str, &str)]) -> Params {
@@ -24,8 +24,9 @@ fn list(query: Query<'_>) -> Result<Found, Vec<(String, Code)>> {
     let mut params = params(query);
     let filter = (params.one(&word("filter[archived]", "")), params.bounds(&date("filter[day]", "")));
     let expand = params.expand();
-    let problems =
-        |found: Problems| found.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect();
+    let problems = |found: ValidationErrors| {
+        found.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+    };
     let request = params.list::<Thing, _, _>("things", filter, expand);
     params.finish(request).map_err(problems)
 }
@@ -122,7 +123,7 @@ fn number_of_keyed_filters_is_limited() {
 #[test]
 fn malformed_key_is_a_problem_of_its_filter() {
     let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
-    let is_key = |key: &str| if key.is_empty() { Err(Flaw::required()) } else { Ok(()) };
+    let is_key = |key: &str| if key.is_empty() { Err(ValueError::required()) } else { Ok(()) };
     assert_eq!(params.keyed("custom_fields", "", is_key), [("x".to_owned(), "y".to_owned())]);
     let problems = params.finish(()).unwrap_err();
     let named: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();

@@ -7,9 +7,9 @@ use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Checked, Field, Flag, OneOf, Refers, Text};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Checked, Field, Flag, OneOf, ReferenceRule, Text};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -32,8 +32,9 @@ pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..
 pub(crate) const JOB_TITLE: Field<Text> =
     Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS), "Job title. Null for none.");
 pub(crate) const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word(), "Role of the person in the organization.");
-const MANAGER: Field<Refers<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
-const DEPARTMENT: Field<Refers<DepartmentKind>> = Field::new("department_id", rule::reference("the department"), "");
+const MANAGER: Field<ReferenceRule<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
+const DEPARTMENT: Field<ReferenceRule<DepartmentKind>> =
+    Field::new("department_id", rule::reference("the department"), "");
 const SEND_INVITE: Field<Flag> = Field::new(
     "send_invite",
     rule::flag(),
@@ -148,8 +149,8 @@ impl Draft {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -178,7 +179,7 @@ impl Patch {
     }
 
     /// Checks the number of custom fields after the update of `stored`.
-    fn finish(self, mut fields: Fields, stored: &Employee) -> Result<Self, Problems> {
+    fn finish(self, mut fields: Fields, stored: &Employee) -> Result<Self, ValidationErrors> {
         if let Err(flaw) = stored.custom_fields.merged(&self.custom_fields).bounded() {
             fields.problem("custom_fields", flaw);
         }
@@ -186,7 +187,7 @@ impl Patch {
     }
 
     /// Reads the body of a rehire of `stored`.
-    pub(super) fn parse_rehire(body: Object, stored: &Employee) -> Result<Self, Problems> {
+    pub(super) fn parse_rehire(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         Self::read_rehire(&mut fields).finish(fields, stored)
     }
@@ -195,7 +196,7 @@ impl Patch {
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         Self::read(&mut fields).finish(fields, stored)
@@ -203,12 +204,12 @@ impl Patch {
 
     /// Returns a problem for every member that an HR system manages and that differs from `stored` (§2.3, decision
     /// D8).
-    fn managed_field_problems(&self, stored: &Employee, managed_keys: &[String]) -> Problems {
-        let mut problems = Problems::none();
+    fn managed_field_problems(&self, stored: &Employee, managed_keys: &[String]) -> ValidationErrors {
+        let mut problems = ValidationErrors::none();
         let mut refuse = |field: &str, differs: bool| {
             if differs {
                 let message = format!("is managed by {}", stored.hris_source);
-                problems.add(field, Flaw::new(Code::FieldManagedExternally, message));
+                problems.add(field, ValueError::new(Code::FieldManagedExternally, message));
             }
         };
         let reference = |id: &Option<EmployeeId>| id.map(|id| id.to_string());
@@ -234,14 +235,19 @@ impl Employee {
     /// # Errors
     /// Returns [`Refusal::Unprocessable`] for invalid references, [`Refusal::Conflict`] for an e-mail address or
     /// external id that another person has.
-    pub fn create(id: EmployeeId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
-        let mut problems = Problems::none();
+    pub fn create(
+        id: EmployeeId,
+        draft: Draft,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, DomainError> {
+        let mut problems = ValidationErrors::none();
         let manager_id = draft
             .manager
             .and_then(|reference| problems.take("manager_id", manager(&reference, found, &[Status::Active])));
         let department_id =
             draft.department.and_then(|reference| problems.take("department_id", department(&reference, found)));
-        problems.or(()).map_err(Refusal::Unprocessable)?;
+        problems.or(()).map_err(DomainError::Unprocessable)?;
         must_be_free(&draft.email, draft.external_id.as_deref(), found, None)?;
         let state = Self {
             id,
@@ -270,7 +276,12 @@ impl Employee {
     /// # Errors
     /// Returns [`Refusal::Unprocessable`] for invalid references, a reporting cycle or fields that an HR system
     /// manages. Returns [`Refusal::Conflict`] for an e-mail address or external id that another person has.
-    pub fn update(&self, patch: &Patch, found: &References, at: Timestamp) -> Result<Option<Decision<Self>>, Refusal> {
+    pub fn update(
+        &self,
+        patch: &Patch,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         let mut state = self.merged(patch, found)?;
         must_be_free(&state.email, state.external_id.as_deref(), found, Some(self.id))?;
         if state == *self {
@@ -281,8 +292,8 @@ impl Employee {
     }
 
     /// Returns this person with a patch applied, after checking every reference of the patch.
-    pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, Refusal> {
-        let mut problems = Problems::none();
+    pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, DomainError> {
+        let mut problems = ValidationErrors::none();
         if self.is_hris_managed && (found.acting.is_none() || found.acting != self.connector_id) {
             problems.extend(patch.managed_field_problems(self, &found.managed_keys));
         }
@@ -306,7 +317,7 @@ impl Employee {
                 .and_then(|reference| problems.take("department_id", department(reference, found)));
             state.department_id = if keep { self.department_id } else { checked };
         }
-        problems.or(()).map_err(Refusal::Unprocessable)?;
+        problems.or(()).map_err(DomainError::Unprocessable)?;
         state.email = patch.email.clone().unwrap_or(state.email);
         state.external_id = patch.external_id.clone().unwrap_or(state.external_id);
         state.first_name = patch.first_name.clone().unwrap_or(state.first_name);
@@ -318,24 +329,24 @@ impl Employee {
     }
 }
 
-fn manager(wanted: &Reference<EmployeeKind>, found: &References, allowed: &[Status]) -> Result<EmployeeId, Flaw> {
+fn manager(wanted: &Reference<EmployeeKind>, found: &References, allowed: &[Status]) -> Result<EmployeeId, ValueError> {
     let (Some(id), Some(line)) = (wanted.id, found.manager) else { return Err(wanted.not_found()) };
     if line.is_below {
-        return Err(Flaw::new(
+        return Err(ValueError::new(
             Code::ReportingCycle,
             "would make the person their own manager, directly or through others",
         ));
     }
     if !allowed.contains(&line.status) {
-        return Err(Flaw::new(Code::InvalidState, "is not active"));
+        return Err(ValueError::new(Code::InvalidState, "is not active"));
     }
     Ok(id)
 }
 
-fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<DepartmentId, Flaw> {
+fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<DepartmentId, ValueError> {
     match (wanted.id, found.department_archived) {
         (Some(id), Some(false)) => Ok(id),
-        (Some(_), Some(true)) => Err(Flaw::new(Code::InvalidState, "is archived")),
+        (Some(_), Some(true)) => Err(ValueError::new(Code::InvalidState, "is archived")),
         _ => Err(wanted.not_found()),
     }
 }
@@ -345,14 +356,14 @@ fn must_be_free(
     external_id: Option<&str>,
     found: &References,
     own: Option<EmployeeId>,
-) -> Result<(), Refusal> {
+) -> Result<(), DomainError> {
     if let Some(holder) = found.email_holder.filter(|holder| Some(*holder) != own) {
-        return Err(Refusal::taken("email", folded(email), holder));
+        return Err(DomainError::already_taken("email", folded(email), holder));
     }
     if let (Some(external_id), Some(holder)) =
         (external_id, found.external_id_holder.filter(|holder| Some(*holder) != own))
     {
-        return Err(Refusal::taken("external_id", external_id, holder));
+        return Err(DomainError::already_taken("external_id", external_id, holder));
     }
     Ok(())
 }

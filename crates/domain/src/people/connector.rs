@@ -11,12 +11,12 @@ use super::custom::MAX_KEY_CHARS;
 use super::{Employee, MANUAL};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, Word, as_word};
+use crate::fields::{Fields, Reference, StringEnum, as_word};
 use crate::id::{ConnectorId, ConnectorKind, EmployeeKind};
 use crate::json::Object;
-use crate::page::{Key, Listed, Order, SortBy};
-use crate::problem::{Flaw, Problems};
-use crate::rule::{self, Checked, Field, List, OneOf, Refers, Shape, Text};
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::problem::{ValidationErrors, ValueError};
+use crate::rule::{self, Checked, Field, List, OneOf, ReferenceRule, Shape, Text};
 use crate::time::Timestamp;
 
 /// Length of the longest `hris_source`, in characters.
@@ -46,7 +46,7 @@ const MAPPED_KEYS: Field<List<Text>> = Field::new(
     rule::list(MAX_MAPPED_KEYS, rule::text(1..=MAX_KEY_CHARS)),
     "Keys of custom fields that the HR system manages, at most {max}.",
 );
-const RELEASED: Field<List<Refers<EmployeeKind>>> = Field::new(
+const RELEASED: Field<List<ReferenceRule<EmployeeKind>>> = Field::new(
     "employee_ids",
     rule::list(MAX_RELEASED, rule::reference("a managed person")),
     "People to release, at most {max}. Default: all people that the connector manages.",
@@ -60,7 +60,7 @@ pub enum Type {
     CsvFeed,
 }
 
-impl Word for Type {
+impl StringEnum for Type {
     const NAME: &'static str = "ConnectorType";
 }
 
@@ -87,7 +87,7 @@ impl Serialize for Connector {
             id: self.id,
             kind: self.kind,
             hris_source: &self.hris_source,
-            status: Status::after(sync),
+            status: Status::following(sync),
             mapped_custom_field_keys: &self.mapped_custom_field_keys,
             last_sync_at: sync.map(|sync| sync.at),
             last_sync_status: sync.map(|sync| sync.status.word()),
@@ -129,15 +129,15 @@ impl Resource for Connector {
     }
 }
 
-impl Listed for Connector {
+impl Sortable for Connector {
     const ORDERS_NAME: &'static str = "ConnectorSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::CreatedAt,
             key: |connector| Key::Time(connector.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |connector| Key::Time(connector.updated_at),
             words: &["updated_at", "-updated_at"],
@@ -154,7 +154,7 @@ pub struct Draft {
 }
 
 /// Checks a slug: lower-case letters and digits, with dashes or underscores between them.
-fn slug(text: &str) -> Result<(), Flaw> {
+fn slug(text: &str) -> Result<(), ValueError> {
     crate::text::bounded(text, 1..=SOURCE_CHARS)?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     let edges = [text.as_bytes().first(), text.as_bytes().last()];
@@ -162,7 +162,7 @@ fn slug(text: &str) -> Result<(), Flaw> {
     if edged && text.bytes().all(inner) && text != MANUAL {
         return Ok(());
     }
-    Err(Flaw::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
+    Err(ValueError::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
 }
 
 impl Draft {
@@ -177,8 +177,8 @@ impl Draft {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -191,7 +191,7 @@ pub fn read_release(fields: &mut Fields) -> Option<Vec<Reference<EmployeeKind>>>
 ///
 /// # Errors
 /// Returns every invalid field.
-pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>>, Problems> {
+pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>>, ValidationErrors> {
     let mut fields = Fields::new(body);
     let people = read_release(&mut fields);
     fields.finish(Some(people))

@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::json::Value;
-use crate::problem::{Code, Flaw, Problems};
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Shape};
 use crate::text::bounded;
 
@@ -48,13 +48,13 @@ impl Custom {
         }
     }
 
-    fn parse(value: &Value) -> Result<Self, Flaw> {
+    fn parse(value: &Value) -> Result<Self, ValueError> {
         match value {
             Value::Bool(flag) => Ok(Self::Flag(*flag)),
             Value::Number(number) => Ok(Self::Number(number.clone())),
             Value::Text(text) => bounded(text, 0..=MAX_VALUE_CHARS).map(|()| Self::Text(text.clone())),
             Value::Null | Value::List(_) | Value::Object(_) => {
-                Err(Flaw::format(format!("a string, number or boolean, not {}", value.kind())))
+                Err(ValueError::format(format!("a string, number or boolean, not {}", value.kind())))
             }
         }
     }
@@ -123,11 +123,11 @@ impl CustomFields {
     ///
     /// # Errors
     /// Returns `too_long` for more than [`MAX_FIELDS`] fields.
-    pub fn bounded(&self) -> Result<(), Flaw> {
+    pub fn bounded(&self) -> Result<(), ValueError> {
         if self.0.len() <= MAX_FIELDS {
             return Ok(());
         }
-        Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_FIELDS} keys")))
+        Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_FIELDS} keys")))
     }
 
     /// Returns a digest per field, by which people with a certain value are found. Values are too long for an
@@ -151,17 +151,17 @@ pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
 ///
 /// # Errors
 /// Returns `too_short`, `too_long`, or `invalid_format` for a control character.
-pub(crate) fn is_key(key: &str) -> Result<(), Flaw> {
-    bounded(key, 1..=MAX_KEY_CHARS).map_err(|flaw| Flaw { message: format!("the key {}", flaw.message), ..flaw })
+pub(crate) fn is_key(key: &str) -> Result<(), ValueError> {
+    bounded(key, 1..=MAX_KEY_CHARS).map_err(|flaw| ValueError { message: format!("the key {}", flaw.message), ..flaw })
 }
 
 /// The rule for the member `custom_fields` of a body. Problems name the key.
 pub(super) struct Rule;
 
 impl rule::Rule for Rule {
-    type Value = Result<CustomPatch, Problems>;
+    type Value = Result<CustomPatch, ValidationErrors>;
 
-    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
+    fn parse(&self, value: &Value) -> Result<Self::Value, ValueError> {
         Ok(parse(value))
     }
 
@@ -174,17 +174,20 @@ impl rule::Rule for Rule {
 ///
 /// # Errors
 /// Returns a problem named `custom_fields.<key>` for every invalid key or value.
-pub(super) fn parse(value: &Value) -> Result<CustomPatch, Problems> {
+pub(super) fn parse(value: &Value) -> Result<CustomPatch, ValidationErrors> {
     let Value::Object(members) = value else {
-        return Err(Problems::one("custom_fields", Flaw::format(format!("an object, not {}", value.kind()))));
+        return Err(ValidationErrors::one(
+            "custom_fields",
+            ValueError::format(format!("an object, not {}", value.kind())),
+        ));
     };
-    let (mut patch, mut problems) = (CustomPatch::new(), Problems::none());
+    let (mut patch, mut problems) = (CustomPatch::new(), ValidationErrors::none());
     for (key, value) in members {
         let field = format!("custom_fields.{key}");
         if let Err(flaw) = is_key(key) {
             problems.add(field, flaw);
         } else if patch.contains_key(key) {
-            problems.add(field, Flaw::format("given only once"));
+            problems.add(field, ValueError::format("given only once"));
         } else {
             let value =
                 if *value == Value::Null { Some(None) } else { problems.take(&field, Custom::parse(value)).map(Some) };

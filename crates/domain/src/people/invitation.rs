@@ -7,11 +7,11 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Employee, Status};
 use crate::access::{Environment, Tenant};
-use crate::fields::{Fields, Word, as_word};
+use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{EmployeeId, InvitationId};
 use crate::json::Object;
-use crate::problem::Problems;
-use crate::refusal::Refusal;
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
 use crate::rule::{self, Field};
 use crate::secret::Secret;
 use crate::time::Timestamp;
@@ -39,7 +39,7 @@ pub fn read_acceptance(fields: &mut Fields) -> Option<String> {
 ///
 /// # Errors
 /// Returns every invalid field.
-pub fn parse_acceptance(body: Object) -> Result<String, Problems> {
+pub fn parse_acceptance(body: Object) -> Result<String, ValidationErrors> {
     let mut fields = Fields::new(body);
     let token = read_acceptance(&mut fields);
     fields.finish(token)
@@ -59,7 +59,7 @@ pub enum State {
     Revoked,
 }
 
-impl Word for State {
+impl StringEnum for State {
     const NAME: &'static str = "InvitationStatus";
 }
 
@@ -133,9 +133,9 @@ impl Invitation {
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] for a person with another status.
-    pub fn new(id: InvitationId, employee: &Employee, token: &Secret, at: Timestamp) -> Result<Self, Refusal> {
+    pub fn new(id: InvitationId, employee: &Employee, token: &Secret, at: Timestamp) -> Result<Self, DomainError> {
         if employee.status != Status::PendingInvite {
-            return Err(Refusal::transition("status", employee.status.word(), "invite"));
+            return Err(DomainError::transition("status", employee.status.word(), "invite"));
         }
         let token_hash = hash(token.reveal());
         Ok(Self {
@@ -192,9 +192,9 @@ impl Invitation {
     /// # Errors
     /// Returns [`Refusal::NotFound`] unless the invitation is pending, so that clients cannot tell used, expired
     /// and unknown tokens apart.
-    pub fn accept(&self, at: Timestamp) -> Result<Self, Refusal> {
+    pub fn accept(&self, at: Timestamp) -> Result<Self, DomainError> {
         if self.state(at) != State::Pending {
-            return Err(Refusal::NotFound);
+            return Err(DomainError::NotFound);
         }
         Ok(Self { accepted_at: Some(at), ..self.without_mail() })
     }
@@ -264,9 +264,9 @@ mod tests {
         let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, at).unwrap();
         let last = at.plus_seconds(VALID_SECONDS - 1);
         assert_eq!(invitation.state(last), State::Pending);
-        assert_eq!(invitation.accept(at.plus_seconds(VALID_SECONDS)), Err(Refusal::NotFound));
-        assert_eq!(invitation.accept(last).unwrap().accept(last), Err(Refusal::NotFound));
-        assert_eq!(invitation.revoke(at).accept(last), Err(Refusal::NotFound));
+        assert_eq!(invitation.accept(at.plus_seconds(VALID_SECONDS)), Err(DomainError::NotFound));
+        assert_eq!(invitation.accept(last).unwrap().accept(last), Err(DomainError::NotFound));
+        assert_eq!(invitation.revoke(at).accept(last), Err(DomainError::NotFound));
         assert!(Invitation::new(invitation.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
     }
 

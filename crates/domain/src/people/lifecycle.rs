@@ -3,10 +3,10 @@
 use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Word};
+use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
-use crate::problem::Problems;
-use crate::refusal::Refusal;
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
 use crate::time::Timestamp;
 
 /// The body of a rehire, validated on its own, with the fields that change (§4.3).
@@ -23,7 +23,7 @@ impl Rehire {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn parse(body: Object, stored: &Employee) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
         let known = ["manager_id", "department_id", "custom_fields"];
         let (known, others): (Object, Object) = body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
         let unknown = Fields::new(others).finish(Some(())).err().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Employee {
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] if the person is deactivated already.
-    pub fn deactivate(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn deactivate(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.status == Status::Deactivated {
             return Err(self.refuse("deactivate"));
         }
@@ -61,7 +61,7 @@ impl Employee {
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] if the person is not deactivated.
-    pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("reactivate")?;
         let state = self.clone().activated(at);
         Ok(Decision::changed(self, state, "employee.reactivate", vec![EventType::EmployeeReactivated]))
@@ -71,7 +71,7 @@ impl Employee {
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] if the person is not deactivated, and the errors of [`Employee::update`].
-    pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("rehire")?;
         let state = self.merged(&body.0, found)?.activated(at);
         Ok(Decision::changed(self, state, "employee.rehire", vec![EventType::EmployeeRehired]))
@@ -82,9 +82,9 @@ impl Employee {
     /// # Errors
     /// Returns [`Refusal::NotFound`] unless the person is pending, so that clients cannot tell used from unknown
     /// tokens.
-    pub fn accept_invitation(&self, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn accept_invitation(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.status != Status::PendingInvite {
-            return Err(Refusal::NotFound);
+            return Err(DomainError::NotFound);
         }
         let state = self.clone().activated(at);
         Ok(Decision::changed(self, state, "employee.accept_invitation", vec![EventType::EmployeeUpdated]))
@@ -95,12 +95,12 @@ impl Employee {
         Self { status: Status::Active, deactivated_at: None, updated_at, ..self }
     }
 
-    fn must_have_left(&self, attempted: &str) -> Result<(), Refusal> {
+    fn must_have_left(&self, attempted: &str) -> Result<(), DomainError> {
         if self.status == Status::Deactivated { Ok(()) } else { Err(self.refuse(attempted)) }
     }
 
-    fn refuse(&self, attempted: &str) -> Refusal {
-        Refusal::transition("status", self.status.word(), attempted)
+    fn refuse(&self, attempted: &str) -> DomainError {
+        DomainError::transition("status", self.status.word(), attempted)
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         let left = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
         let parse = |body: &str| {
             let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-            let problems = |problems: Problems| {
+            let problems = |problems: ValidationErrors| {
                 problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
             };
             Rehire::parse(body, &left).map_err(problems)
@@ -184,7 +184,7 @@ mod tests {
             ..References::default()
         };
         let at = Timestamp::from_millis(6_000);
-        assert!(matches!(left.rehire(&body, &found(true), at), Err(Refusal::Unprocessable(_))));
+        assert!(matches!(left.rehire(&body, &found(true), at), Err(DomainError::Unprocessable(_))));
         assert_eq!(left.rehire(&body, &found(false), at).unwrap().state.manager_id, Some(manager));
     }
 }

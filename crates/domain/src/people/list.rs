@@ -3,11 +3,11 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Employee, Role, Status, custom};
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{DepartmentId, EmployeeId};
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -23,7 +23,7 @@ pub enum StatusFilter {
     All,
 }
 
-impl Word for StatusFilter {
+impl StringEnum for StatusFilter {
     const NAME: &'static str = "EmployeeStatusFilter";
 }
 
@@ -103,7 +103,7 @@ pub enum Expand {
     DirectReports,
 }
 
-impl Word for Expand {
+impl StringEnum for Expand {
     const NAME: &'static str = "EmployeeExpand";
 }
 
@@ -142,23 +142,23 @@ impl Filter {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Employee {
+impl Sortable for Employee {
     const ORDERS_NAME: &'static str = "EmployeeSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order { by: SortBy::LastName, key: |person| Key::Text(folded(&person.last_name)), words: &["last_name"] },
-        Order { by: SortBy::FirstName, key: |person| Key::Text(folded(&person.first_name)), words: &["first_name"] },
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey { by: SortBy::LastName, key: |person| Key::Text(folded(&person.last_name)), words: &["last_name"] },
+        SortKey { by: SortBy::FirstName, key: |person| Key::Text(folded(&person.first_name)), words: &["first_name"] },
+        SortKey {
             by: SortBy::CreatedAt,
             key: |person| Key::Time(person.created_at),
             words: &["created_at", "-created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |person| Key::Time(person.updated_at),
             words: &["updated_at", "-updated_at"],

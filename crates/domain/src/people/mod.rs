@@ -20,7 +20,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::time::Timestamp;
 
@@ -47,7 +47,7 @@ pub enum Role {
     OrgAdmin,
 }
 
-impl Word for Role {
+impl StringEnum for Role {
     const NAME: &'static str = "Role";
 }
 
@@ -63,7 +63,7 @@ pub enum Status {
     PendingInvite,
 }
 
-impl Word for Status {
+impl StringEnum for Status {
     const NAME: &'static str = "EmployeeStatus";
 }
 

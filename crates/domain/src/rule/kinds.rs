@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use super::{Rule, Shape};
-use crate::fields::{Reference, Word};
+use crate::fields::{Reference, StringEnum};
 use crate::id::Kind;
 use crate::json::Value;
-use crate::problem::{Code, Flaw};
+use crate::problem::{Code, ValueError};
 use crate::text;
 use crate::time::{Date, Timestamp};
 
@@ -15,26 +15,30 @@ use crate::time::{Date, Timestamp};
 ///
 /// # Errors
 /// `invalid_format` for a value that is not a string.
-pub(crate) fn as_text(value: &Value) -> Result<&str, Flaw> {
-    if let Value::Text(text) = value { Ok(text) } else { Err(Flaw::format(format!("a string, not {}", value.kind()))) }
+pub(crate) fn as_text(value: &Value) -> Result<&str, ValueError> {
+    if let Value::Text(text) = value {
+        Ok(text)
+    } else {
+        Err(ValueError::format(format!("a string, not {}", value.kind())))
+    }
 }
 
 /// The rule that [`rule`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked<T> {
-    parse: fn(&Value) -> Result<T, Flaw>,
+    parse: fn(&Value) -> Result<T, ValueError>,
     shape: fn() -> Shape,
 }
 
 /// Creates a rule from a parser and the shape that it accepts.
-pub const fn rule<T>(parse: fn(&Value) -> Result<T, Flaw>, shape: fn() -> Shape) -> Checked<T> {
+pub const fn rule<T>(parse: fn(&Value) -> Result<T, ValueError>, shape: fn() -> Shape) -> Checked<T> {
     Checked { parse, shape }
 }
 
 impl<T> Rule for Checked<T> {
     type Value = T;
 
-    fn parse(&self, value: &Value) -> Result<T, Flaw> {
+    fn parse(&self, value: &Value) -> Result<T, ValueError> {
         (self.parse)(value)
     }
 
@@ -56,7 +60,7 @@ pub const fn text(chars: RangeInclusive<usize>) -> Text {
 impl Rule for Text {
     type Value = String;
 
-    fn parse(&self, value: &Value) -> Result<String, Flaw> {
+    fn parse(&self, value: &Value) -> Result<String, ValueError> {
         let given = as_text(value)?;
         text::bounded(given, self.0.clone())?;
         Ok(given.to_owned())
@@ -80,7 +84,7 @@ pub const fn line(chars: RangeInclusive<usize>) -> Line {
 impl Rule for Line {
     type Value = String;
 
-    fn parse(&self, value: &Value) -> Result<String, Flaw> {
+    fn parse(&self, value: &Value) -> Result<String, ValueError> {
         let text = as_text(value)?;
         text::single_line(text, self.0.clone())?;
         Ok(text.to_owned())
@@ -107,7 +111,7 @@ pub const fn email() -> Checked<String> {
 #[derive(Debug, Clone, Copy)]
 pub struct Url<T> {
     max: usize,
-    read: fn(&str) -> Result<T, Flaw>,
+    read: fn(&str) -> Result<T, ValueError>,
 }
 
 /// Creates the rule of an absolute URL of at most `max` characters, which `read` parses and checks.
@@ -122,20 +126,20 @@ pub struct Url<T> {
 /// assert!(rule.parse(&Value::Text("hooks.example.com".to_owned())).is_err());
 /// ```
 #[must_use]
-pub const fn url<T>(max: usize, read: fn(&str) -> Result<T, Flaw>) -> Url<T> {
+pub const fn url<T>(max: usize, read: fn(&str) -> Result<T, ValueError>) -> Url<T> {
     Url { max, read }
 }
 
 impl<T> Rule for Url<T> {
     type Value = T;
 
-    fn parse(&self, value: &Value) -> Result<T, Flaw> {
+    fn parse(&self, value: &Value) -> Result<T, ValueError> {
         let given = as_text(value)?;
         if given.is_empty() {
-            return Err(Flaw::format("an absolute URL"));
+            return Err(ValueError::format("an absolute URL"));
         }
         if given.chars().nth(self.max).is_some() {
-            return Err(Flaw::new(Code::TooLong, format!("must have at most {} characters", self.max)));
+            return Err(ValueError::new(Code::TooLong, format!("must have at most {} characters", self.max)));
         }
         (self.read)(given)
     }
@@ -147,32 +151,32 @@ impl<T> Rule for Url<T> {
 
 /// The rule that [`word`] and [`one_of`] create.
 #[derive(Debug, Clone, Copy)]
-pub struct OneOf<T: Word> {
+pub struct OneOf<T: StringEnum> {
     name: &'static str,
     allowed: &'static [T],
 }
 
 /// Creates the rule of one word of an enumeration.
 #[must_use]
-pub const fn word<T: Word>() -> OneOf<T> {
+pub const fn word<T: StringEnum>() -> OneOf<T> {
     one_of(T::NAME, T::ALL)
 }
 
 /// Creates the rule of one of some words of an enumeration. `name` is their name in the OpenAPI document.
 #[must_use]
-pub const fn one_of<T: Word>(name: &'static str, allowed: &'static [T]) -> OneOf<T> {
+pub const fn one_of<T: StringEnum>(name: &'static str, allowed: &'static [T]) -> OneOf<T> {
     OneOf { name, allowed }
 }
 
-impl<T: Word> Rule for OneOf<T> {
+impl<T: StringEnum> Rule for OneOf<T> {
     type Value = T;
 
-    fn parse(&self, value: &Value) -> Result<T, Flaw> {
+    fn parse(&self, value: &Value) -> Result<T, ValueError> {
         let word = T::from_word(as_text(value)?)?;
         if self.allowed.contains(&word) {
             return Ok(word);
         }
-        Err(Flaw::one_of(&self.allowed.iter().map(|allowed| allowed.word()).collect::<Vec<_>>()))
+        Err(ValueError::one_of(&self.allowed.iter().map(|allowed| allowed.word()).collect::<Vec<_>>()))
     }
 
     fn shape(&self) -> Shape {
@@ -193,11 +197,11 @@ pub const fn flag() -> Flag {
 impl Rule for Flag {
     type Value = bool;
 
-    fn parse(&self, value: &Value) -> Result<bool, Flaw> {
+    fn parse(&self, value: &Value) -> Result<bool, ValueError> {
         if let Value::Bool(flag) = value {
             Ok(*flag)
         } else {
-            Err(Flaw::format(format!("a boolean, not {}", value.kind())))
+            Err(ValueError::format(format!("a boolean, not {}", value.kind())))
         }
     }
 
@@ -227,18 +231,18 @@ fn from_whole_float(number: f64) -> Option<i64> {
 impl Rule for Whole {
     type Value = i64;
 
-    fn parse(&self, value: &Value) -> Result<i64, Flaw> {
+    fn parse(&self, value: &Value) -> Result<i64, ValueError> {
         let Value::Number(number) = value else {
-            return Err(Flaw::format(format!("a whole number, not {}", value.kind())));
+            return Err(ValueError::format(format!("a whole number, not {}", value.kind())));
         };
         let number = number
             .as_i64()
             .or_else(|| from_whole_float(number.as_f64()?))
-            .ok_or_else(|| Flaw::format("a whole number"))?;
+            .ok_or_else(|| ValueError::format("a whole number"))?;
         if self.0.contains(&number) {
             return Ok(number);
         }
-        Err(Flaw::new(Code::OutOfRange, format!("must be from {} to {}", self.0.start(), self.0.end())))
+        Err(ValueError::new(Code::OutOfRange, format!("must be from {} to {}", self.0.start(), self.0.end())))
     }
 
     fn shape(&self) -> Shape {
@@ -249,11 +253,11 @@ impl Rule for Whole {
 /// Creates the rule of a calendar date.
 #[must_use]
 pub const fn date() -> Checked<Date> {
-    rule(|value| as_text(value)?.parse().map_err(|_| Flaw::format("a date, YYYY-MM-DD")), || Shape::Date)
+    rule(|value| as_text(value)?.parse().map_err(|_| ValueError::format("a date, YYYY-MM-DD")), || Shape::Date)
 }
 
-fn instant(value: &Value) -> Result<Timestamp, Flaw> {
-    as_text(value)?.parse().map_err(|_| Flaw::format("an ISO 8601 datetime with an offset"))
+fn instant(value: &Value) -> Result<Timestamp, ValueError> {
+    as_text(value)?.parse().map_err(|_| ValueError::format("an ISO 8601 datetime with an offset"))
 }
 
 /// Creates the rule of a datetime with an offset.
@@ -271,21 +275,21 @@ pub const fn recent(days: fn() -> Shape) -> Checked<Timestamp> {
 
 /// The rule that [`reference()`] creates.
 #[derive(Debug, Clone, Copy)]
-pub struct Refers<K: Kind> {
+pub struct ReferenceRule<K: Kind> {
     what: &'static str,
     kind: PhantomData<K>,
 }
 
 /// Creates the rule of a reference to another resource. `what` names that resource in the OpenAPI document.
 #[must_use]
-pub const fn reference<K: Kind>(what: &'static str) -> Refers<K> {
-    Refers { what, kind: PhantomData }
+pub const fn reference<K: Kind>(what: &'static str) -> ReferenceRule<K> {
+    ReferenceRule { what, kind: PhantomData }
 }
 
-impl<K: Kind> Rule for Refers<K> {
+impl<K: Kind> Rule for ReferenceRule<K> {
     type Value = Reference<K>;
 
-    fn parse(&self, value: &Value) -> Result<Reference<K>, Flaw> {
+    fn parse(&self, value: &Value) -> Result<Reference<K>, ValueError> {
         let text = as_text(value)?.to_owned();
         Ok(Reference { id: text.parse().ok(), text })
     }
@@ -320,19 +324,21 @@ impl<R: Copy> List<R> {
 impl<R: Rule<Value: PartialEq>> Rule for List<R> {
     type Value = Vec<R::Value>;
 
-    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
-        let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
+    fn parse(&self, value: &Value) -> Result<Self::Value, ValueError> {
+        let Value::List(items) = value else {
+            return Err(ValueError::format(format!("an array, not {}", value.kind())));
+        };
         if items.len() < self.min {
-            return Err(Flaw::new(Code::TooShort, format!("must have at least {} entries", self.min)));
+            return Err(ValueError::new(Code::TooShort, format!("must have at least {} entries", self.min)));
         }
         if items.len() > self.max {
-            return Err(Flaw::new(Code::TooLong, format!("must have at most {} entries", self.max)));
+            return Err(ValueError::new(Code::TooLong, format!("must have at most {} entries", self.max)));
         }
         let mut out = Vec::with_capacity(items.len());
         for item in items {
             let item = self.of.parse(item)?;
             if out.contains(&item) {
-                return Err(Flaw::format("an array without duplicates"));
+                return Err(ValueError::format("an array without duplicates"));
             }
             out.push(item);
         }

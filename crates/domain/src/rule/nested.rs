@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{Rule, Shape};
 use crate::fields::Fields;
 use crate::json::Value;
-use crate::problem::{Code, Flaw, Problems};
+use crate::problem::{Code, ValidationErrors, ValueError};
 
 /// The rule that [`nested`] creates.
 #[derive(Debug, Clone, Copy)]
@@ -30,11 +30,11 @@ pub const fn several<T, F: Fn(&mut Fields) -> Option<T>>(bounds: RangeInclusive<
 }
 
 impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Nested<T, F> {
-    type Value = Result<T, Problems>;
+    type Value = Result<T, ValidationErrors>;
 
-    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
+    fn parse(&self, value: &Value) -> Result<Self::Value, ValueError> {
         let Value::Object(members) = value else {
-            return Err(Flaw::format(format!("an object, not {}", value.kind())));
+            return Err(ValueError::format(format!("an object, not {}", value.kind())));
         };
         let mut fields = Fields::new(members.clone());
         let read = (self.0)(&mut fields);
@@ -47,18 +47,20 @@ impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Nested<T, F> {
 }
 
 impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Several<T, F> {
-    type Value = Result<Vec<T>, Problems>;
+    type Value = Result<Vec<T>, ValidationErrors>;
 
-    fn parse(&self, value: &Value) -> Result<Self::Value, Flaw> {
-        let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
+    fn parse(&self, value: &Value) -> Result<Self::Value, ValueError> {
+        let Value::List(items) = value else {
+            return Err(ValueError::format(format!("an array, not {}", value.kind())));
+        };
         let (min, max) = (*self.bounds.start(), *self.bounds.end());
         if items.len() < min {
-            return Err(Flaw::new(Code::TooShort, format!("must have at least {min} entries")));
+            return Err(ValueError::new(Code::TooShort, format!("must have at least {min} entries")));
         }
         if items.len() > max {
-            return Err(Flaw::new(Code::TooLong, format!("must have at most {max} entries")));
+            return Err(ValueError::new(Code::TooLong, format!("must have at most {max} entries")));
         }
-        let (mut out, mut problems) = (Vec::with_capacity(items.len()), Problems::none());
+        let (mut out, mut problems) = (Vec::with_capacity(items.len()), ValidationErrors::none());
         for (at, item) in items.iter().enumerate() {
             match self.each.parse(item) {
                 Ok(Ok(value)) => out.push(value),

@@ -8,7 +8,7 @@ mod request;
 mod resources;
 mod words;
 
-pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, Score, SearchQuery, WantedWord, WantedWords};
+pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, QueryWord, Score, SearchQuery, WordLookup};
 pub use request::{Filter, SearchRequest, required_permissions};
 pub use resources::{SearchHit, Searchable, SearchedResource};
 pub use words::{MAX_WORD_BYTES, TextWord, words};
@@ -16,7 +16,7 @@ pub use words::{MAX_WORD_BYTES, TextWord, words};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Permission;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 
 /// The types of resources that searches cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
@@ -32,7 +32,7 @@ pub enum Type {
     Summaries,
 }
 
-impl Word for Type {
+impl StringEnum for Type {
     const NAME: &'static str = "SearchType";
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::words::{Run, each_word, runs};
-use crate::problem::{Code, Flaw};
+use crate::problem::{Code, ValueError};
 use crate::text::bounded;
 
 /// Length of the longest query, in characters.
@@ -22,14 +22,14 @@ const BEFORE_CHARS: usize = 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     /// All words but the last.
-    words: Vec<WantedWord>,
+    words: Vec<QueryWord>,
     /// The last word; `None` if it is in a script without spaces, where no word has a beginning to match.
     last: Option<String>,
 }
 
 /// A word to find, without case and accents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WantedWord {
+pub enum QueryWord {
     /// Matches exactly this word.
     Whole(String),
     /// Matches words with this beginning.
@@ -47,9 +47,9 @@ pub enum Score {
 
 /// The lookup in an index that finds the resources with one score.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantedWords {
+pub struct WordLookup {
     /// Words that a resource must have.
-    pub all: Vec<WantedWord>,
+    pub all: Vec<QueryWord>,
     /// A word that a resource must not have.
     pub without: Option<String>,
 }
@@ -79,7 +79,7 @@ impl Score {
     }
 }
 
-impl WantedWord {
+impl QueryWord {
     fn text(&self) -> &str {
         match self {
             Self::Whole(text) | Self::Beginning(text) => text,
@@ -109,14 +109,14 @@ impl SearchQuery {
     /// # Errors
     /// Returns `too_short`, `too_long`, or `invalid_format` for a control character. Also returns `too_short` for
     /// a query without a word, `too_long` for one with more than [`MAX_WORDS`].
-    pub fn parse(text: &str) -> Result<Self, Flaw> {
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         bounded(text, 1..=QUERY_CHARS)?;
         let mut runs = runs(text);
         if runs.len() > MAX_WORDS {
-            return Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_WORDS} words")));
+            return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_WORDS} words")));
         }
         let Some(last) = runs.pop() else {
-            return Err(Flaw::new(Code::TooShort, "must have a word: a letter, a digit or an emoji"));
+            return Err(ValueError::new(Code::TooShort, "must have a word: a letter, a digit or an emoji"));
         };
         let last = if last.is_unspaced { Err(last) } else { Ok(last.words) };
         let rest = runs.iter().chain(last.as_ref().err()).flat_map(wanted_words);
@@ -128,23 +128,23 @@ impl SearchQuery {
     /// Returns the index lookup that finds the resources with this score; `None` if no resource can have the
     /// score.
     #[must_use]
-    pub fn wanted(&self, score: Score) -> Option<WantedWords> {
-        let with = |last: Option<WantedWord>| {
+    pub fn lookup(&self, score: Score) -> Option<WordLookup> {
+        let with = |last: Option<QueryWord>| {
             let mut all = self.words.clone();
             all.extend(last.filter(|word| !self.words.contains(word)));
             all
         };
         let last = self.last.clone();
         match score {
-            Score::Whole => Some(WantedWords { all: with(last.map(WantedWord::Whole)), without: None }),
+            Score::Whole => Some(WordLookup { all: with(last.map(QueryWord::Whole)), without: None }),
             Score::Begun => last
-                .filter(|word| !self.words.contains(&WantedWord::Whole(word.clone())))
-                .map(|word| WantedWords { all: with(Some(WantedWord::Beginning(word.clone()))), without: Some(word) }),
+                .filter(|word| !self.words.contains(&QueryWord::Whole(word.clone())))
+                .map(|word| WordLookup { all: with(Some(QueryWord::Beginning(word.clone()))), without: Some(word) }),
         }
     }
 
     fn wanted_texts(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(WantedWord::text).chain(self.last.as_deref())
+        self.words.iter().map(QueryWord::text).chain(self.last.as_deref())
     }
 
     /// Returns the score and the highlights of these texts; `None` if a word is missing.
@@ -153,7 +153,7 @@ impl SearchQuery {
         if !self.wanted_texts().all(|wanted| texts.iter().any(|(_, text)| may_contain(text, wanted))) {
             return None;
         }
-        let mut progress = Progress { query: self, has: vec![false; self.words.len()], last: None };
+        let mut progress = MatchedWords { query: self, has: vec![false; self.words.len()], last: None };
         let places: Vec<_> = texts.iter().map(|(_, text)| progress.read(text)).collect();
         let score = progress.score()?;
         let shown = texts.iter().zip(places);
@@ -163,7 +163,7 @@ impl SearchQuery {
 }
 
 /// The words of a query that were found so far.
-struct Progress<'q> {
+struct MatchedWords<'q> {
     query: &'q SearchQuery,
     /// `true` for each of `query.words` that was found.
     has: Vec<bool>,
@@ -171,7 +171,7 @@ struct Progress<'q> {
     last: Option<Score>,
 }
 
-impl Progress<'_> {
+impl MatchedWords<'_> {
     /// Reads a text and returns the positions of its matches: the first one, and those that fit in a snippet with
     /// it.
     fn read(&mut self, text: &str) -> Vec<Range<usize>> {
@@ -213,13 +213,13 @@ fn may_contain(text: &str, wanted: &str) -> bool {
 }
 
 /// Returns the words to find of one run, unless the run ends the query and matches beginnings.
-fn wanted_words(run: &Run) -> Vec<WantedWord> {
+fn wanted_words(run: &Run) -> Vec<QueryWord> {
     let texts = run.words.iter().map(|word| word.folded.clone());
     if run.is_unspaced && run.words.len() > 1 {
         // The last character alone is part of the pair before it.
-        return texts.take(run.words.len() - 1).map(WantedWord::Whole).collect();
+        return texts.take(run.words.len() - 1).map(QueryWord::Whole).collect();
     }
-    texts.map(if run.is_unspaced { WantedWord::Beginning } else { WantedWord::Whole }).collect()
+    texts.map(if run.is_unspaced { QueryWord::Beginning } else { QueryWord::Whole }).collect()
 }
 
 fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option<Highlight> {

@@ -2,12 +2,12 @@
 
 use super::{QUERY_CHARS, SearchQuery, Type};
 use crate::access::Permission;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::EmployeeId;
 use crate::observation;
 use crate::page::{Sort, SortBy};
-use crate::params::{self, Bounds, ListRequest, Param, Params, Takes};
-use crate::problem::{Flaw, Problems};
+use crate::params::{self, Bounds, ListRequest, Param, Params, ValueForm};
+use crate::problem::{ValidationErrors, ValueError};
 use crate::time::Timestamp;
 
 /// The conditions of a search besides its words.
@@ -38,17 +38,17 @@ const Q: Param<SearchQuery> = params::param(
     "q",
     "Words to find, 1 to 200 characters and at most 10 words. All must match; the beginning of the last word is \
      enough. Case and accents are ignored. There are no operators and no wildcards.",
-    Takes::Chars(1, QUERY_CHARS),
+    ValueForm::Chars(1, QUERY_CHARS),
     SearchQuery::parse,
 );
 const TYPES: Param<Vec<Type>> = params::param(
     "types",
     "Types to search, separated by commas. Each type needs its read scope. Default: `observations`.",
-    Takes::Words(Type::NAME),
+    ValueForm::Words(Type::NAME),
     types,
 );
 
-fn types(text: &str) -> Result<Vec<Type>, Flaw> {
+fn types(text: &str) -> Result<Vec<Type>, ValueError> {
     let mut types = text.split(',').map(Type::from_word).collect::<Result<Vec<_>, _>>()?;
     types.sort_unstable();
     types.dedup();
@@ -83,9 +83,9 @@ impl SearchRequest {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<Self, Problems> {
+    pub fn parse(mut params: Params) -> Result<Self, ValidationErrors> {
         let request = Self::read(&mut params);
-        params.finish(request)?.ok_or_else(|| Problems::one(Q.name(), Flaw::required()))
+        params.finish(request)?.ok_or_else(|| ValidationErrors::one(Q.name(), ValueError::required()))
     }
 }
 

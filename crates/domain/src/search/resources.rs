@@ -10,11 +10,11 @@ use crate::decision::Resource;
 use crate::id::EmployeeId;
 use crate::objective::{self, Objective};
 use crate::observation::Observation;
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::{self, Employee};
 use crate::summary::{self, Summary};
 use crate::time::Timestamp;
-use crate::visibility::{Readers, Restricted};
+use crate::visibility::{Readers, RestrictedResource};
 
 /// A resource that can be found by a search.
 pub trait Searchable: Resource {
@@ -90,7 +90,7 @@ fn as_number<S: Serializer>(score: &Score, serializer: S) -> Result<S::Ok, S::Er
 impl SearchHit {
     /// Creates the hit of a resource, or returns `None` if the resource is excluded or does not match.
     #[must_use]
-    pub fn of<T: Searchable>(query: &SearchQuery, resource: T) -> Option<Self> {
+    pub fn from_resource<T: Searchable>(query: &SearchQuery, resource: T) -> Option<Self> {
         let (score, highlights) = query.find(&resource.texts()).filter(|_| resource.is_found())?;
         Some(Self {
             kind: T::NAME,
@@ -104,10 +104,10 @@ impl SearchHit {
     }
 }
 
-impl Listed for SearchHit {
+impl Sortable for SearchHit {
     const ORDERS_NAME: &'static str = "";
-    const ORDERS: &'static [Order<Self>] =
-        &[Order { by: SortBy::Score, key: |hit| Key::Scored(hit.score, hit.created_at), words: &["-score"] }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey { by: SortBy::Score, key: |hit| Key::Scored(hit.score, hit.created_at), words: &["-score"] }];
 }
 
 /// Returns the name and text of a nullable member, if there is a text.
@@ -129,7 +129,7 @@ impl Searchable for Observation {
         self.employee_id
     }
     fn readers(&self) -> Readers {
-        Restricted::readers(self)
+        RestrictedResource::readers(self)
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -152,7 +152,7 @@ impl Searchable for Objective {
         self.owner_id
     }
     fn readers(&self) -> Readers {
-        Restricted::readers(self)
+        RestrictedResource::readers(self)
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -199,7 +199,7 @@ impl Searchable for Summary {
         self.employee_id
     }
     fn readers(&self) -> Readers {
-        Restricted::readers(self)
+        RestrictedResource::readers(self)
     }
     fn created_at(&self) -> Timestamp {
         self.created_at
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn search_hit_has_resource_score_and_highlights() {
         let query = SearchQuery::parse("calm press").unwrap();
-        let hit = SearchHit::of(&query, summary(summary::Status::Draft)).unwrap();
+        let hit = SearchHit::from_resource(&query, summary(summary::Status::Draft)).unwrap();
         assert_eq!(
             (hit.kind, hit.created_at, hit.place),
             ("summary", NOON, Id::<crate::id::SummaryKind>::from_ulid(Ulid(1)).to_bytes())
@@ -239,6 +239,6 @@ mod tests {
         let query = SearchQuery::parse("calm").unwrap();
         let archived = summary(summary::Status::Archived);
         assert!(archived.found_by().is_empty());
-        assert_eq!(SearchHit::of(&query, archived), None);
+        assert_eq!(SearchHit::from_resource(&query, archived), None);
     }
 }

@@ -24,7 +24,7 @@ pub struct TextWord {
 
 /// A word while a text is being read. Borrows a buffer that the next word overwrites.
 #[derive(Debug)]
-pub(super) struct MetWord<'a> {
+pub(super) struct BorrowedWord<'a> {
     /// The word without case and accents, as used in comparisons.
     pub(super) folded: &'a str,
     /// Position in the text, in Unicode scalar values.
@@ -209,7 +209,7 @@ struct WordReader<F> {
     each: F,
 }
 
-impl<F: FnMut(MetWord<'_>)> WordReader<F> {
+impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
     const fn new(each: F) -> Self {
         Self { buffer: String::new(), groups: VecDeque::new(), run: 0, is_unspaced: false, end: 0, each }
     }
@@ -228,7 +228,7 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
                     self.end_run();
                     let mut bytes = [0; 4];
                     let folded = &*character.encode_utf8(&mut bytes);
-                    (self.each)(MetWord { folded, place: at..at + 1, run: self.run, is_unspaced: false });
+                    (self.each)(BorrowedWord { folded, place: at..at + 1, run: self.run, is_unspaced: false });
                     self.run += 1;
                 }
                 Role::Other => self.end_run(),
@@ -285,7 +285,7 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
         let Some(first) = self.groups.pop_front() else { return };
         let bytes = first.bytes + self.groups.front().map_or(0, |second| second.bytes);
         let folded = shortened(&self.buffer[..bytes]);
-        (self.each)(MetWord { folded, place: first.start..end, run: self.run, is_unspaced: self.is_unspaced });
+        (self.each)(BorrowedWord { folded, place: first.start..end, run: self.run, is_unspaced: self.is_unspaced });
         self.buffer.drain(..first.bytes);
     }
 
@@ -299,13 +299,13 @@ impl<F: FnMut(MetWord<'_>)> WordReader<F> {
 }
 
 /// Calls `each` with every word of a text in order, without copying the words.
-pub(super) fn each_word(text: &str, each: impl FnMut(MetWord<'_>)) {
+pub(super) fn each_word(text: &str, each: impl FnMut(BorrowedWord<'_>)) {
     if text.is_ascii() { each_ascii_word(text, each) } else { WordReader::new(each).read(text) }
 }
 
 /// Calls `each` with every word of an ASCII text. Much faster than the general form, which matters because every
 /// write splits its texts.
-fn each_ascii_word(text: &str, mut each: impl FnMut(MetWord<'_>)) {
+fn each_ascii_word(text: &str, mut each: impl FnMut(BorrowedWord<'_>)) {
     let (bytes, mut folded, mut run, mut at) = (text.as_bytes(), String::new(), 0, 0);
     while at < bytes.len() {
         let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -313,7 +313,7 @@ fn each_ascii_word(text: &str, mut each: impl FnMut(MetWord<'_>)) {
             folded.clear();
             folded.push_str(&text[at..at + length.min(MAX_WORD_BYTES)]);
             folded.make_ascii_lowercase();
-            each(MetWord { folded: &folded, place: at..at + length, run, is_unspaced: false });
+            each(BorrowedWord { folded: &folded, place: at..at + length, run, is_unspaced: false });
             run += 1;
         }
         at += length + 1;

@@ -56,15 +56,15 @@ fn delivery_signed_by_two_secrets_verifies_with_either() {
         assert_eq!(verify(known, &header, BODY.as_bytes(), at(SECONDS)), Ok(()));
     }
     let other = generate([9; 32]);
-    assert_eq!(verify(other.reveal(), &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::Forged));
+    assert_eq!(verify(other.reveal(), &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::Forged));
 }
 
 #[test]
 fn empty_secret_is_rejected_despite_a_matching_signature() {
     for empty in ["", PREFIX] {
         let header = sign(&[secret(empty)], at(SECONDS), BODY.as_bytes());
-        assert_eq!(verify(empty, &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::NoSecret), "{empty:?}");
-        assert_eq!(verify(empty, "", b"", at(SECONDS)), Err(Rejected::NoSecret), "{empty:?}");
+        assert_eq!(verify(empty, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::NoSecret), "{empty:?}");
+        assert_eq!(verify(empty, "", b"", at(SECONDS)), Err(SignatureError::NoSecret), "{empty:?}");
     }
 }
 
@@ -72,17 +72,17 @@ fn empty_secret_is_rejected_despite_a_matching_signature() {
 fn signature_is_valid_within_five_minutes_of_its_time() {
     let header = format!("t={SECONDS},v1={OLD_HEX}");
     let table = [
-        (-300_001, Err(Rejected::TooNew)),
+        (-300_001, Err(SignatureError::TooNew)),
         (-300_000, Ok(())),
         (0, Ok(())),
         (300_000, Ok(())),
-        (300_001, Err(Rejected::TooOld)),
+        (300_001, Err(SignatureError::TooOld)),
     ];
     for (millis, wanted) in table {
         let now = Timestamp::from_millis(SECONDS * 1000 + millis);
         assert_eq!(verify(OLD, &header, BODY.as_bytes(), now), wanted, "{millis} ms");
     }
-    for (time, wanted) in [(i64::MAX, Rejected::TooNew), (i64::MIN, Rejected::TooOld)] {
+    for (time, wanted) in [(i64::MAX, SignatureError::TooNew), (i64::MIN, SignatureError::TooOld)] {
         let header = format!("t={time},v1={OLD_HEX}");
         assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(wanted), "{time}");
     }
@@ -94,16 +94,16 @@ fn one_changed_bit_makes_the_signature_invalid() {
     for bit in 0..BODY.len() * 8 {
         let mut body = BODY.as_bytes().to_vec();
         body[bit / 8] ^= 1 << (bit % 8);
-        assert_eq!(verify(OLD, &header, &body, at(SECONDS)), Err(Rejected::Forged), "bit {bit}");
+        assert_eq!(verify(OLD, &header, &body, at(SECONDS)), Err(SignatureError::Forged), "bit {bit}");
     }
     for place in 0..64 {
         let mut hex = OLD_HEX.as_bytes().to_vec();
         hex[place] = if hex[place] == b'0' { b'1' } else { b'0' };
         let header = format!("t={SECONDS},v1={}", String::from_utf8(hex).unwrap());
-        assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::Forged), "place {place}");
+        assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::Forged), "place {place}");
     }
     let header = format!("t={},v1={OLD_HEX}", SECONDS + 1);
-    assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::Forged));
+    assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::Forged));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn header_needs_one_time_and_a_v1_value_and_ignores_others() {
         format!("t={SECONDS},v1={}", "é".repeat(32)),
     ];
     for header in bad {
-        assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(Rejected::Malformed), "{header}");
+        assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::Malformed), "{header}");
     }
 }
 

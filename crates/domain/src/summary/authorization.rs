@@ -1,7 +1,7 @@
 //! Permission to write, change and review summaries (decisions B5, C10).
 
 use super::{ActionKind, Draft, Summary};
-use crate::access::{Caller, Denied};
+use crate::access::{Caller, PermissionDenied};
 use crate::organization::Review;
 
 impl Draft {
@@ -9,7 +9,7 @@ impl Draft {
     ///
     /// # Errors
     /// Returns [`Denied::OtherPerson`] for another author than the person of a bound key.
-    pub fn written_by(mut self, caller: &Caller) -> Result<Self, Denied> {
+    pub fn written_by(mut self, caller: &Caller) -> Result<Self, PermissionDenied> {
         self.author = Some(caller.speaker(self.author.take())?);
         Ok(self)
     }
@@ -21,10 +21,10 @@ impl Summary {
     ///
     /// # Errors
     /// Returns [`Denied::OnlyShared`] for the person of a shared summary.
-    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), Denied> {
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let Some(person) = caller.person else { return Ok(()) };
         let is_only_shared = person.id == self.employee_id && self.author_id != Some(person.id) && !person.is_org_admin;
-        if is_only_shared { Err(Denied::OnlyShared) } else { Ok(()) }
+        if is_only_shared { Err(PermissionDenied::OnlyShared) } else { Ok(()) }
     }
 
     /// Checks that a caller who sees this summary may take this action. The person that it is about gives
@@ -34,15 +34,22 @@ impl Summary {
     /// # Errors
     /// Returns [`Denied::NotTheSubject`], [`Denied::AboutOneself`], [`Denied::OwnReview`] or
     /// [`Denied::OnlyShared`].
-    pub fn may_be_acted_on_by(&self, caller: &Caller, what: ActionKind, review: Review) -> Result<(), Denied> {
+    pub fn may_be_acted_on_by(
+        &self,
+        caller: &Caller,
+        what: ActionKind,
+        review: Review,
+    ) -> Result<(), PermissionDenied> {
         let Some(person) = caller.bound_to() else { return Ok(()) };
         let is_about_them = person == self.employee_id;
         let is_author = self.author_id == Some(person);
         match what {
             ActionKind::Feedback if is_about_them => Ok(()),
-            ActionKind::Feedback => Err(Denied::NotTheSubject),
-            ActionKind::Approve | ActionKind::Return | ActionKind::Share if is_about_them => Err(Denied::AboutOneself),
-            ActionKind::Approve if is_author && review == Review::Required => Err(Denied::OwnReview),
+            ActionKind::Feedback => Err(PermissionDenied::NotTheSubject),
+            ActionKind::Approve | ActionKind::Return | ActionKind::Share if is_about_them => {
+                Err(PermissionDenied::AboutOneself)
+            }
+            ActionKind::Approve if is_author && review == Review::Required => Err(PermissionDenied::OwnReview),
             ActionKind::Approve | ActionKind::Return | ActionKind::Share => Ok(()),
             ActionKind::Submit | ActionKind::Archive => self.may_be_changed_by(caller),
         }
@@ -56,13 +63,13 @@ mod tests {
     use super::*;
     use crate::access::AccessLevel::{Admin, Standard};
     use crate::access::tests::{bound, unbound};
-    use crate::fields::{Reference, Word};
+    use crate::fields::{Reference, StringEnum};
     use crate::id::{EmployeeId, Id};
     use ulid::Ulid;
 
     #[test]
     fn allowed_actions_depend_on_the_relation_to_the_summary() {
-        use Denied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
+        use PermissionDenied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
         let shared = summary(Status::Shared);
         let (subject, author) = (shared.employee_id, shared.author_id.unwrap());
         let of_oneself = Summary { author_id: Some(subject), ..shared.clone() };
@@ -127,8 +134,8 @@ mod tests {
         let table = [
             (String::new(), Ok(Some(own))),
             (named(own), Ok(Some(own))),
-            (named(other), Err(Denied::OtherPerson)),
-            (r#","author_id":null"#.to_owned(), Err(Denied::OtherPerson)),
+            (named(other), Err(PermissionDenied::OtherPerson)),
+            (r#","author_id":null"#.to_owned(), Err(PermissionDenied::OtherPerson)),
         ];
         let author = |draft: Draft| draft.author().and_then(|reference: &Reference<_>| reference.id);
         for (text, wanted) in table {

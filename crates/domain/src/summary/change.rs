@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary, TITLE_CHARS};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, Word};
+use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{
     EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
 };
 use crate::json::Object;
 use crate::objective::backwards;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
-use crate::rule::{self, Checked, Field, List, Refers, Text};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Checked, Field, List, ReferenceRule, Text};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
@@ -31,9 +31,9 @@ const READ_ONLY: &[&str] = &[
 /// Fields that are set at the creation and never change.
 const IMMUTABLE: &[&str] = &["employee_id", "author_id"];
 
-const EMPLOYEE: Field<Refers<EmployeeKind>> =
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
     Field::new("employee_id", rule::reference("the person that the summary is about"), "");
-const AUTHOR: Field<Refers<EmployeeKind>> = Field::new(
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::new(
     "author_id",
     rule::reference("the person who writes it"),
     "Author. A key that acts for a person writes as that person: 403 for another person and for null.",
@@ -51,12 +51,12 @@ const PERIOD_START: Field<Checked<Date>> = Field::new(
 );
 const PERIOD_END: Field<Checked<Date>> =
     Field::new("period_end", rule::date(), "Last day of the period. Not before `period_start`.");
-const OBJECTIVES: Field<List<Refers<ObjectiveKind>>> = Field::new(
+const OBJECTIVES: Field<List<ReferenceRule<ObjectiveKind>>> = Field::new(
     "included_objective_ids",
     rule::list(MAX_OBJECTIVES, rule::reference("an objective")),
     "Included objectives, at most {max}, without duplicates. 422 if one does not exist.",
 );
-const OBSERVATIONS: Field<List<Refers<ObservationKind>>> = Field::new(
+const OBSERVATIONS: Field<List<ReferenceRule<ObservationKind>>> = Field::new(
     "included_observation_ids",
     rule::list(MAX_OBSERVATIONS, rule::reference("an observation")),
     "Included observations, at most {max}, without duplicates. 422 if one does not exist, is about another \
@@ -100,12 +100,12 @@ pub struct References {
     /// The objectives of the body that exist and that the caller sees.
     pub objectives: BTreeSet<ObjectiveId>,
     /// The observations of the body that exist.
-    pub observations: BTreeMap<ObservationId, ObservationFound>,
+    pub observations: BTreeMap<ObservationId, StoredObservation>,
 }
 
 /// The stored state of an observation that a body refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ObservationFound {
+pub struct StoredObservation {
     /// The person that the observation is about.
     pub employee_id: EmployeeId,
     /// `true` if the observation is archived.
@@ -124,7 +124,10 @@ fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option
         (None, None) => None,
         (Some(_), None) | (None, Some(_)) => {
             let missing = if start.is_none() { "period_start" } else { "period_end" };
-            fields.problem(missing, Flaw::new(Code::Required, "is required together with the other end of the period"));
+            fields.problem(
+                missing,
+                ValueError::new(Code::Required, "is required together with the other end of the period"),
+            );
             None
         }
     }
@@ -161,8 +164,8 @@ impl Draft {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -185,7 +188,7 @@ impl Patch {
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed, and a period with one end or with ends in
     /// reverse order.
-    pub fn parse(body: Object, stored: &Summary) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Summary) -> Result<Self, ValidationErrors> {
         if !stored.is_open() {
             return Ok(Self::default());
         }
@@ -206,16 +209,21 @@ impl Summary {
     /// # Errors
     /// Returns [`Refusal::Unprocessable`] for people, objectives and observations that do not exist or cannot be
     /// included.
-    pub fn create(id: SummaryId, draft: Draft, found: &References, at: Timestamp) -> Result<Decision<Self>, Refusal> {
-        let mut problems = Problems::none();
-        let known = |reference: &Reference<EmployeeKind>| reference.found(|id| found.people.contains(id));
+    pub fn create(
+        id: SummaryId,
+        draft: Draft,
+        found: &References,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, DomainError> {
+        let mut problems = ValidationErrors::none();
+        let known = |reference: &Reference<EmployeeKind>| reference.resolve(|id| found.people.contains(id));
         let employee_id = problems.take("employee_id", known(&draft.employee));
         let author_id = draft.author().map(|author| problems.take("author_id", known(author)));
         let objectives = objectives(&draft.objectives, &[], found, &mut problems);
         let about = draft.employee.id;
         let observations = observations(&draft.observations, &[], about, found, &mut problems);
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
-            return Err(Refusal::Unprocessable(problems));
+            return Err(DomainError::Unprocessable(problems));
         };
         let state = Self {
             id,
@@ -253,11 +261,11 @@ impl Summary {
         patch: Patch,
         found: &References,
         at: Timestamp,
-    ) -> Result<Option<Decision<Self>>, Refusal> {
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         if !self.is_open() {
-            return Err(Refusal::transition("status", self.status.word(), "update"));
+            return Err(DomainError::transition("status", self.status.word(), "update"));
         }
-        let mut problems = Problems::none();
+        let mut problems = ValidationErrors::none();
         let mut state = self.clone();
         if let Some(wanted) = &patch.objectives {
             let (stored, before) = (&self.included_objective_ids, &shown.included_objective_ids);
@@ -269,7 +277,7 @@ impl Summary {
             let wanted = observations(wanted, before, Some(self.employee_id), found, &mut problems);
             state.included_observation_ids = with_hidden(wanted, before, stored);
         }
-        problems.or(()).map_err(Refusal::Unprocessable)?;
+        problems.or(()).map_err(DomainError::Unprocessable)?;
         state.title = patch.title.unwrap_or(state.title);
         state.body = patch.body.unwrap_or(state.body);
         state.period_start = patch.period_start.unwrap_or(state.period_start);
@@ -306,7 +314,7 @@ fn objectives(
     wanted: &[Reference<ObjectiveKind>],
     before: &[ObjectiveId],
     found: &References,
-    problems: &mut Problems,
+    problems: &mut ValidationErrors,
 ) -> Vec<ObjectiveId> {
     let check = |id: ObjectiveId| found.objectives.contains(&id).then_some(Ok(()));
     resolve_included("included_objective_ids", wanted, before, check, problems)
@@ -319,9 +327,9 @@ fn observations(
     before: &[ObservationId],
     about: Option<EmployeeId>,
     found: &References,
-    problems: &mut Problems,
+    problems: &mut ValidationErrors,
 ) -> Vec<ObservationId> {
-    let state = |message: String| Err(Flaw::new(Code::InvalidState, message));
+    let state = |message: String| Err(ValueError::new(Code::InvalidState, message));
     let check = |id: ObservationId| {
         found.observations.get(&id).map(|observation| match observation {
             _ if Some(observation.employee_id) != about => state(format!("{id} is about another person")),
@@ -337,8 +345,8 @@ fn resolve_included<K: Kind>(
     field: &str,
     wanted: &[Reference<K>],
     before: &[Id<K>],
-    check: impl Fn(Id<K>) -> Option<Result<(), Flaw>>,
-    problems: &mut Problems,
+    check: impl Fn(Id<K>) -> Option<Result<(), ValueError>>,
+    problems: &mut ValidationErrors,
 ) -> Vec<Id<K>> {
     let before: BTreeSet<_> = before.iter().copied().collect();
     let resolve = |reference: &Reference<K>| {

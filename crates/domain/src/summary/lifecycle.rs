@@ -6,12 +6,12 @@ use super::{EmployeeFeedback, REMARK_CHARS, Status, Summary};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, Word};
+use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
-use crate::notification::{Audience, Notice, Type};
+use crate::notification::{Notice, Recipients, Type};
 use crate::organization::Review;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
 use crate::rule::{self, Field, Flag, Text};
 use crate::time::Timestamp;
 
@@ -62,7 +62,7 @@ pub enum ActionKind {
     Archive,
 }
 
-impl Word for ActionKind {}
+impl StringEnum for ActionKind {}
 
 /// Returns the status after an action under the organization's review setting (decision C10). `None` means 409.
 fn after_action(from: Status, what: ActionKind, review: Review) -> Option<Status> {
@@ -110,7 +110,7 @@ impl Action {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn parse(what: ActionKind, body: Object) -> Result<Self, Problems> {
+    pub fn parse(what: ActionKind, body: Object) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         let action = Self::read(&mut fields, what);
         fields.finish(action)
@@ -133,14 +133,14 @@ impl Action {
 /// Returns the notice about an action: to the employee's manager about a submission, to the author about a return
 /// or feedback, to the employee about sharing. `None` if the author is unknown.
 fn notice(action: &Action, state: &Summary) -> Option<Notice> {
-    let author = state.author_id.map(Audience::Person);
+    let author = state.author_id.map(Recipients::Person);
     let (kind, to, title, body) = match action {
         Action::Submit => {
-            (Type::SummaryPendingReview, Audience::ManagerOf(state.employee_id), "Summary to review", String::new())
+            (Type::SummaryPendingReview, Recipients::ManagerOf(state.employee_id), "Summary to review", String::new())
         }
         Action::Return { reason } => (Type::SummaryReturned, author?, "Summary sent back", reason.clone()),
         Action::Share => {
-            (Type::SummaryShared, Audience::Person(state.employee_id), "Summary shared with you", String::new())
+            (Type::SummaryShared, Recipients::Person(state.employee_id), "Summary shared with you", String::new())
         }
         Action::Feedback { comment, .. } => {
             (Type::SummaryFeedbackSubmitted, author?, "Feedback on a summary", comment.clone().unwrap_or_default())
@@ -158,16 +158,16 @@ impl Summary {
     /// # Errors
     /// Returns [`Refusal::Conflict`] with the attempted action and the current status, or the time of earlier
     /// feedback, and [`Refusal::Unprocessable`] for the submission of a blank summary.
-    pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, Refusal> {
+    pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         let what = action.what();
-        let refused = || Refusal::transition("status", self.status.word(), what.word());
+        let refused = || DomainError::transition("status", self.status.word(), what.word());
         let status = after_action(self.status, what, review).ok_or_else(refused)?;
         let mut state = self.with_status(status, at);
         let at = Some(state.updated_at);
         match &action {
             Action::Submit if self.body.trim().is_empty() => {
-                let flaw = Flaw::new(Code::TooShort, "must not be blank when the summary is submitted");
-                return Err(Refusal::unprocessable("body", flaw));
+                let flaw = ValueError::new(Code::TooShort, "must not be blank when the summary is submitted");
+                return Err(DomainError::unprocessable("body", flaw));
             }
             Action::Submit => state.submitted_at = at,
             Action::Approve => state.approved_at = at,
@@ -175,7 +175,7 @@ impl Summary {
             Action::Share => state.shared_at = at,
             Action::Feedback { comment, acknowledged } => {
                 if let Some(given) = &self.employee_feedback {
-                    return Err(Refusal::transition(GIVEN_AT, given.submitted_at, what.word()));
+                    return Err(DomainError::transition(GIVEN_AT, given.submitted_at, what.word()));
                 }
                 let (comment, acknowledged) = (comment.clone(), *acknowledged);
                 let submitted_at = state.updated_at;
@@ -239,7 +239,7 @@ mod tests {
                 let reached = summary(from).apply(action.clone(), Review::Optional, NOON);
                 assert_eq!(reached.as_ref().ok().map(|decision| decision.state.status), to, "{from:?} × {action:?}");
                 if let Err(refused) = reached {
-                    assert_eq!(refused, Refusal::transition("status", from.word(), action.what().word()));
+                    assert_eq!(refused, DomainError::transition("status", from.word(), action.what().word()));
                 }
             }
         }
@@ -259,9 +259,9 @@ mod tests {
     #[test]
     fn action_sets_its_time_and_fires_its_event_and_notice() {
         let draft = summary(Draft);
-        let manager = Audience::ManagerOf(draft.employee_id);
-        let author = Audience::Person(draft.author_id.unwrap());
-        let person = Audience::Person(draft.employee_id);
+        let manager = Recipients::ManagerOf(draft.employee_id);
+        let author = Recipients::Person(draft.author_id.unwrap());
+        let person = Recipients::Person(draft.employee_id);
         let table = [
             (Draft, EventType::SummarySubmitted, Some((Type::SummaryPendingReview, manager))),
             (Draft, EventType::SummaryApproved, None),
@@ -292,13 +292,13 @@ mod tests {
         let feedback = given.employee_feedback.clone().unwrap();
         assert_eq!((feedback.acknowledged, feedback.submitted_at), (true, given.updated_at));
         let again = given.apply(actions()[4].clone(), Review::Optional, NOON).unwrap_err();
-        assert_eq!(again, Refusal::transition(GIVEN_AT, feedback.submitted_at, "feedback"));
+        assert_eq!(again, DomainError::transition(GIVEN_AT, feedback.submitted_at, "feedback"));
     }
 
     #[test]
     fn blank_summary_cannot_be_submitted() {
         let blank = Summary { body: " \n".to_owned(), ..summary(Draft) };
-        assert!(matches!(blank.apply(Action::Submit, Review::Optional, NOON), Err(Refusal::Unprocessable(_))));
+        assert!(matches!(blank.apply(Action::Submit, Review::Optional, NOON), Err(DomainError::Unprocessable(_))));
         assert!(blank.apply(Action::Approve, Review::Optional, NOON).is_ok());
     }
 

@@ -3,11 +3,11 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Status, Summary};
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId};
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// The conditions of a list of summaries.
@@ -43,7 +43,7 @@ pub enum Expand {
     IncludedObservations,
 }
 
-impl Word for Expand {
+impl StringEnum for Expand {
     const NAME: &'static str = "SummaryExpand";
 }
 
@@ -77,21 +77,21 @@ impl Filter {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Summary {
+impl Sortable for Summary {
     const ORDERS_NAME: &'static str = "SummarySort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::CreatedAt,
             key: |summary| Key::Time(summary.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |summary| Key::Time(summary.updated_at),
             words: &["-updated_at", "updated_at"],

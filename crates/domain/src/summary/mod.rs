@@ -7,7 +7,7 @@ mod lifecycle;
 mod list;
 mod sight;
 
-pub use change::{Draft, ObservationFound, Patch, References};
+pub use change::{Draft, Patch, References, StoredObservation};
 pub use lifecycle::{Action, ActionKind};
 pub use list::{Expand, Filter};
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Resource, mark_of};
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::params::StatusWord;
 use crate::time::{Date, Timestamp};
@@ -48,7 +48,7 @@ pub enum Status {
     Archived,
 }
 
-impl Word for Status {
+impl StringEnum for Status {
     const NAME: &'static str = "SummaryStatus";
 }
 

@@ -1,7 +1,7 @@
 use ulid::Ulid;
 
 use super::*;
-use crate::access::{AccessLevel, BoundPerson, Denied, Environment, Permissions, Quotas, Tenant};
+use crate::access::{AccessLevel, BoundPerson, Environment, PermissionDenied, Permissions, Quotas, Tenant};
 use crate::assignment::tests::assignment;
 use crate::conversation::tests::conversation;
 use crate::fields::Reference;
@@ -36,7 +36,7 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
 /// Returns `true` for each of these who sees the resource: its author, the person it is about, a manager above
 /// that person, a manager beside, an org admin, an unrelated person, and a key of the organization. All keys are
 /// admin-level, because the level opens no data.
-fn seen_by(resource: &impl Restricted) -> [bool; 7] {
+fn seen_by(resource: &impl RestrictedResource) -> [bool; 7] {
     let keys = [
         (Some((AUTHOR, false)), false),
         (Some((SUBJECT, false)), false),
@@ -115,8 +115,8 @@ fn observation_is_changed_by_its_author_and_org_admins() {
     let written = Observation { author_id: Some(AUTHOR), ..observation() };
     let table = [
         (Some((AUTHOR, false)), Ok(())),
-        (Some((SUBJECT, false)), Err(Denied::AuthorOnly)),
-        (Some((ABOVE, false)), Err(Denied::AuthorOnly)),
+        (Some((SUBJECT, false)), Err(PermissionDenied::AuthorOnly)),
+        (Some((ABOVE, false)), Err(PermissionDenied::AuthorOnly)),
         (Some((STRANGER, true)), Ok(())),
         (None, Ok(())),
     ];
@@ -133,8 +133,8 @@ fn bound_key_speaks_for_its_person_only() {
         let bound = caller(Some((AUTHOR, is_org_admin)));
         assert_eq!(bound.speaker(None), own);
         assert_eq!(bound.speaker(named(AUTHOR)), own);
-        assert_eq!(bound.speaker(named(SUBJECT)), Err(Denied::OtherPerson));
-        assert_eq!(bound.speaker(Some(None)), Err(Denied::OtherPerson), "null is not the person of the key");
+        assert_eq!(bound.speaker(named(SUBJECT)), Err(PermissionDenied::OtherPerson));
+        assert_eq!(bound.speaker(Some(None)), Err(PermissionDenied::OtherPerson), "null is not the person of the key");
     }
     let organization = caller(None);
     assert_eq!(organization.speaker(None), Ok(None));

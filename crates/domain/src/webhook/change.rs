@@ -6,9 +6,9 @@ use crate::decision::{Decision, Resource};
 use crate::fields::Fields;
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
-use crate::notification::{Audience, Notice, Type};
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
+use crate::notification::{Notice, Recipients, Type};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Flag, Shape, Text, Whole};
 use crate::time::Timestamp;
 
@@ -86,17 +86,17 @@ pub(super) const TOPICS: Checked<Topics> = rule::rule(topics, || Shape::List {
     is_set: false,
 });
 
-fn topics(value: &Value) -> Result<Topics, Flaw> {
-    let Value::List(items) = value else { return Err(Flaw::format(format!("an array, not {}", value.kind()))) };
+fn topics(value: &Value) -> Result<Topics, ValueError> {
+    let Value::List(items) = value else { return Err(ValueError::format(format!("an array, not {}", value.kind()))) };
     if items.is_empty() {
-        return Err(Flaw::new(Code::TooShort, "must have at least one event type"));
+        return Err(ValueError::new(Code::TooShort, "must have at least one event type"));
     }
     if items.len() > MAX_TOPICS {
-        return Err(Flaw::new(Code::TooLong, format!("must have at most {MAX_TOPICS} entries")));
+        return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_TOPICS} entries")));
     }
     let topic = |item: &Value| {
         let Value::Text(text) = item else {
-            return Err(Flaw::format(format!("an array of strings, not of {}", item.kind())));
+            return Err(ValueError::format(format!("an array of strings, not of {}", item.kind())));
         };
         Topic::from_word(text)
     };
@@ -124,8 +124,8 @@ impl Draft {
     ///
     /// # Errors
     /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, Self::read)
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
     }
 }
 
@@ -141,7 +141,10 @@ impl Patch {
             overlap_seconds: fields.present(&OVERLAP_SECONDS),
         };
         if patch.overlap_seconds.is_some() && !patch.rotate_secret {
-            fields.problem("rotate_secret", Flaw::new(Code::Required, "must be true when `overlap_seconds` is given"));
+            fields.problem(
+                "rotate_secret",
+                ValueError::new(Code::Required, "must be true when `overlap_seconds` is given"),
+            );
         }
         patch
     }
@@ -150,7 +153,7 @@ impl Patch {
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse(body: Object, stored: &Subscription) -> Result<Self, Problems> {
+    pub fn parse(body: Object, stored: &Subscription) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         fields.unchanged(READ_ONLY, stored);
         let patch = Self::read(&mut fields);
@@ -171,8 +174,8 @@ impl Subscription {
         verdict: Verdict,
         sealed: Vec<u8>,
         at: Timestamp,
-    ) -> Result<Decision<Self>, Refusal> {
-        verdict.check().map_err(|flaw| Refusal::unprocessable("url", flaw))?;
+    ) -> Result<Decision<Self>, DomainError> {
+        verdict.check().map_err(|flaw| DomainError::unprocessable("url", flaw))?;
         let state = Self {
             id,
             url: draft.url.as_str().to_owned(),
@@ -202,7 +205,7 @@ impl Subscription {
         verdict: Option<Verdict>,
         sealed: Option<Vec<u8>>,
         at: Timestamp,
-    ) -> Result<Option<Decision<Self>>, Refusal> {
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
         let mut state = self.clone();
         if let Some(sealed) = sealed {
@@ -210,7 +213,7 @@ impl Subscription {
         }
         if let Some(url) = patch.url {
             let judged = verdict.unwrap_or(Verdict::Unresolvable).check();
-            judged.map_err(|flaw| Refusal::unprocessable("url", flaw))?;
+            judged.map_err(|flaw| DomainError::unprocessable("url", flaw))?;
             url.as_str().clone_into(&mut state.url);
         }
         state.event_types = patch.event_types.unwrap_or(state.event_types);
@@ -241,7 +244,7 @@ impl Subscription {
     /// Returns the audit entry of a deletion.
     #[must_use]
     pub fn removed(&self) -> AuditDraft {
-        AuditDraft::of(self, "webhook.delete")
+        AuditDraft::new(self, "webhook.delete")
     }
 
     /// Returns the secrets after a rotation.
@@ -283,7 +286,7 @@ impl Subscription {
         let host = ReceiverUrl::parse(&self.url).ok().and_then(|url| url.url().host_str().map(str::to_owned));
         Notice {
             kind: Type::WebhookDisabled,
-            to: Audience::OrgAdmins,
+            to: Recipients::OrgAdmins,
             title: format!("Webhook to {} was disabled", host.as_deref().unwrap_or("a receiver")),
             body: format!(
                 "The last {} attempts failed, over more than 24 hours. Delivery is paused until the subscription is made active again.",

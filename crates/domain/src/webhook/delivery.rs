@@ -3,13 +3,13 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Next, Status};
+use super::{NextStep, Status};
 use crate::event::EventType;
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{DeliveryId, EventId, EventKind, Kind, WebhookId};
-use crate::page::{Key, Listed, Order, SortBy};
-use crate::params::{self, ListRequest, Param, Params, Takes};
-use crate::problem::Problems;
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::params::{self, ListRequest, Param, Params, ValueForm};
+use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// Retention of the delivery log, in days (§6.4, §8).
@@ -46,7 +46,7 @@ pub enum FailureReason {
     TooLate,
 }
 
-impl Word for FailureReason {
+impl StringEnum for FailureReason {
     const NAME: &'static str = "DeliveryFailure";
 }
 
@@ -62,7 +62,7 @@ pub enum AttemptOutcome {
 impl AttemptOutcome {
     /// Returns the outcome of a response in time (§6.3): any 2xx acknowledges.
     #[must_use]
-    pub const fn of_status(status: u16) -> Self {
+    pub const fn from_status(status: u16) -> Self {
         match status {
             200..=299 => Self::Acknowledged,
             300..=399 => Self::Failed(FailureReason::Redirect),
@@ -142,7 +142,7 @@ impl Serialize for Delivery {
             next_attempt_at: self.next_attempt_at,
             delivered_at: self.delivered_at,
             attempted_at: self.attempted_at,
-            failure: self.failure.map(Word::word),
+            failure: self.failure.map(StringEnum::word),
         }
         .serialize(serializer)
     }
@@ -151,8 +151,8 @@ impl Serialize for Delivery {
 impl Delivery {
     /// Returns the entry with the step after the attempt, which ended at `at`.
     #[must_use]
-    pub fn ended(self, next: Next, at: Timestamp) -> Self {
-        let delivered_at = (next == Next::Success).then_some(at);
+    pub fn with_result(self, next: NextStep, at: Timestamp) -> Self {
+        let delivered_at = (next == NextStep::Success).then_some(at);
         Self { status: next.status(), next_attempt_at: next.next_attempt_at(), delivered_at, ..self }
     }
 
@@ -166,11 +166,11 @@ impl Delivery {
 
 /// Reads the event id as receivers see it, including that of a test.
 const EVENT_ID: Param<EventId> =
-    params::param("filter[event_id]", "Only attempts for this event.", Takes::Id(EventKind::PREFIX), |text| match text
-        .strip_prefix("evt_test_")
-    {
-        Some(rest) => params::parse_id(&format!("evt_{rest}")),
-        None => params::parse_id(text),
+    params::param("filter[event_id]", "Only attempts for this event.", ValueForm::Id(EventKind::PREFIX), |text| {
+        match text.strip_prefix("evt_test_") {
+            Some(rest) => params::parse_id(&format!("evt_{rest}")),
+            None => params::parse_id(text),
+        }
     });
 
 /// The conditions of a list of attempts.
@@ -189,7 +189,7 @@ impl DeliveryFilter {
     ///
     /// # Errors
     /// Every invalid parameter.
-    pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(webhook, &mut params);
         params.finish(request)
     }
@@ -205,9 +205,9 @@ impl DeliveryFilter {
     }
 }
 
-impl Listed for Delivery {
+impl Sortable for Delivery {
     const ORDERS_NAME: &'static str = "DeliverySort";
-    const ORDERS: &'static [Order<Self>] = &[Order {
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
         by: SortBy::CreatedAt,
         key: |delivery| Key::Time(delivery.logged_at()),
         words: &["-created_at", "created_at"],
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn delivery_json_has_the_contract_members_in_order() {
         let at = Timestamp::from_millis(0);
-        let retried = delivery().ended(Next::Retry { at }, at);
+        let retried = delivery().with_result(NextStep::Retry { at }, at);
         assert_eq!(
             serde_json::to_string(&retried).unwrap(),
             r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout"}"#
@@ -257,18 +257,18 @@ mod tests {
     fn only_an_acknowledged_attempt_has_a_delivery_time() {
         let at = Timestamp::from_millis(9);
         let shown = |next| {
-            let entry = delivery().ended(next, at);
+            let entry = delivery().with_result(next, at);
             (entry.status, entry.next_attempt_at, entry.delivered_at)
         };
-        assert_eq!(shown(Next::Success), (Status::Success, None, Some(at)));
-        assert_eq!(shown(Next::Retry { at }), (Status::Failed, Some(at), None));
-        assert_eq!(shown(Next::Dropped), (Status::Dropped, None, None));
+        assert_eq!(shown(NextStep::Success), (Status::Success, None, Some(at)));
+        assert_eq!(shown(NextStep::Retry { at }), (Status::Failed, Some(at), None));
+        assert_eq!(shown(NextStep::Dropped), (Status::Dropped, None, None));
     }
 
     #[test]
     fn only_a_2xx_status_acknowledges() {
         for status in 0..=999 {
-            let outcome = AttemptOutcome::of_status(status);
+            let outcome = AttemptOutcome::from_status(status);
             let wanted = match status / 100 {
                 2 => AttemptOutcome::Acknowledged,
                 3 => AttemptOutcome::Failed(FailureReason::Redirect),

@@ -1,7 +1,7 @@
 //! The headers of one attempt (§6.3, decisions F5, F9).
 
 use crate::event::Event;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::DeliveryId;
 use crate::secret::Secret;
 use crate::signature::{sign, sign_standard, unix_seconds};

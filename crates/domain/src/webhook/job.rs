@@ -2,10 +2,10 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{AttemptOutcome, Delivery, Next, Resumed, Schedule, Status};
+use super::{AttemptOutcome, Delivery, NextStep, ResumedRetry, Schedule, Status};
 use crate::access::Tenant;
 use crate::event::EventType;
-use crate::fields::Word;
+use crate::fields::StringEnum;
 use crate::id::{DeliveryId, EventId, WebhookId};
 use crate::time::Timestamp;
 
@@ -22,7 +22,7 @@ pub enum DeliveryOrigin {
     Test,
 }
 
-impl Word for DeliveryOrigin {}
+impl StringEnum for DeliveryOrigin {}
 
 /// A delivery that is not finished. There is at most one at a time for an event and a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Job {
 
 /// The response of a receiver to one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered {
+pub struct AttemptResponse {
     /// HTTP status; 0 if there was no response (§2.5).
     pub status: u16,
     /// Time until the response or the failure, in milliseconds.
@@ -55,7 +55,7 @@ pub struct Answered {
 
 /// The effect of an attempt on its job: a log entry and perhaps a retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct AttemptEffect {
     /// The entry of the delivery log.
     pub entry: Delivery,
     /// Time when the next attempt is due; `None` if the job is finished.
@@ -88,39 +88,51 @@ impl Job {
         &self,
         id: DeliveryId,
         request_url: String,
-        answered: Answered,
+        answered: AttemptResponse,
         schedule: &Schedule,
         (begun_at, at): (Timestamp, Timestamp),
-    ) -> Settled {
+    ) -> AttemptEffect {
         let entry = self.entry(id, request_url, answered, begun_at);
         if self.origin == DeliveryOrigin::Test {
             let status = answered.outcome.test_status();
             let delivered_at = (status == Status::Success).then_some(at);
-            return Settled { entry: Delivery { status, delivered_at, ..entry }, retry_at: None };
+            return AttemptEffect { entry: Delivery { status, delivered_at, ..entry }, retry_at: None };
         }
         let next = schedule.after(self.attempt, answered.outcome, at);
-        Settled { entry: entry.ended(next, at), retry_at: next.next_attempt_at() }
+        AttemptEffect { entry: entry.with_result(next, at), retry_at: next.next_attempt_at() }
     }
 
     /// Decides about a job that waited for its subscription to become active again (decision F4). Returns `None`
     /// to attempt it, or the log entry that drops it because it is too late.
     #[must_use]
-    pub fn resume(&self, id: DeliveryId, request_url: &str, schedule: &Schedule, now: Timestamp) -> Option<Settled> {
+    pub fn resume(
+        &self,
+        id: DeliveryId,
+        request_url: &str,
+        schedule: &Schedule,
+        now: Timestamp,
+    ) -> Option<AttemptEffect> {
         match schedule.resume(self.first_due_at, now, now) {
-            Resumed::At(_) => None,
-            Resumed::Dropped => {
-                let nothing = Answered {
+            ResumedRetry::At(_) => None,
+            ResumedRetry::Dropped => {
+                let nothing = AttemptResponse {
                     status: 0,
                     duration_ms: 0,
                     outcome: AttemptOutcome::Failed(super::FailureReason::TooLate),
                 };
-                let entry = self.entry(id, request_url.to_owned(), nothing, now).ended(Next::Dropped, now);
-                Some(Settled { entry, retry_at: None })
+                let entry = self.entry(id, request_url.to_owned(), nothing, now).with_result(NextStep::Dropped, now);
+                Some(AttemptEffect { entry, retry_at: None })
             }
         }
     }
 
-    fn entry(&self, id: DeliveryId, request_url: String, answered: Answered, attempted_at: Timestamp) -> Delivery {
+    fn entry(
+        &self,
+        id: DeliveryId,
+        request_url: String,
+        answered: AttemptResponse,
+        attempted_at: Timestamp,
+    ) -> Delivery {
         Delivery {
             id,
             subscription_id: self.webhook_id,
@@ -151,9 +163,10 @@ mod tests {
     use ulid::Ulid;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
-    const LATE: Answered =
-        Answered { status: 0, duration_ms: 15_000, outcome: AttemptOutcome::Failed(FailureReason::Timeout) };
-    const GOOD: Answered = Answered { status: 204, duration_ms: 3, outcome: AttemptOutcome::Acknowledged };
+    const LATE: AttemptResponse =
+        AttemptResponse { status: 0, duration_ms: 15_000, outcome: AttemptOutcome::Failed(FailureReason::Timeout) };
+    const GOOD: AttemptResponse =
+        AttemptResponse { status: 204, duration_ms: 3, outcome: AttemptOutcome::Acknowledged };
 
     fn job(origin: DeliveryOrigin) -> Job {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
@@ -161,7 +174,10 @@ mod tests {
         Job::new(tenant, WebhookId::from_ulid(Ulid(5)), event, START, origin)
     }
 
-    fn settle(job: &Job, answered: Answered) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
+    fn settle(
+        job: &Job,
+        answered: AttemptResponse,
+    ) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
         let settled =
             job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), (START, START));
         (settled.entry.status, settled.entry.next_attempt_at, settled.entry.delivered_at, settled.retry_at)

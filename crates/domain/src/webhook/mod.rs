@@ -18,21 +18,21 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::event::EventType;
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::id::{WebhookId, WebhookKind};
-use crate::page::{Key, Listed, Order, SortBy};
+use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params, StatusWord};
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
 pub use change::{DESCRIPTION_CHARS, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS};
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use headers::{USER_AGENT, headers};
-pub use job::{Answered, DeliveryOrigin, Job, Settled};
+pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
 pub use ping::{PING_MESSAGE, ping};
-pub use redelivery::{MAX_REPLAYED, Only, ReplayOrder, Whereabouts};
-pub use schedule::{MAX_RETRIES, Next, NotASchedule, Resumed, Schedule};
+pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
+pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
 pub use target::{ReceiverUrl, URL_CHARS, Verdict};
@@ -50,7 +50,7 @@ pub enum Status {
     Dropped,
 }
 
-impl Word for Status {
+impl StringEnum for Status {
     const NAME: &'static str = "DeliveryStatus";
 }
 
@@ -177,21 +177,21 @@ impl Filter {
     ///
     /// # Errors
     /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, Problems> {
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(&mut params);
         params.finish(request)
     }
 }
 
-impl Listed for Subscription {
+impl Sortable for Subscription {
     const ORDERS_NAME: &'static str = "WebhookSort";
-    const ORDERS: &'static [Order<Self>] = &[
-        Order {
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
             by: SortBy::CreatedAt,
             key: |subscription| Key::Time(subscription.created_at),
             words: &["-created_at", "created_at"],
         },
-        Order {
+        SortKey {
             by: SortBy::UpdatedAt,
             key: |subscription| Key::Time(subscription.updated_at),
             words: &["-updated_at", "updated_at"],

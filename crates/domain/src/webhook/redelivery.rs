@@ -5,10 +5,10 @@ use strum::{IntoStaticStr, VariantArray};
 use super::change::TOPICS;
 use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
 use crate::event::{EventType, public_id};
-use crate::fields::{Fields, Word};
+use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
-use crate::problem::{Code, Flaw, Problems};
-use crate::refusal::Refusal;
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, Shape};
 use crate::time::Timestamp;
 
@@ -28,7 +28,7 @@ const EVENT_TYPES: Field<Checked<Topics>> = Field::new(
     TOPICS,
     "Event types to deliver, if the subscription has them. Default: all types of the subscription.",
 );
-const ONLY: Field<OneOf<Only>> = Field::new(
+const ONLY: Field<OneOf<ReplaySelection>> = Field::new(
     "only",
     rule::word(),
     "`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.",
@@ -37,14 +37,14 @@ const ONLY: Field<OneOf<Only>> = Field::new(
 /// The selection of events for a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Only {
+pub enum ReplaySelection {
     /// Events that were attempted and never acknowledged.
     Failed,
     /// Every event, including those that were never attempted.
     All,
 }
 
-impl Word for Only {
+impl StringEnum for ReplaySelection {
     const NAME: &'static str = "ReplaySelection";
 }
 
@@ -58,7 +58,7 @@ pub struct ReplayOrder {
     /// Event types to replay; `None` for all that the subscription has.
     pub event_types: Option<Topics>,
     /// The selection of events within the time.
-    pub only: Only,
+    pub only: ReplaySelection,
 }
 
 impl ReplayOrder {
@@ -66,7 +66,7 @@ impl ReplayOrder {
     ///
     /// # Errors
     /// Returns every invalid field. Events are kept for 30 days, so `since` must not be earlier than that.
-    pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
+    pub fn parse(body: Object, now: Timestamp) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
         let order = Self::read(&mut fields, now);
         fields.finish(order)
@@ -80,7 +80,7 @@ impl ReplayOrder {
         }));
         let until = fields.optional(&UNTIL);
         let event_types = fields.optional(&EVENT_TYPES);
-        let only = fields.optional_or(&ONLY, Only::Failed);
+        let only = fields.optional_or(&ONLY, ReplaySelection::Failed);
         match (since, until) {
             (Some(since), Some(until)) if until < since => {
                 fields.problem("until", out_of_range("must not be before since"));
@@ -104,13 +104,13 @@ impl ReplayOrder {
     }
 }
 
-fn out_of_range(message: impl Into<String>) -> Flaw {
-    Flaw::new(Code::OutOfRange, message)
+fn out_of_range(message: impl Into<String>) -> ValueError {
+    ValueError::new(Code::OutOfRange, message)
 }
 
 /// The current state of the event of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum AttemptState {
     /// The event is kept and not queued for the subscription.
     Kept,
     /// The event is queued: the next attempt can be brought forward.
@@ -124,8 +124,8 @@ impl Subscription {
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] for an inactive subscription.
-    pub fn sends(&self, attempted: &str) -> Result<(), Refusal> {
-        if self.active { Ok(()) } else { Err(Refusal::transition("active", false, attempted)) }
+    pub fn sends(&self, attempted: &str) -> Result<(), DomainError> {
+        if self.active { Ok(()) } else { Err(DomainError::transition("active", false, attempted)) }
     }
 }
 
@@ -135,15 +135,15 @@ impl Delivery {
     ///
     /// # Errors
     /// Returns [`Refusal::Conflict`] for a test, which has no stored event, and for an event that was removed.
-    pub fn again(&self, event: Whereabouts) -> Result<Option<Job>, Refusal> {
+    pub fn redeliver(&self, event: AttemptState) -> Result<Option<Job>, DomainError> {
         const REDELIVER: &str = "redeliver";
         if self.event_type == EventType::TestPing {
-            return Err(Refusal::transition("event_type", self.event_type, REDELIVER));
+            return Err(DomainError::transition("event_type", self.event_type, REDELIVER));
         }
         match event {
-            Whereabouts::Kept => Ok(None),
-            Whereabouts::Queued(job) => Ok(Some(job)),
-            Whereabouts::Removed => Err(Refusal::transition("event", "removed", REDELIVER)),
+            AttemptState::Kept => Ok(None),
+            AttemptState::Queued(job) => Ok(Some(job)),
+            AttemptState::Removed => Err(DomainError::transition("event", "removed", REDELIVER)),
         }
     }
 
@@ -157,26 +157,26 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOON, codes, object, subscription};
-    use super::super::{Answered, AttemptOutcome, DeliveryOrigin, Schedule};
+    use super::super::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Schedule};
     use super::*;
     use crate::access::{Environment, Tenant};
     use crate::id::{DeliveryId, EventId, OrganizationId};
     use ulid::Ulid;
 
-    fn parse(body: &str) -> Result<ReplayOrder, Problems> {
+    fn parse(body: &str) -> Result<ReplayOrder, ValidationErrors> {
         ReplayOrder::parse(object(body), NOON)
     }
 
     #[test]
     fn replay_defaults_to_failed_events_until_now() {
         let since = "2026-03-01T11:00:00.000Z".parse().unwrap();
-        let wanted = ReplayOrder { since, until: NOON, event_types: None, only: Only::Failed };
+        let wanted = ReplayOrder { since, until: NOON, event_types: None, only: ReplaySelection::Failed };
         assert_eq!(parse(r#"{"since":"2026-03-01T11:00:00Z"}"#), Ok(wanted.clone()));
         let nulls = r#"{"since":"2026-03-01T13:00:00+02:00","until":null,"event_types":null,"only":null}"#;
         assert_eq!(parse(nulls), Ok(wanted));
         let all = parse(r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T11:00:00Z","event_types":["employee.created","employee.created"],"only":"all"}"#).unwrap();
         let topics = Topics::from_words(["employee.created"]).unwrap();
-        assert_eq!(all, ReplayOrder { since, until: since, event_types: Some(topics), only: Only::All });
+        assert_eq!(all, ReplayOrder { since, until: since, event_types: Some(topics), only: ReplaySelection::All });
     }
 
     #[test]
@@ -211,8 +211,9 @@ mod tests {
         let words = |subscription: &[&str], order: Option<&[&str]>| {
             let topics = |words: &[&str]| Topics::from_words(words.iter().copied()).unwrap();
             let wants = Subscription { event_types: topics(subscription), ..super::super::tests::subscription() };
-            let order = ReplayOrder { since: NOON, until: NOON, event_types: order.map(topics), only: Only::All };
-            order.types(&wants).into_iter().map(Word::word).collect::<Vec<_>>()
+            let order =
+                ReplayOrder { since: NOON, until: NOON, event_types: order.map(topics), only: ReplaySelection::All };
+            order.types(&wants).into_iter().map(StringEnum::word).collect::<Vec<_>>()
         };
         assert_eq!(words(&["employee.created"], None), ["employee.created"]);
         assert_eq!(words(&["employee.created"], Some(&["*"])), ["employee.created"]);
@@ -229,13 +230,13 @@ mod tests {
             Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, DeliveryOrigin::Event)
         };
         let attempt = |kind| {
-            let answered = Answered { status: 204, duration_ms: 1, outcome: AttemptOutcome::Acknowledged };
+            let answered = AttemptResponse { status: 204, duration_ms: 1, outcome: AttemptOutcome::Acknowledged };
             let at = (NOON, NOON);
             job(kind).settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at).entry
         };
-        let refused = |kind, event| match attempt(kind).again(event) {
+        let refused = |kind, event| match attempt(kind).redeliver(event) {
             Ok(_) => None,
-            Err(Refusal::Conflict(conflict)) => {
+            Err(DomainError::Conflict(conflict)) => {
                 Some((conflict.field, conflict.current.to_string(), conflict.attempted_transition))
             }
             Err(other) => panic!("{other:?}"),
@@ -244,12 +245,12 @@ mod tests {
             Some((field.to_owned(), format!("\"{current}\""), Some("redeliver".to_owned())))
         };
         let kind = EventType::EmployeeCreated;
-        assert_eq!(refused(kind, Whereabouts::Kept), None);
+        assert_eq!(refused(kind, AttemptState::Kept), None);
         let queued = Job { attempt: 3, ..job(kind) };
-        assert_eq!(attempt(kind).again(Whereabouts::Kept), Ok(None));
-        assert_eq!(attempt(kind).again(Whereabouts::Queued(queued)), Ok(Some(queued)));
-        assert_eq!(refused(kind, Whereabouts::Removed), conflict("event", "removed"));
-        for event in [Whereabouts::Kept, Whereabouts::Queued(queued), Whereabouts::Removed] {
+        assert_eq!(attempt(kind).redeliver(AttemptState::Kept), Ok(None));
+        assert_eq!(attempt(kind).redeliver(AttemptState::Queued(queued)), Ok(Some(queued)));
+        assert_eq!(refused(kind, AttemptState::Removed), conflict("event", "removed"));
+        for event in [AttemptState::Kept, AttemptState::Queued(queued), AttemptState::Removed] {
             assert_eq!(refused(EventType::TestPing, event), conflict("event_type", "test.ping"));
         }
     }
@@ -258,6 +259,6 @@ mod tests {
     fn inactive_subscription_refuses_a_replay() {
         assert_eq!(subscription().sends("replay"), Ok(()));
         let paused = Subscription { active: false, ..subscription() };
-        assert_eq!(paused.sends("replay"), Err(Refusal::transition("active", false, "replay")));
+        assert_eq!(paused.sends("replay"), Err(DomainError::transition("active", false, "replay")));
     }
 }

@@ -30,7 +30,7 @@ pub struct NotASchedule;
 
 /// The step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// No step: the receiver acknowledged the delivery.
     Success,
     /// Another attempt follows after a delay.
@@ -44,7 +44,7 @@ pub enum Next {
 
 /// The fate of a queued retry when its subscription becomes active again (decision F4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resumed {
+pub enum ResumedRetry {
     /// The retry is attempted at this time.
     At(Timestamp),
     /// The retry is dropped, because it is too late.
@@ -83,13 +83,13 @@ impl Schedule {
 
     /// Returns the step after attempt number `attempt`, starting at 1, that ended with `outcome` at `now`.
     #[must_use]
-    pub fn after(&self, attempt: u16, outcome: AttemptOutcome, now: Timestamp) -> Next {
+    pub fn after(&self, attempt: u16, outcome: AttemptOutcome, now: Timestamp) -> NextStep {
         if outcome == AttemptOutcome::Acknowledged {
-            return Next::Success;
+            return NextStep::Success;
         }
         match usize::from(attempt).checked_sub(1).and_then(|index| self.delays.get(index)) {
-            Some(delay) => Next::Retry { at: now.plus_seconds(*delay) },
-            None => Next::Dropped,
+            Some(delay) => NextStep::Retry { at: now.plus_seconds(*delay) },
+            None => NextStep::Dropped,
         }
     }
 
@@ -98,12 +98,16 @@ impl Schedule {
     ///
     /// `due` is the planned time of the retry. A missed retry is due now.
     #[must_use]
-    pub fn resume(&self, first: Timestamp, due: Timestamp, now: Timestamp) -> Resumed {
-        if now > first.plus_seconds(self.window_seconds()) { Resumed::Dropped } else { Resumed::At(due.max(now)) }
+    pub fn resume(&self, first: Timestamp, due: Timestamp, now: Timestamp) -> ResumedRetry {
+        if now > first.plus_seconds(self.window_seconds()) {
+            ResumedRetry::Dropped
+        } else {
+            ResumedRetry::At(due.max(now))
+        }
     }
 }
 
-impl Next {
+impl NextStep {
     /// Returns the status of the attempt in the delivery log (decision F2).
     #[must_use]
     pub const fn status(self) -> Status {
@@ -163,9 +167,13 @@ mod tests {
         ];
         for (attempt, since, delay) in table {
             let now = START.plus_seconds(since);
-            let wanted = delay.map_or(Next::Dropped, |seconds| Next::Retry { at: now.plus_seconds(seconds) });
+            let wanted = delay.map_or(NextStep::Dropped, |seconds| NextStep::Retry { at: now.plus_seconds(seconds) });
             assert_eq!(schedule.after(attempt, FAILED, now), wanted, "attempt {attempt}");
-            assert_eq!(schedule.after(attempt, AttemptOutcome::Acknowledged, now), Next::Success, "attempt {attempt}");
+            assert_eq!(
+                schedule.after(attempt, AttemptOutcome::Acknowledged, now),
+                NextStep::Success,
+                "attempt {attempt}"
+            );
         }
         assert_eq!((schedule.attempts(), schedule.window_seconds()), (7, 112_350));
     }
@@ -173,17 +181,17 @@ mod tests {
     #[test]
     fn attempt_beyond_the_schedule_is_the_last_one() {
         for attempt in [0, 8, u16::MAX] {
-            assert_eq!(Schedule::default().after(attempt, FAILED, START), Next::Dropped, "{attempt}");
+            assert_eq!(Schedule::default().after(attempt, FAILED, START), NextStep::Dropped, "{attempt}");
         }
-        assert_eq!(Schedule::parse("").unwrap().after(1, FAILED, START), Next::Dropped);
+        assert_eq!(Schedule::parse("").unwrap().after(1, FAILED, START), NextStep::Dropped);
     }
 
     #[test]
     fn each_step_has_its_status_in_the_log() {
         let table = [
-            (Next::Success, Status::Success, None),
-            (Next::Retry { at: START }, Status::Failed, Some(START)),
-            (Next::Dropped, Status::Dropped, None),
+            (NextStep::Success, Status::Success, None),
+            (NextStep::Retry { at: START }, Status::Failed, Some(START)),
+            (NextStep::Dropped, Status::Dropped, None),
         ];
         for (next, status, at) in table {
             assert_eq!((next.status(), next.next_attempt_at()), (status, at));
@@ -197,11 +205,11 @@ mod tests {
         let due = START.plus_seconds(150);
         let later = |time: Timestamp| Timestamp::from_millis(time.millis() + 1);
         let table = [
-            (START, Resumed::At(due)),
-            (due, Resumed::At(due)),
-            (later(due), Resumed::At(later(due))),
-            (end, Resumed::At(end)),
-            (later(end), Resumed::Dropped),
+            (START, ResumedRetry::At(due)),
+            (due, ResumedRetry::At(due)),
+            (later(due), ResumedRetry::At(later(due))),
+            (end, ResumedRetry::At(end)),
+            (later(end), ResumedRetry::Dropped),
         ];
         for (now, wanted) in table {
             assert_eq!(schedule.resume(START, due, now), wanted, "{now}");

@@ -64,7 +64,7 @@ pub struct HealthDelta {
 impl HealthDelta {
     /// Creates the change for one attempt. A test sets the result but does not count (decision F7).
     #[must_use]
-    pub fn of(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
+    pub fn from_attempt(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
         let streak = if counts { Streak::default().after(outcome, at) } else { Streak::default() };
         Self {
             last_at: at,
@@ -150,7 +150,8 @@ mod tests {
                 let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
                 let one_by_one = attempts.iter().fold(before, |streak, (outcome, at)| streak.after(*outcome, *at));
                 let delta = |part: &[(AttemptOutcome, Timestamp)]| {
-                    let health = part.iter().map(|(outcome, at)| HealthDelta::of(*outcome, Status::Failed, true, *at));
+                    let health =
+                        part.iter().map(|(outcome, at)| HealthDelta::from_attempt(*outcome, Status::Failed, true, *at));
                     health.reduce(HealthDelta::and)
                 };
                 let (first, second) = attempts.split_at(cut);
@@ -166,14 +167,15 @@ mod tests {
     fn test_delivery_does_not_change_the_streak() {
         let before = Streak { failures: 3, since: Some(START) };
         for outcome in [FAILED, AttemptOutcome::Acknowledged] {
-            assert_eq!(HealthDelta::of(outcome, outcome.test_status(), false, START).after(before), before);
+            assert_eq!(HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(before), before);
         }
     }
 
     #[test]
     fn newest_attempt_is_shown_even_if_recorded_first() {
-        let early = HealthDelta::of(FAILED, Status::Failed, true, START);
-        let late = HealthDelta::of(AttemptOutcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
+        let early = HealthDelta::from_attempt(FAILED, Status::Failed, true, START);
+        let late =
+            HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
         for both in [early.and(late), late.and(early)] {
             assert_eq!((both.last_at, both.last_status), (late.last_at, Status::Success));
         }

@@ -1,8 +1,8 @@
 //! Numbers of subscriptions of a data set, and of the deliveries that its events cause (decision F10).
 
 use crate::event::EventType;
-use crate::problem::{Code, Flaw};
-use crate::refusal::Refusal;
+use crate::problem::{Code, ValueError};
+use crate::refusal::DomainError;
 
 /// Default for the most subscriptions of a data set (decision F10).
 pub const MAX_SUBSCRIPTIONS: u32 = 100;
@@ -44,10 +44,10 @@ impl Subscribers {
     ///
     /// # Errors
     /// Returns [`Refusal::Unprocessable`] at the limit (decision F10).
-    pub fn admit(&self, most: u32) -> Result<(), Refusal> {
+    pub fn admit(&self, most: u32) -> Result<(), DomainError> {
         if usize::try_from(most).is_ok_and(|most| self.count() >= most) {
             let message = format!("must be at most {most} in a data set, inactive ones included; delete one first");
-            return Err(Refusal::unprocessable("webhooks", Flaw::new(Code::LimitReached, message)));
+            return Err(DomainError::unprocessable("webhooks", ValueError::new(Code::LimitReached, message)));
         }
         Ok(())
     }

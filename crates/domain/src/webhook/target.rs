@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use crate::problem::{Code, Flaw};
+use crate::problem::{Code, ValueError};
 
 /// Length of the longest URL, in characters.
 pub const URL_CHARS: usize = 2048;
@@ -30,23 +30,23 @@ impl ReceiverUrl {
     ///
     /// # Errors
     /// Returns `invalid_format` unless the URL is absolute and has a host and no user or password, and `too_long`.
-    pub fn parse(text: &str) -> Result<Self, Flaw> {
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
         if text.chars().nth(URL_CHARS).is_some() {
-            return Err(Flaw::new(Code::TooLong, format!("must have at most {URL_CHARS} characters")));
+            return Err(ValueError::new(Code::TooLong, format!("must have at most {URL_CHARS} characters")));
         }
         // The URL parser would drop these silently and call a different URL than the one given.
         if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
-            return Err(Flaw::format("a URL without spaces, backslashes and control characters"));
+            return Err(ValueError::format("a URL without spaces, backslashes and control characters"));
         }
-        let url = Url::parse(text).map_err(|_| Flaw::format("an absolute URL"))?;
-        let (scheme, rest) = text.split_once("://").ok_or_else(|| Flaw::format("an absolute URL with a host"))?;
+        let url = Url::parse(text).map_err(|_| ValueError::format("an absolute URL"))?;
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| ValueError::format("an absolute URL with a host"))?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let has_host = url.host().is_some_and(|host| !matches!(host, Host::Domain("")));
         if authority.is_empty() || !has_host || !scheme.eq_ignore_ascii_case(url.scheme()) {
-            return Err(Flaw::format("an absolute URL with a host"));
+            return Err(ValueError::format("an absolute URL with a host"));
         }
         if authority.contains('@') {
-            return Err(Flaw::format("a URL without user and password"));
+            return Err(ValueError::format("a URL without user and password"));
         }
         Ok(Self { text: text.to_owned(), url })
     }
@@ -83,12 +83,12 @@ impl Verdict {
     ///
     /// # Errors
     /// Returns the flaw of the field.
-    pub fn check(self) -> Result<(), Flaw> {
+    pub fn check(self) -> Result<(), ValueError> {
         match self {
             Self::Allowed => Ok(()),
-            Self::NotHttps => Err(Flaw::format("an https URL")),
+            Self::NotHttps => Err(ValueError::format("an https URL")),
             // One message for both, because two would show which private names the operator's resolver knows.
-            Self::Private | Self::Unresolvable => Err(Flaw::new(Code::InvalidState, HOST_NOT_PUBLIC)),
+            Self::Private | Self::Unresolvable => Err(ValueError::new(Code::InvalidState, HOST_NOT_PUBLIC)),
         }
     }
 }

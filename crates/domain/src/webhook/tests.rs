@@ -3,7 +3,7 @@
 use super::*;
 use crate::json::{Object, Value};
 use crate::problem::Code;
-use crate::refusal::Refusal;
+use crate::refusal::DomainError;
 use ulid::Ulid;
 
 pub(super) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
@@ -13,7 +13,7 @@ pub(super) fn object(body: &str) -> Object {
     members
 }
 
-pub(super) fn codes<T>(result: Result<T, Problems>) -> Vec<(String, Code)> {
+pub(super) fn codes<T>(result: Result<T, ValidationErrors>) -> Vec<(String, Code)> {
     let problems = result.err().unwrap_or_default();
     problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
 }
@@ -81,8 +81,8 @@ fn invalid_field_of_a_creation_is_reported() {
 fn url_that_must_not_be_called_is_unprocessable() {
     let stored = subscription();
     for verdict in [Verdict::NotHttps, Verdict::Private, Verdict::Unresolvable] {
-        let refused = |refusal: Refusal| {
-            let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
+        let refused = |refusal: DomainError| {
+            let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
             codes::<()>(Err(problems))
         };
         let code = verdict.check().unwrap_err().code;

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 
 use crate::event::EventType;
-use crate::fields::Word;
-use crate::problem::Flaw;
+use crate::fields::StringEnum;
+use crate::problem::ValueError;
 
 /// The topic for every event type, including types that are added later.
 const EVERY: &str = "*";
@@ -23,13 +23,13 @@ impl Topic {
     ///
     /// # Errors
     /// Returns `invalid_enum` with the list of valid words.
-    pub fn from_word(text: &str) -> Result<Self, Flaw> {
+    pub fn from_word(text: &str) -> Result<Self, ValueError> {
         if text == EVERY {
             return Ok(Self::Every);
         }
         EventType::from_word(text).map(Self::Of).map_err(|_| {
             let words: Vec<_> = EventType::words().into_iter().chain([EVERY]).collect();
-            Flaw::one_of(&words)
+            ValueError::one_of(&words)
         })
     }
 
@@ -67,7 +67,7 @@ impl Topics {
     ///
     /// # Errors
     /// Returns `invalid_enum` for an unknown word.
-    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, Flaw> {
+    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, ValueError> {
         words.into_iter().map(Topic::from_word).collect::<Result<Vec<_>, _>>().map(Self::new)
     }
 

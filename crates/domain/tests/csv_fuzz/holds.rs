@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use candor_domain::csv::{self, Counts, File, Known, MAX_BYTES, Plan, PlanOptions, Report, RowOutcome, UnreadableFile};
+use candor_domain::csv::{
+    self, Counts, File, MAX_BYTES, Plan, PlanOptions, Report, RowOutcome, StoredRows, UnreadableFile,
+};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use ulid::Ulid;
@@ -35,8 +37,9 @@ pub(crate) fn check_planning(bytes: &[u8]) {
     };
     for clear_empty in [false, true] {
         let options = PlanOptions { clear_empty, is_admin: true, connector: None, at: Timestamp::from_millis(1_000) };
-        let plan = csv::plan(&file, &Known::default(), &HashSet::new(), &options, &mut ids);
-        let Counts { created, updated, deactivated, skipped, errors } = Report::of(&file, plan.outcomes.iter()).data;
+        let plan = csv::plan(&file, &StoredRows::default(), &HashSet::new(), &options, &mut ids);
+        let Counts { created, updated, deactivated, skipped, errors } =
+            Report::from_outcomes(&file, plan.outcomes.iter()).data;
         assert_eq!(
             created + updated + deactivated + skipped + errors.len(),
             file.rows.len(),
@@ -54,10 +57,10 @@ pub(crate) fn check_planning(bytes: &[u8]) {
 }
 
 /// Returns the stored people after a plan.
-fn apply_plan(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> Known {
+fn apply_plan(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> StoredRows {
     let (mut people, mut lines): (Vec<Employee>, _) = (vec![], HashMap::new());
     for step in &plan.steps {
-        let decisions = Plan::decisions(file, &Known::default(), options, step).expect("what was planned");
+        let decisions = Plan::decisions(file, &StoredRows::default(), options, step).expect("what was planned");
         let state = decisions.into_iter().next_back().expect("a step decides something").state;
         if let Some(manager) = state.manager_id {
             assert!(people.iter().any(|person| person.id == manager), "a manager is there before the reports");
@@ -66,5 +69,5 @@ fn apply_plan(file: &File, plan: &Plan, options: &PlanOptions<'_>) -> Known {
         people.push(state);
     }
     let departments = plan.departments.values().map(|department| department.state.clone()).collect();
-    Known { people, departments, lines, ..Known::default() }
+    StoredRows { people, departments, lines, ..StoredRows::default() }
 }

@@ -1,7 +1,7 @@
 //! Events in feeds and deliveries: one schema per resource, and the union of all.
 
 use candor_domain::event::{API_VERSION, EventType};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::OrganizationKind;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use candor_domain::idempotency::MAX_KEY_CHARS;
 use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT};
-use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, Takes};
+use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, ValueForm};
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
@@ -10,27 +10,27 @@ use crate::route::Query;
 use crate::schema::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
 
 /// Returns the schema of a parameter's values.
-fn schema(takes: Takes) -> Value {
+fn schema(takes: ValueForm) -> Value {
     match takes {
-        Takes::Id(_) | Takes::Text => text(),
-        Takes::Any => plain(),
-        Takes::Chars(least, most) => shapes::text(least, most),
-        Takes::Word(name) | Takes::Words(name) => named(name),
-        Takes::Flag => flag(),
-        Takes::Date => date(),
-        Takes::Datetime => datetime(),
-        Takes::Beginning => json!({"anyOf": [datetime(), {"type": "string", "const": "now"}]}),
+        ValueForm::Id(_) | ValueForm::Text => text(),
+        ValueForm::Any => plain(),
+        ValueForm::Chars(least, most) => shapes::text(least, most),
+        ValueForm::Word(name) | ValueForm::Words(name) => named(name),
+        ValueForm::Flag => flag(),
+        ValueForm::Date => date(),
+        ValueForm::Datetime => datetime(),
+        ValueForm::Beginning => json!({"anyOf": [datetime(), {"type": "string", "const": "now"}]}),
     }
 }
 
 /// Returns the OpenAPI entries of a parameter. Lists append sorting, paging and `expand`.
 fn shown(parameter: Parameter) -> Vec<Value> {
     match parameter {
-        Parameter::Value { name, about, takes: Takes::Id(prefix), is_repeated, .. } => {
+        Parameter::Value { name, about, takes: ValueForm::Id(prefix), is_repeated, .. } => {
             let about = format!("{about} An id, `{prefix}_…`. An unknown id matches nothing.");
             vec![value(name, text(), &about, is_repeated)]
         }
-        Parameter::Value { name, about, takes: Takes::Words(set), .. } => {
+        Parameter::Value { name, about, takes: ValueForm::Words(set), .. } => {
             let list = json!({"type": "array", "minItems": 1, "items": named(set)});
             let mut parameter = exploded(query(name, list, about), "form");
             parameter["explode"] = json!(false);

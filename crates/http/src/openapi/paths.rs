@@ -1,7 +1,7 @@
 //! Operations of the OpenAPI document, one per route.
 
 use candor_domain::access::{AdminContext, Environment};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
 use super::{errors, parameters};

@@ -1,7 +1,7 @@
 //! Body of error answers, and the forms of its details (§7).
 
 use candor_domain::access::{AccessLevel, Environment, QuotaClass};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Requests that webhook receivers get.
 
 use candor_domain::event::EventType;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::DeliveryKind;
 use candor_domain::webhook::USER_AGENT;
 use serde_json::{Value, json};

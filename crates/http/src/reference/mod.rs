@@ -40,7 +40,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "keep_a_copy.py" => (PLAIN, COPY_PROGRAM),
         "people.csv" => (CSV, PEOPLE),
         "LICENSE-scalar" => (PLAIN, LICENCE),
-        "scalar.js" => return Asset::of_zstd(SCRIPT, RENDERER),
+        "scalar.js" => return Asset::from_zstd(SCRIPT, RENDERER),
         "reference.json" => return Some(Asset::new(JSON, Bytes::from(document().to_string()))),
         _ => return None,
     };

@@ -4,7 +4,7 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::assignment::{
     self, Assignment, INSTRUCTIONS_CHARS, MAX_REVIEWERS, SubmissionDraft, SubmissionStatus, TITLE_CHARS,
 };
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{AssignmentKind, EmployeeKind, Id, Kind, ObservationKind};
 use candor_domain::time::Timestamp;
 use candor_service::Services;

@@ -1,7 +1,7 @@
 //! Attributes (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{AttributeKind, Kind};
 use candor_domain::library::{Attribute, Tone, attribute};
 use candor_service::Services;

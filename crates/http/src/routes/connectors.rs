@@ -1,7 +1,7 @@
 //! Connectors to HR systems (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorKind, Kind};
 use candor_domain::people::{Connector, connector};
 use candor_service::Services;

@@ -4,7 +4,7 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::conversation::{
     self, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, Message, TITLE_CHARS, message,
 };
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConversationId, ConversationKind, EmployeeKind, Kind, MessageKind};
 use candor_service::Services;
 use candor_service::usecases::conversations;

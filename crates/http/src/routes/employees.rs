@@ -4,7 +4,7 @@ pub(crate) mod report;
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::csv;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DepartmentKind, EmployeeKind, Kind};
 use candor_domain::people::{
     self, EXTERNAL_ID_CHARS, Employee, JOB_TITLE_CHARS, MAX_DIRECT_REPORTS, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS,
@@ -133,7 +133,7 @@ fn words() -> Vec<Member> {
         of::<Status>("Employment status of a person."),
         of::<StatusFilter>("Filter of employees by status."),
         of::<people::Expand>("Related resources that an employee can include."),
-        of::<csv::Empty>("Meaning of an empty cell: the value is kept or cleared."),
+        of::<csv::EmptyCell>("Meaning of an empty cell: the value is kept or cleared."),
         of::<csv::Action>("Effect of a row."),
         sort::<Employee>(),
     ]

@@ -3,7 +3,7 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::{self, ActorKind, AuditEntry};
 use candor_domain::event::{EventType, FeedRequest};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{AuditKind, EventKind, KeyKind, Kind, RequestKind};
 use candor_domain::time::Timestamp;
 use candor_service::Services;

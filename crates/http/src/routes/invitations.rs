@@ -1,7 +1,7 @@
 //! Invitations of employees (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeKind, InvitationKind, Kind, OrganizationKind};
 use candor_domain::people::Status;
 use candor_domain::people::invitation::{self, MailFailure, MailStatus};

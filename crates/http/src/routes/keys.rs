@@ -2,7 +2,7 @@
 
 use candor_domain::access::api_key::{self, ApiKey};
 use candor_domain::access::{ALL_SCOPES, Access, AccessLevel, Environment, Permission, QuotaClass};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeKind, KeyKind, Kind, OrganizationKind};
 use candor_domain::time::Timestamp;
 use candor_service::Services;

@@ -1,7 +1,7 @@
 //! In-app notifications (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeKind, Kind, NotificationKind};
 use candor_domain::notification::{self, Notification};
 use candor_service::Services;

@@ -2,7 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::AuditEntry;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, SummaryKind};
 use candor_domain::objective::{
     self, Action, DESCRIPTION_CHARS, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, TITLE_CHARS, Verb,

@@ -1,7 +1,7 @@
 //! Observations (§4.1).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{AttributeKind, EmployeeKind, Kind, ObservationKind};
 use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
 use candor_domain::time::Timestamp;

@@ -1,7 +1,7 @@
 //! Organization and test data (decisions B6, C10).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::OrganizationKind;
 use candor_domain::organization::{self, Review};
 use candor_service::Services;

@@ -1,7 +1,7 @@
 //! Summaries (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, ObservationKind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Summary};
 use candor_service::Services;

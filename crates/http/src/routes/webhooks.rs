@@ -2,13 +2,13 @@
 
 use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::event::EventType;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
 use candor_domain::signature::PREFIX;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    self, DESCRIPTION_CHARS, Delivery, DeliveryFilter, FailureReason, MAX_REPLAYED, Only, ReplayOrder, Status,
-    Subscription, Topic,
+    self, DESCRIPTION_CHARS, Delivery, DeliveryFilter, FailureReason, MAX_REPLAYED, ReplayOrder, ReplaySelection,
+    Status, Subscription, Topic,
 };
 use candor_service::Services;
 use candor_service::usecases::webhooks;
@@ -177,7 +177,7 @@ fn words() -> Vec<Member> {
         of::<Status>("Result of a delivery attempt. No attempt follows after `dropped`."),
         status_filter::<Status>("Filter of attempts by result."),
         of::<FailureReason>("Reason why a delivery attempt failed."),
-        of::<Only>(
+        of::<ReplaySelection>(
             "Selection of events: `failed` for events without acknowledgement, `all` also for events without \
              any attempt.",
         ),

@@ -1,7 +1,7 @@
 //! Schema of a request body, generated from the domain's parsing rules.
 
 use candor_domain::fields::Fields;
-use candor_domain::rule::{Described, Shape};
+use candor_domain::rule::{FieldDescription, Shape};
 use serde_json::{Value, json};
 
 use super::shapes::{Member, about, array, date, datetime, flag, line, named, nullable, request, set, text};
@@ -68,7 +68,7 @@ fn sentence(shape: &Shape, what: &str) -> String {
 
 /// Returns a member of a body. Defaults are described in prose: with the keyword `default`, generated clients
 /// assume that the member is always present.
-fn member(it: &Described) -> Member {
+fn member(it: &FieldDescription) -> Member {
     let schema = schema(&it.shape);
     let schema = if it.is_nullable { nullable(schema) } else { schema };
     if it.about.is_empty() {
@@ -86,7 +86,7 @@ pub(crate) fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
     object(&Fields::described(read))
 }
 
-fn object(members: &[Described]) -> Value {
+fn object(members: &[FieldDescription]) -> Value {
     let (required, optional): (Vec<_>, Vec<_>) = members.iter().partition(|member| member.is_required);
     request(required.into_iter().map(member).collect(), optional.into_iter().map(member).collect())
 }

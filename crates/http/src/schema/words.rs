@@ -3,8 +3,8 @@
 //! Requests refer to the closed schema. Answers use [`open`], so that new words do not break older clients.
 
 use candor_domain::access::Permission;
-use candor_domain::fields::Word;
-use candor_domain::page::Listed;
+use candor_domain::fields::StringEnum;
+use candor_domain::page::Sortable;
 use candor_domain::params::StatusWord;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) fn enumeration(name: &'static str, words: &[&str], about: &str) -> Me
 }
 
 /// Returns the enumeration of a domain type.
-pub(crate) fn of<T: Word>(about: &str) -> Member {
+pub(crate) fn of<T: StringEnum>(about: &str) -> Member {
     enumeration(T::NAME, &T::words(), about)
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn status_filter<T: StatusWord>(about: &str) -> Member {
 }
 
 /// Returns the enumeration of a list's sort orders.
-pub(crate) fn sort<T: Listed>() -> Member {
+pub(crate) fn sort<T: Sortable>() -> Member {
     let words: Vec<_> = T::sorts().map(|(word, _)| word).collect();
     enumeration(T::ORDERS_NAME, &words, "Sort orders of this list. A leading `-` sorts in descending order.")
 }

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use crate::objectives::{Feed, key_for, person, walk};
 use crate::snapshots::shown;
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const ABSENT: &str = "/v1/assignments/asg_00000000000000000000000001";
 
 /// People in the three roles of an assignment: requester, subject and reviewers.
-struct Cast {
+struct AssignmentPeople {
     requester: String,
     employee: String,
     reviewers: Vec<String>,
 }
 
-impl Cast {
-    async fn gather(world: &World, reviewers: usize) -> Self {
+impl AssignmentPeople {
+    async fn gather(world: &TestApi, reviewers: usize) -> Self {
         let requester = person(world, "requester", "manager", None).await;
         let employee = person(world, "employee", "employee", Some(&requester)).await;
         let mut cast = Self { requester, employee, reviewers: vec![] };
@@ -31,7 +31,7 @@ impl Cast {
     }
 
     /// Creates an assignment that asks for feedback, and returns its path.
-    async fn ask(&self, world: &World, more: Value) -> String {
+    async fn ask(&self, world: &TestApi, more: Value) -> String {
         let mut body = json!({
             "employee_id": self.employee, "requester_id": self.requester, "title": "Before the review",
             "reviewer_ids": self.reviewers,
@@ -46,11 +46,11 @@ fn submission(reviewer: &str, observations: usize) -> Value {
     json!({"reviewer_id": reviewer, "observations": (0..observations).map(one).collect::<Vec<_>>()})
 }
 
-async fn submit(world: &World, path: &str, body: &Value) -> Answered {
+async fn submit(world: &TestApi, path: &str, body: &Value) -> TestResponse {
     world.post(&format!("{path}/submissions"), body.clone()).await
 }
 
-async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<Value>) -> Answered {
+async fn send(world: &TestApi, key: &str, method: &str, path: &str, body: Option<Value>) -> TestResponse {
     let request = world.bare(method, path).key(key);
     match body {
         Some(body) => request.json(&body).send().await,
@@ -60,8 +60,8 @@ async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<V
 
 #[tokio::test]
 async fn the_life_of_an_assignment() {
-    let world = World::new().await;
-    let cast = Cast::gather(&world, 2).await;
+    let world = TestApi::new().await;
+    let cast = AssignmentPeople::gather(&world, 2).await;
     let body = json!({
         "employee_id": cast.employee, "requester_id": cast.requester, "title": "Before the review",
         "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": cast.reviewers,
@@ -105,8 +105,8 @@ async fn the_life_of_an_assignment() {
 
 #[tokio::test]
 async fn every_status_meets_every_request() {
-    let world = World::new().await;
-    let cast = Cast::gather(&world, 3).await;
+    let world = TestApi::new().await;
+    let cast = AssignmentPeople::gather(&world, 3).await;
     let status = async |state: &str, request: &str| {
         let path = cast.ask(&world, json!({"required_submissions": 2})).await;
         let done = async |body| assert_eq!(submit(&world, &path, &body).await.status, 200);
@@ -145,7 +145,7 @@ async fn every_status_meets_every_request() {
 async fn thirty_submissions_at_once_complete_it_exactly_once() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world, 30).await;
+        let cast = AssignmentPeople::gather(world, 30).await;
         let mut feed = Feed::from_now(world).await;
         let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 2)).collect();
@@ -178,7 +178,7 @@ async fn thirty_submissions_at_once_complete_it_exactly_once() {
 async fn where_two_of_thirty_are_wanted_the_others_come_too_late() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world, 30).await;
+        let cast = AssignmentPeople::gather(world, 30).await;
         let path = cast.ask(world, json!({"required_submissions": 2})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 1)).collect();
         let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
@@ -194,7 +194,7 @@ async fn where_two_of_thirty_are_wanted_the_others_come_too_late() {
 async fn of_thirty_submissions_of_one_reviewer_one_counts() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world, 2).await;
+        let cast = AssignmentPeople::gather(world, 2).await;
         let path = cast.ask(world, json!({})).await;
         let body = submission(&cast.reviewers[0], 1);
         let answers = join_all((0..30).map(|_| submit(world, &path, &body))).await;
@@ -210,7 +210,7 @@ async fn of_thirty_submissions_of_one_reviewer_one_counts() {
 async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world, 2).await;
+        let cast = AssignmentPeople::gather(world, 2).await;
         let admin = person(world, "admin", "org_admin", None).await;
         let stranger = person(world, "stranger", "manager", None).await;
         let key = async |who: &str| key_for(world, who, AccessLevel::Admin).await;
@@ -262,8 +262,8 @@ async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
 
 #[tokio::test]
 async fn who_acts_for_a_person_asks_as_that_person() {
-    let world = World::new().await;
-    let cast = Cast::gather(&world, 1).await;
+    let world = TestApi::new().await;
+    let cast = AssignmentPeople::gather(&world, 1).await;
     let key = key_for(&world, &cast.requester, AccessLevel::Standard).await;
     let ask = async |requester: Option<Value>| {
         let mut body = json!({"employee_id": cast.employee, "title": "x", "reviewer_ids": cast.reviewers});
@@ -285,7 +285,7 @@ async fn who_acts_for_a_person_asks_as_that_person() {
 async fn assignments_are_listed_in_every_order_and_by_every_filter() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world, 3).await;
+        let cast = AssignmentPeople::gather(world, 3).await;
         let other = person(world, "other", "employee", None).await;
         let mut all = vec![];
         for (number, due) in

@@ -1,12 +1,12 @@
 //! Authorization: one case per row of the table.
 
 use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_http::table::{ROUTES, Route};
 use serde_json::json;
 
 use crate::resources::{Resources, method};
-use crate::support::{Answered, Request, World};
+use crate::support::{Request, TestApi, TestResponse};
 
 fn demanded(route: &Route) -> Option<Permission> {
     // A search without `types` searches observations.
@@ -24,7 +24,7 @@ fn all_but(scope: Permission) -> Permissions {
     others.fold(Permissions::NONE, Permissions::with)
 }
 
-async fn sent(world: &World, resources: &Resources, route: &Route, key: &str) -> Answered {
+async fn sent(world: &TestApi, resources: &Resources, route: &Route, key: &str) -> TestResponse {
     let request = world.bare(method(route), &resources.path(route)).key(key);
     with_body(request, resources, route).send().await
 }
@@ -35,7 +35,7 @@ fn with_body<'a>(request: Request<'a>, resources: &Resources, route: &Route) -> 
 
 #[tokio::test]
 async fn every_route_but_the_public_ones_needs_a_key() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         // Two seconds apart, so that the quota does not refuse the next request.
@@ -56,7 +56,7 @@ async fn every_route_but_the_public_ones_needs_a_key() {
 
 #[tokio::test]
 async fn every_route_with_a_scope_refuses_a_key_that_has_all_others() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         let Some(scope) = demanded(route) else { continue };
@@ -70,7 +70,7 @@ async fn every_route_with_a_scope_refuses_a_key_that_has_all_others() {
 
 #[tokio::test]
 async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         let Some(scope) = demanded(route) else { continue };
@@ -89,7 +89,7 @@ async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
 #[tokio::test]
 async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
     for route in ROUTES {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let scopes = demanded(route).map_or(Permissions::NONE, |permission| Permissions::NONE.with(permission));
@@ -110,7 +110,7 @@ fn environment(route: &Route) -> Environment {
 
 #[tokio::test]
 async fn a_live_key_is_refused_where_test_data_go() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = world.post("/v1/test-data/reset", json!({})).await;
     assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
     assert_eq!(answered.json()["error"]["details"], json!([{"key_environment": "live"}]));
@@ -124,7 +124,7 @@ async fn a_live_key_is_refused_where_test_data_go() {
 
 #[tokio::test]
 async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_looked_at() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = world.key(Permissions::NONE, AccessLevel::Standard, Environment::Test).await;
     for route in ROUTES.iter().filter(|route| route.access.environment() == Some(Environment::Live)) {
@@ -146,7 +146,7 @@ async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_loo
 
 #[tokio::test]
 async fn only_a_well_formed_header_with_a_good_key_authenticates() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let key = world.admin.clone();
     let with = |line: String| world.bare("GET", "/v1/me").header("authorization", &line).send();
     for good in [format!("Bearer {key}"), format!("bearer {key}"), format!("BEARER {key}"), format!("Bearer  {key}")] {
@@ -173,7 +173,7 @@ async fn only_a_well_formed_header_with_a_good_key_authenticates() {
 
 #[tokio::test]
 async fn a_revoked_key_is_refused_at_once_and_an_expired_one_when_its_time_has_come() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let made = world
         .post("/v1/api-keys", json!({"name": "Short", "scopes": ["events:read"], "expires_at": "2026-03-02T09:01:00Z"}))
         .await

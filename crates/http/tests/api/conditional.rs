@@ -4,11 +4,11 @@ use candor_http::table::{Method, ROUTES};
 use serde_json::json;
 
 use crate::resources::{Resources, method};
-use crate::support::World;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn every_single_resource_and_the_document_have_a_tag_and_no_list_has_one() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         let path = resources.path(route);
@@ -40,14 +40,14 @@ async fn every_single_resource_and_the_document_have_a_tag_and_no_list_has_one()
 
 #[tokio::test]
 async fn what_is_inlined_has_no_tag() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     assert_eq!(world.get(&format!("/v1/observations/{id}?expand=employee")).await.header("etag"), None);
 }
 
 #[tokio::test]
 async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_route() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let stale = world.get(&format!("/v1/observations/{}", resources.id("observations"))).await;
     let first = stale.header("etag").unwrap().to_owned();
@@ -75,7 +75,7 @@ async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_rou
 
 #[tokio::test]
 async fn a_change_of_the_version_that_was_read_succeeds_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     let path = format!("/v1/observations/{id}");
     let first = world.get(&path).await.header("etag").unwrap().to_owned();
@@ -96,7 +96,7 @@ async fn a_change_of_the_version_that_was_read_succeeds_once() {
 
 #[tokio::test]
 async fn a_new_resource_says_where_it_is_and_in_which_version() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.status == 201) {
         let made = world.post(&resources.path(route), resources.body(route).unwrap()).await;

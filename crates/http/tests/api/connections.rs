@@ -9,24 +9,24 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::World;
+use crate::support::TestApi;
 
 const DEADLINE: Duration = Duration::from_secs(60);
 /// Number of requests that a non-reading client pipelines.
 const AHEAD: usize = 6_000;
 
-pub(crate) struct Listening {
+pub(crate) struct TestListener {
     address: std::net::SocketAddr,
     pub(crate) handle: actix_web::dev::ServerHandle,
     pub(crate) key: String,
 }
 
-async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening {
-    serving(&World::new().await, settings, options)
+async fn listening(settings: HttpSettings, options: ServerOptions) -> TestListener {
+    serving(&TestApi::new().await, settings, options)
 }
 
 /// Serves the API of a test world on a free port.
-pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOptions) -> Listening {
+pub(crate) fn serving(world: &TestApi, settings: HttpSettings, options: ServerOptions) -> TestListener {
     let readiness = Readiness::starting();
     readiness.set_ready();
     let api = Arc::new(Api::new(Arc::clone(&world.services), settings, readiness));
@@ -35,10 +35,10 @@ pub(crate) fn serving(world: &World, settings: HttpSettings, options: ServerOpti
     let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();
     let handle = server.handle();
     tokio::spawn(server);
-    Listening { address, handle, key: world.admin.clone() }
+    TestListener { address, handle, key: world.admin.clone() }
 }
 
-impl Listening {
+impl TestListener {
     /// Connects with a small receive buffer.
     pub(crate) async fn connect(&self) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();

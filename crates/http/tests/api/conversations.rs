@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use crate::objectives::{body as goal_of, key_for, objective, person, walk};
 use crate::snapshots::shown;
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const ABSENT: &str = "/v1/conversations/cnv_00000000000000000000000001";
 
 /// Creates a conversation with these participants and returns its path.
-async fn begun(world: &World, people: &[&str]) -> String {
+async fn begun(world: &TestApi, people: &[&str]) -> String {
     let body = json!({"title": "The second quarter", "participant_ids": people});
     format!("/v1/conversations/{}", world.made("/v1/conversations", body).await)
 }
 
-async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<Value>) -> Answered {
+async fn send(world: &TestApi, key: &str, method: &str, path: &str, body: Option<Value>) -> TestResponse {
     let request = world.bare(method, path).key(key);
     match body {
         Some(body) => request.json(&body).send().await,
@@ -31,7 +31,7 @@ fn message(author: &str) -> Value {
 
 #[tokio::test]
 async fn the_life_of_a_conversation() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
     let body = json!({
@@ -63,7 +63,7 @@ async fn the_life_of_a_conversation() {
 
 #[tokio::test]
 async fn what_is_archived_takes_nothing_and_can_be_read() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;
     let messages = format!("{path}/messages");
@@ -139,7 +139,7 @@ async fn a_conversation_is_seen_by_its_people_and_org_admins() {
 
 #[tokio::test]
 async fn who_acts_for_a_person_writes_as_that_person_and_takes_part() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let stranger = person(&world, "stranger", "employee", None).await;
     let key = key_for(&world, &ada, AccessLevel::Standard).await;
@@ -164,7 +164,7 @@ async fn who_acts_for_a_person_writes_as_that_person_and_takes_part() {
 
 #[tokio::test]
 async fn conversations_are_about_what_is_there_and_found_by_it() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
     let seen = json!({"employee_id": ada, "type": "strength", "observation": "Listens."});
@@ -227,7 +227,7 @@ async fn thirty_messages_at_once_are_all_written_while_the_title_changes() {
 
 #[tokio::test]
 async fn a_message_shows_in_the_tag_and_stands_in_no_changes_way() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;
     let before = world.get(&path).await.header("etag").unwrap().to_owned();
@@ -240,7 +240,7 @@ async fn a_message_shows_in_the_tag_and_stands_in_no_changes_way() {
 
 #[tokio::test]
 async fn messages_are_paged_in_both_orders_and_filtered_by_author_and_time() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;
     let other = begun(&world, &[&ada, &bob]).await;

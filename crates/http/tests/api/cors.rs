@@ -2,11 +2,11 @@
 
 use candor_http::HttpSettings;
 
-use crate::support::World;
+use crate::support::TestApi;
 
-async fn world(origins: &[&str]) -> World {
+async fn world(origins: &[&str]) -> TestApi {
     let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
-    World::with(HttpSettings { cors_origins, ..HttpSettings::default() }).await
+    TestApi::with(HttpSettings { cors_origins, ..HttpSettings::default() }).await
 }
 
 #[tokio::test]

@@ -3,14 +3,14 @@
 use candor_domain::csv::{MAX_BYTES, MAX_ROWS};
 use serde_json::{Value, json};
 
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const EXCEL: &[u8] = include_bytes!("../files/excel-utf8.csv");
 const LIBREOFFICE: &[u8] = include_bytes!("../files/libreoffice.csv");
 const GOOGLE_SHEETS: &[u8] = include_bytes!("../files/google-sheets.csv");
 const EXAMPLE: &[u8] = include_bytes!("../../../../docs/examples/people.csv");
 
-async fn upload(world: &World, query: &str, file: &[u8]) -> Answered {
+async fn upload(world: &TestApi, query: &str, file: &[u8]) -> TestResponse {
     let request = world.ask("POST", &format!("/v1/employees/csv{query}"));
     request.header("content-type", "text/csv; charset=utf-8").body(file.to_vec()).send().await
 }
@@ -22,7 +22,7 @@ fn counted(created: u64, skipped: u64) -> Value {
 #[tokio::test]
 async fn what_common_programs_write_is_read_alike() {
     for (program, file) in [("Excel", EXCEL), ("LibreOffice", LIBREOFFICE), ("Google Sheets", GOOGLE_SHEETS)] {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let first = upload(&world, "", file).await;
         assert_eq!((first.status, &first.json()["data"]), (200, &counted(3, 0)), "{program}");
         assert_eq!(upload(&world, "", GOOGLE_SHEETS).await.json()["data"], counted(0, 3), "{program}");
@@ -36,7 +36,7 @@ async fn what_common_programs_write_is_read_alike() {
 
 #[tokio::test]
 async fn the_example_of_the_documents_is_imported() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = upload(&world, "", EXAMPLE).await;
     assert_eq!(answered.json(), json!({"data": counted(6, 0)}));
     assert_eq!(upload(&world, "", EXAMPLE).await.json(), json!({"data": counted(0, 6)}));
@@ -44,7 +44,7 @@ async fn the_example_of_the_documents_is_imported() {
 
 #[tokio::test]
 async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let semicolons: &[u8] = include_bytes!("../files/excel-semicolons.csv");
     let tabs: &[u8] = include_bytes!("../files/excel-tabs.csv");
     let windows: &[u8] = include_bytes!("../files/excel-windows-1252.csv");
@@ -66,7 +66,7 @@ async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
 
 #[tokio::test]
 async fn header_without_email_is_refused_with_the_columns_found() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = upload(&world, "", b"Work Email,First Name\nada@example.com,Ada\n").await;
     assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
     let details = json!([{
@@ -80,7 +80,7 @@ async fn header_without_email_is_refused_with_the_columns_found() {
 
 #[tokio::test]
 async fn failing_row_lists_its_problems_one_by_one() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let file = b"email,first_name,last_name,role,Supervisor\nada@example.com,,Moreau,boss,\n";
     let message = "first_name is required; role must be one of: employee, manager, org_admin";
     let wanted = json!({
@@ -101,7 +101,7 @@ async fn failing_row_lists_its_problems_one_by_one() {
 
 #[tokio::test]
 async fn the_limits_hold_and_uploads_have_a_quota_of_their_own() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let many = format!("email\n{}", "a@example.com\n".repeat(MAX_ROWS + 1));
     let large = vec![b'x'; MAX_BYTES + 1];
     for file in [many.as_bytes(), &large] {
@@ -122,7 +122,7 @@ async fn the_limits_hold_and_uploads_have_a_quota_of_their_own() {
 
 #[tokio::test]
 async fn the_media_type_must_be_that_of_csv() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ask = || world.ask("POST", "/v1/employees/csv").body(EXAMPLE);
     for (kind, status) in [("application/json", 415), ("text/csv; charset=latin1", 415), ("TEXT/CSV", 200)] {
         assert_eq!(ask().header("content-type", kind).send().await.status, status, "{kind}");
@@ -134,7 +134,7 @@ async fn the_media_type_must_be_that_of_csv() {
 
 #[tokio::test]
 async fn job_titles_are_recorded_found_uploaded_and_cleared() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "job_title": "Engineer"});
     let ada = format!("/v1/employees/{}", world.made("/v1/employees", ada).await);
     let found = async |title: &str| {

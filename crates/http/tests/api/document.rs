@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::documented::mismatch;
 use crate::resources::{Resources, method};
-use crate::support::World;
+use crate::support::TestApi;
 
 fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
     &document["paths"][route.path][method(route).to_lowercase()]
@@ -99,7 +99,7 @@ fn everything_inlined(document: &Value, route: &Route) -> String {
 async fn every_answer_is_as_described_member_by_member() {
     let document = document();
     for route in ROUTES {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);
         resources.begin(&world, route).await;
@@ -145,7 +145,7 @@ fn every_example_is_as_described() {
 
 #[tokio::test]
 async fn the_document_is_served_as_it_is_made_without_a_key() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = world.bare("GET", "/v1/openapi.json").send().await;
     assert_eq!((answered.status, answered.json()), (200, document()));
     assert!(ROUTES.iter().any(|route| route.method == Method::Get && route.access.is_public()));

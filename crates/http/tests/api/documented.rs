@@ -9,7 +9,7 @@ use candor_http::openapi::document;
 use candor_http::table::{BASE, ROUTES, Route};
 use serde_json::{Value, json};
 
-use crate::support::Answered;
+use crate::support::TestResponse;
 
 /// The document, built once for all tests.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
@@ -60,7 +60,7 @@ pub(crate) fn example_of(operation: &str) -> &'static Value {
 /// Asserts that the body of an answer matches the schema that the document gives for its status. Pages,
 /// compressed bodies and the document itself are skipped.
 #[track_caller]
-pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &Answered) {
+pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &TestResponse) {
     let is_json = answered.header("content-type") == Some("application/json");
     let Some(route) = route.filter(|route| is_json && route.operation != "getDocument") else { return };
     if answered.body.is_empty() || answered.header("content-encoding").is_some() {

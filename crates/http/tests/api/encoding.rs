@@ -4,11 +4,11 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 
-use crate::support::World;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn a_large_answer_is_compressed_as_the_client_likes_it() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let path = "/v1/attributes";
     let plain = world.get(path).await;
     assert!(plain.body.len() > 2000);
@@ -26,7 +26,7 @@ async fn a_large_answer_is_compressed_as_the_client_likes_it() {
 
 #[tokio::test]
 async fn page_of_several_pieces_is_compressed_apart_and_whole() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let fields: serde_json::Map<_, _> =
         (0..32).map(|number| (format!("field_{number}"), serde_json::json!("é".repeat(1024)))).collect();
     for number in 0..6 {
@@ -49,7 +49,7 @@ async fn page_of_several_pieces_is_compressed_apart_and_whole() {
 
 #[tokio::test]
 async fn a_small_answer_and_an_unknown_encoding_stay_plain() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let small = world.ask("GET", "/livez").header("accept-encoding", "zstd").send().await;
     assert_eq!(small.header("content-encoding"), None);
     for accept in ["br", "identity", "identity;q=0", "*;q=0", "nonsense;;;", ""] {
@@ -60,7 +60,7 @@ async fn a_small_answer_and_an_unknown_encoding_stay_plain() {
 
 #[tokio::test]
 async fn compression_leaves_the_tag_alone() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "a".repeat(3000)});
     let path = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
@@ -72,7 +72,7 @@ async fn compression_leaves_the_tag_alone() {
 
 #[tokio::test]
 async fn the_document_and_the_reference_are_not_sent_again_to_whoever_has_them() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for path in ["/v1/openapi.json", "/docs", "/docs/scalar.js", "/docs/icon.svg"] {
         for accept in ["zstd", "gzip", "identity"] {
             let ask = || world.bare("GET", path).header("accept-encoding", accept);

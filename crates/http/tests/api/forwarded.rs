@@ -6,12 +6,12 @@ use candor_http::HttpSettings;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
 use crate::records::{Lines, logged};
-use crate::support::World;
+use crate::support::TestApi;
 
 const PROXY: &str = "10.0.0.1";
 
-async fn behind_proxy(settings: HttpSettings) -> World {
-    World::with(HttpSettings { trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()], ..settings }).await
+async fn behind_proxy(settings: HttpSettings) -> TestApi {
+    TestApi::with(HttpSettings { trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()], ..settings }).await
 }
 
 #[tokio::test]

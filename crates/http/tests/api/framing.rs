@@ -5,9 +5,9 @@ use candor_http::table::{Body, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
 use crate::resources::{self, Resources, absent, method};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
-async fn raw(world: &World, route_method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> Answered {
+async fn raw(world: &TestApi, route_method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> TestResponse {
     let request = world.ask(route_method, path);
     let request = match content_type {
         Some(it) => request.header("content-type", it),
@@ -22,7 +22,7 @@ fn takes_json(route: &Route) -> bool {
 
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_refused_on_every_route_with_one() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let json = Some("application/json");
     let large = format!("{{\"a\":\"{}\"}}", "a".repeat(256 * 1024));
@@ -66,7 +66,7 @@ async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not(
             && !route.access.is_public()
             && route.access.environment() != Some(Environment::Test)
     }) {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let answered = raw(&world, method(route), &resources.path(route), None, b"").await;
         if matches!(route.body, Body::Required(_) | Body::Csv) {
@@ -79,7 +79,7 @@ async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not(
 
 #[tokio::test]
 async fn a_request_that_takes_no_fields_accepts_an_empty_object_and_refuses_members() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let path = format!("/v1/observations/{}/archive", world.observation("ada@example.com").await);
     let answered = world.post(&path, json!({"reason": "x"})).await;
     assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
@@ -92,7 +92,7 @@ async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_re
     for route in ROUTES.iter().filter(|route| {
         route.method != Method::Get && route.body == Body::None && route.access.environment() != Some(Environment::Test)
     }) {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);
         let ask = |path: &str, key: &str, body: Value| {
@@ -117,7 +117,7 @@ async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_re
 
 #[tokio::test]
 async fn an_unknown_field_is_named_on_every_route_with_a_body() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let unknown = [("unknown".to_owned(), "unknown_field".to_owned())];
     for route in ROUTES.iter().filter(|route| takes_json(route)) {
@@ -131,7 +131,7 @@ async fn an_unknown_field_is_named_on_every_route_with_a_body() {
 
 #[tokio::test]
 async fn the_place_of_a_mistake_in_json_is_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = raw(&world, "POST", "/v1/departments", Some("application/json"), b"{\n  \"name\": }").await;
     let message = answered.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("line 2 column 11"), "{message}");
@@ -139,7 +139,7 @@ async fn the_place_of_a_mistake_in_json_is_named() {
 
 #[tokio::test]
 async fn a_query_that_cannot_be_decoded_is_malformed_and_the_brackets_may_be_encoded() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for path in ["/v1/employees?a=%zz", "/v1/employees?a=%ff", "/v1/employees?%", "/v1/me?x=%e2%28%a1"] {
         assert_eq!(world.get(path).await.refusal(), (400, "bad_request".to_owned()), "{path}");
     }
@@ -155,7 +155,7 @@ async fn a_query_that_cannot_be_decoded_is_malformed_and_the_brackets_may_be_enc
 
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused_with_the_envelope() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = world.get(&format!("/v1/employees?x={}", "a".repeat(50_000))).await;
     assert_eq!(answered.refusal(), (431, "bad_request".to_owned()));
     let answered = world.ask("GET", "/v1/me").header("x-padding", &"a".repeat(50_000)).send().await;
@@ -164,7 +164,7 @@ async fn a_head_that_is_too_large_is_refused_with_the_envelope() {
 
 #[tokio::test]
 async fn checks_come_in_their_order() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let reader = world.scoped(&[candor_domain::access::Permission::EmployeesRead]).await;
     let writer = world.scoped(&[candor_domain::access::Permission::EmployeesWrite]).await;
     let ask = |key: &str, path: &str, body: &'static str| world.bare("PATCH", path).key(key).body(body).send();

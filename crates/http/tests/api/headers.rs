@@ -7,10 +7,10 @@ use candor_http::table::{Body, ROUTES};
 use serde_json::json;
 
 use crate::resources::{Resources, method};
-use crate::support::{Answered, Request, World};
+use crate::support::{Request, TestApi, TestResponse};
 
 /// Checks the common headers of an answer, and that its request id is unique.
-fn judge(answered: &Answered, seen: &mut BTreeSet<String>, what: &str) {
+fn judge(answered: &TestResponse, seen: &mut BTreeSet<String>, what: &str) {
     let id = answered.header("x-request-id").unwrap_or_else(|| panic!("{what}: no request id")).to_owned();
     assert!(id.starts_with("req_") && id.len() == 4 + 26, "{what}: {id}");
     assert!(seen.insert(id), "{what}: the request id is not new");
@@ -43,7 +43,7 @@ async fn every_success_carries_its_id_and_the_quota() {
     for route in
         ROUTES.iter().filter(|route| !route.access.is_public() && route.access.environment() != Some(Environment::Test))
     {
-        let (world, mut seen) = (World::new().await, BTreeSet::new());
+        let (world, mut seen) = (TestApi::new().await, BTreeSet::new());
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let request = world.ask(method(route), &resources.path(route));
@@ -62,7 +62,7 @@ fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
 
 #[tokio::test]
 async fn every_refusal_carries_its_id_and_the_quota_in_the_one_envelope() {
-    let (world, mut seen) = (World::new().await, BTreeSet::new());
+    let (world, mut seen) = (TestApi::new().await, BTreeSet::new());
     let reader = world.scoped(&[Permission::ObservationsRead]).await;
     let id = world.observation("ada@example.com").await;
     let path = format!("/v1/observations/{id}");
@@ -108,7 +108,7 @@ async fn every_refusal_carries_its_id_and_the_quota_in_the_one_envelope() {
 
 #[tokio::test]
 async fn a_used_up_quota_carries_them_too() {
-    let (world, mut seen) = (World::new().await, BTreeSet::new());
+    let (world, mut seen) = (TestApi::new().await, BTreeSet::new());
     let key = world.ordinary_key().await;
     for _ in 0..6 {
         let upload = world.bare("POST", "/v1/employees/csv").key(&key).header("content-type", "text/csv");

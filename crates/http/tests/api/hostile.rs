@@ -6,7 +6,7 @@ use candor_http::table::{Body, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, method};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 fn values() -> Vec<Value> {
     let mut deep = json!("x");
@@ -52,7 +52,7 @@ fn values() -> Vec<Value> {
     ]
 }
 
-fn judge(answered: &Answered, what: &str) {
+fn judge(answered: &TestResponse, what: &str) {
     match answered.status {
         200..=202 => assert!(answered.json().is_object(), "{what}"),
         400 => assert!(matches!(answered.code().as_str(), "validation_error" | "bad_request"), "{what}"),
@@ -63,11 +63,11 @@ fn judge(answered: &Answered, what: &str) {
     }
 }
 
-async fn newest_entry(world: &World) -> Value {
+async fn newest_entry(world: &TestApi) -> Value {
     world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone()
 }
 
-async fn try_body(world: &World, resources: &Resources, route: &Route, schema: &str, document: &Value) {
+async fn try_body(world: &TestApi, resources: &Resources, route: &Route, schema: &str, document: &Value) {
     let properties = document["components"]["schemas"][schema]["properties"].as_object().unwrap().clone();
     for field in properties.keys() {
         for (at, value) in values().into_iter().enumerate() {
@@ -96,7 +96,7 @@ async fn no_value_of_any_field_of_any_body_makes_the_service_fail() {
     let document = document();
     for route in ROUTES {
         let (Body::Required(schema) | Body::Optional(schema)) = route.body else { continue };
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         if route.operation == "acceptInvitation" {
             continue; // Failures are counted per address; another test covers its only field.
@@ -108,7 +108,7 @@ async fn no_value_of_any_field_of_any_body_makes_the_service_fail() {
 #[tokio::test]
 async fn no_token_of_an_invitation_makes_the_service_fail() {
     for chunk in values().chunks(20) {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         for value in chunk {
             let answered = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": value})).send().await;
             assert!(matches!(answered.status, 400 | 404), "{value}");
@@ -136,7 +136,7 @@ fn encoded(text: &str) -> String {
 
 #[tokio::test]
 async fn no_value_of_any_query_parameter_makes_the_service_fail() {
-    let (world, document) = (World::new().await, document());
+    let (world, document) = (TestApi::new().await, document());
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         for name in parameters(&document, route) {
@@ -158,7 +158,7 @@ async fn no_value_of_any_query_parameter_makes_the_service_fail() {
 
 #[tokio::test]
 async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_every_list() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.query.is_some_and(|query| query.is_list)) {
         let path = resources.path(route);
@@ -188,7 +188,7 @@ async fn an_unknown_filter_is_named_and_any_other_unknown_parameter_ignored_on_e
 
 #[tokio::test]
 async fn names_with_line_ends_are_refused() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
         let name = format!("HR{end}sync");

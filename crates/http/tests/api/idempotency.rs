@@ -6,9 +6,9 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, method};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
-async fn post(world: &World, path: &str, key: &str, body: &Value) -> Answered {
+async fn post(world: &TestApi, path: &str, key: &str, body: &Value) -> TestResponse {
     world.ask("POST", path).header("idempotency-key", key).json(body).send().await
 }
 
@@ -17,7 +17,7 @@ async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effec
     for route in
         ROUTES.iter().filter(|route| route.is_idempotent() && route.access.environment() != Some(Environment::Test))
     {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         let path = resources.path(route);
         resources.begin(&world, route).await;
@@ -43,7 +43,7 @@ async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effec
 
 #[tokio::test]
 async fn the_same_key_for_anything_else_is_a_conflict() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let body = json!({"name": "Care"});
     assert_eq!(post(&world, "/v1/departments", "k-1", &body).await.status, 201);
     for (path, body) in [
@@ -69,7 +69,7 @@ async fn the_same_key_for_anything_else_is_a_conflict() {
 
 #[tokio::test]
 async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let body = json!({"name": "Care"});
     assert_eq!(post(&world, "/v1/departments", "k", &json!({"name": ""})).await.status, 400);
     assert_eq!(post(&world, "/v1/departments", "k", &body).await.status, 201, "a refusal is not kept");
@@ -94,7 +94,7 @@ async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() 
 /// did not have.
 #[tokio::test]
 async fn a_success_that_changed_nothing_is_kept_too() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let notification = format!("/v1/notifications/{}/read", resources.id("notifications"));
     assert_eq!(world.post(&notification, json!({})).await.status, 200);
@@ -119,7 +119,7 @@ async fn a_success_that_changed_nothing_is_kept_too() {
 
 #[tokio::test]
 async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
     let answers = join_all((0..30).map(|_| post(&world, "/v1/observations", "twins", &body))).await;
@@ -133,7 +133,7 @@ async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
 
 #[tokio::test]
 async fn a_malformed_key_is_a_bad_request() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for bad in ["", " ", "\"\"", "a b", &"k".repeat(256), "é"] {
         let answered = post(&world, "/v1/departments", bad, &json!({"name": "Care"})).await;
         assert_eq!(answered.refusal(), (400, "bad_request".to_owned()), "{bad:?}");

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answered, PUBLIC_URL, World};
+use crate::support::{PUBLIC_URL, TestApi, TestResponse};
 
 const PATH: &str = "/v1/invitations/accept";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-async fn link(world: &World) -> (String, String) {
+async fn link(world: &TestApi) -> (String, String) {
     let employee = world.post(
         "/v1/employees",
         json!({
@@ -19,11 +19,11 @@ async fn link(world: &World) -> (String, String) {
     (employee, sent.json()["accept_url"].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned())
 }
 
-async fn press(world: &World, body: &str) -> Answered {
+async fn press(world: &TestApi, body: &str) -> TestResponse {
     world.bare("POST", PATH).header("content-type", FORM).body(body.to_owned()).send().await
 }
 
-fn is_page(answered: &Answered) {
+fn is_page(answered: &TestResponse) {
     assert_eq!(answered.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = answered.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; form-action 'self';"), "{policy}");
@@ -39,7 +39,7 @@ fn is_page(answered: &Answered) {
 
 #[tokio::test]
 async fn the_link_of_an_invitation_opens_a_page_whose_button_accepts_it() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, link) = link(&world).await;
     let opened = world.bare("GET", &link).send().await;
     is_page(&opened);
@@ -66,7 +66,7 @@ async fn the_link_of_an_invitation_opens_a_page_whose_button_accepts_it() {
 
 #[tokio::test]
 async fn opening_the_page_tells_nothing_of_the_token() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (_, link) = link(&world).await;
     let token = link.split_once('=').unwrap().1;
     let good = world.bare("GET", &link).send().await;
@@ -78,7 +78,7 @@ async fn opening_the_page_tells_nothing_of_the_token() {
 
 #[tokio::test]
 async fn what_stands_in_the_link_is_text_on_the_page() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let opened = world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
     is_page(&opened);
     assert!(opened.text().contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;\""));
@@ -91,7 +91,7 @@ async fn what_stands_in_the_link_is_text_on_the_page() {
 
 #[tokio::test]
 async fn every_answer_to_the_form_is_a_page() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for (body, status) in [
         ("", 400),
         ("token=", 400),
@@ -112,7 +112,7 @@ async fn every_answer_to_the_form_is_a_page() {
 
 #[tokio::test]
 async fn the_form_and_the_json_request_have_one_quota() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for count in 0..20 {
         let answered = if count % 2 == 0 {
             press(&world, "token=guess").await
@@ -130,7 +130,7 @@ async fn the_form_and_the_json_request_have_one_quota() {
 
 #[tokio::test]
 async fn the_bare_address_says_what_this_is_and_where_to_read_on() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let answered = world.bare("GET", "/").send().await;
     let wanted: Value = json!({
         "name": "Candor", "version": env!("CARGO_PKG_VERSION"), "docs_url": format!("{PUBLIC_URL}/docs"),

@@ -6,14 +6,14 @@ use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, absent, method, path};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
-async fn another_organization(world: &World) -> String {
+async fn another_organization(world: &TestApi) -> String {
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
     world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await
 }
 
-async fn ask(world: &World, key: &str, route_method: &str, path: &str, body: Option<&Value>) -> Answered {
+async fn ask(world: &TestApi, key: &str, route_method: &str, path: &str, body: Option<&Value>) -> TestResponse {
     let request = world.bare(route_method, path).key(key);
     match body {
         Some(body) => request.json(body),
@@ -23,7 +23,7 @@ async fn ask(world: &World, key: &str, route_method: &str, path: &str, body: Opt
     .await
 }
 
-async fn states(world: &World, resources: &Resources) -> Vec<String> {
+async fn states(world: &TestApi, resources: &Resources) -> Vec<String> {
     let mut states = Vec::new();
     for route in ROUTES.iter().filter(|route| route.path.ends_with("/{id}") && method(route) == "GET") {
         states.push(world.get(&resources.path(route)).await.text());
@@ -33,7 +33,7 @@ async fn states(world: &World, resources: &Resources) -> Vec<String> {
 
 #[tokio::test]
 async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let foreign_key = another_organization(&world).await;
     let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
@@ -60,7 +60,7 @@ async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route(
 
 #[tokio::test]
 async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let employee = resources.id("employees");
     for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
@@ -76,7 +76,7 @@ async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
 
 #[tokio::test]
 async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let foreign = another_organization(&world).await;
     let employee = resources.id("employees");
@@ -109,7 +109,7 @@ async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() 
 
 #[tokio::test]
 async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
     let own = Resources::make(&world, &key).await;
@@ -165,7 +165,7 @@ async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
 }
 
 async fn must_not_resolve(
-    world: &World,
+    world: &TestApi,
     key: &str,
     (method, path, body): (&str, &str, Value),
     field: &str,
@@ -181,7 +181,7 @@ async fn must_not_resolve(
 
 #[tokio::test]
 async fn an_assignment_names_nobody_of_another_organization() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
     let own = Resources::make(&world, &key).await;
@@ -216,7 +216,7 @@ async fn an_assignment_names_nobody_of_another_organization() {
 
 #[tokio::test]
 async fn a_conversation_has_nobody_and_is_about_nothing_of_another_organization() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
     let own = Resources::make(&world, &key).await;
@@ -235,7 +235,7 @@ async fn a_conversation_has_nobody_and_is_about_nothing_of_another_organization(
 
 #[tokio::test]
 async fn a_summary_is_about_nobody_and_rests_on_nothing_of_another_organization() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
     let own = Resources::make(&world, &key).await;

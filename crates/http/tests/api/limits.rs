@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::support::{Answered, START, World};
+use crate::support::{START, TestApi, TestResponse};
 
 /// Returns limit, remaining and reset of an answer, with reset relative to [`START`].
-fn standing(answered: &Answered) -> (i64, i64, i64) {
+fn standing(answered: &TestResponse) -> (i64, i64, i64) {
     let number = |name: &str| answered.header(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap();
     (number("x-ratelimit-limit"), number("x-ratelimit-remaining"), number("x-ratelimit-reset") - START.millis() / 1000)
 }
 
-fn refused(answered: &Answered, quota: &str, limit: u32, retry_after: &str) {
+fn refused(answered: &TestResponse, quota: &str, limit: u32, retry_after: &str) {
     assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
     assert_eq!(answered.header("retry-after"), Some(retry_after));
     assert_eq!(answered.header("candor-should-retry"), Some("true"));
@@ -20,7 +20,7 @@ fn refused(answered: &Answered, quota: &str, limit: u32, retry_after: &str) {
 
 #[tokio::test]
 async fn reads_and_writes_have_windows_of_their_own_that_slide() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let read = || world.bare("GET", "/v1/me").key(&key).send();
     let write = || world.bare("POST", "/v1/observations").key(&key).json(&json!({})).send();
@@ -44,7 +44,7 @@ async fn reads_and_writes_have_windows_of_their_own_that_slide() {
 
 #[tokio::test]
 async fn head_counts_as_a_read_and_options_nowhere() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let send = |method: &'static str| world.bare(method, "/v1/me").key(&key).send();
     assert_eq!(standing(&send("GET").await).1, 599);
@@ -56,13 +56,13 @@ async fn head_counts_as_a_read_and_options_nowhere() {
 
 #[tokio::test]
 async fn a_key_with_raised_limits_has_them() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     assert_eq!(standing(&world.get("/v1/me").await).0, 100_000);
 }
 
 #[tokio::test]
 async fn an_address_has_60_failures_a_minute_and_then_is_refused_but_not_its_good_key() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let bad = |path: &'static str| world.bare("GET", path).key("nonsense").send();
     for count in 1..=20 {
         let answered = bad("/v1/me").await;
@@ -89,7 +89,7 @@ async fn an_address_has_60_failures_a_minute_and_then_is_refused_but_not_its_goo
 
 #[tokio::test]
 async fn what_no_route_takes_counts_against_a_good_key_by_its_method() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let send = |method: &'static str, path: &'static str| world.bare(method, path).key(&key).send();
     let reads = send("GET", "/v1/nothing").await;
@@ -109,7 +109,7 @@ async fn what_no_route_takes_counts_against_a_good_key_by_its_method() {
 
 #[tokio::test]
 async fn a_quota_comes_before_scopes_and_bodies() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     for _ in 0..100 {
         world.bare("POST", "/v1/api-keys").key(&key).body("nonsense").send().await;
@@ -119,7 +119,7 @@ async fn a_quota_comes_before_scopes_and_bodies() {
 
 #[tokio::test]
 async fn invitations_are_accepted_20_times_a_minute_per_address() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let accept = || world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send();
     for count in 1..=20 {
         let answered = accept().await;
@@ -134,7 +134,7 @@ async fn invitations_are_accepted_20_times_a_minute_per_address() {
 #[tokio::test]
 async fn a_trusted_proxy_speaks_for_its_clients() {
     let trusted_proxies = vec!["192.0.2.0/24".parse().unwrap()];
-    let world = World::with(candor_http::HttpSettings { trusted_proxies, ..Default::default() }).await;
+    let world = TestApi::with(candor_http::HttpSettings { trusted_proxies, ..Default::default() }).await;
     let send = |client: &'static str| world.bare("GET", "/v1/me").header("x-forwarded-for", client).send();
     for _ in 0..60 {
         assert_eq!(send("203.0.113.1").await.status, 401);

@@ -5,7 +5,7 @@ use candor_http::table::{Method, ROUTES};
 use serde_json::json;
 
 use crate::resources::{Resources, method};
-use crate::support::World;
+use crate::support::TestApi;
 
 fn methods_of(path: &str) -> Vec<&'static str> {
     let at = || ROUTES.iter().filter(|route| route.path == path);
@@ -21,7 +21,7 @@ fn allowed(path: &str) -> String {
 
 #[tokio::test]
 async fn head_answers_as_get_does() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         let path = resources.path(route);
@@ -35,7 +35,7 @@ async fn head_answers_as_get_does() {
 
 #[tokio::test]
 async fn options_says_what_a_path_takes_and_needs_no_key() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         let answered = world.bare("OPTIONS", &resources.path(route)).send().await;
@@ -48,7 +48,7 @@ async fn options_says_what_a_path_takes_and_needs_no_key() {
 
 #[tokio::test]
 async fn a_method_that_a_path_does_not_take_is_405_with_allow_with_and_without_a_key() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
         let taken = methods_of(route.path);
@@ -67,7 +67,7 @@ async fn a_method_that_a_path_does_not_take_is_405_with_allow_with_and_without_a
 
 #[tokio::test]
 async fn an_address_is_the_same_however_it_is_escaped() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let id = world.employee("ada@example.com").await;
     let tail = &id["emp_".len()..];
     for path in [format!("/v1/employees/%65mp%5F{tail}"), format!("/v1/%65mployees/emp_{tail}")] {
@@ -80,7 +80,7 @@ async fn an_address_is_the_same_however_it_is_escaped() {
 
 #[tokio::test]
 async fn what_is_not_there_is_an_envelope_wherever_it_is_looked_for() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for path in ["/v1", "/v1/", "/v1/nothing", "/v2/me", "/v1/me/", "//v1/me", "/v1/observations/a/b", "/docs/x"] {
         for method in ["GET", "POST", "DELETE"] {
             if path == "/docs/x" && method != "GET" {
@@ -94,7 +94,7 @@ async fn what_is_not_there_is_an_envelope_wherever_it_is_looked_for() {
 
 #[tokio::test]
 async fn the_pages_beside_the_api_take_only_reads() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for path in ["/", "/livez", "/readyz", "/docs"] {
         assert_eq!(world.bare("HEAD", path).send().await.status, 200, "{path}");
         let answered = world.bare("POST", path).send().await;
@@ -106,7 +106,7 @@ async fn the_pages_beside_the_api_take_only_reads() {
 
 #[tokio::test]
 async fn the_reference_loads_nothing_from_elsewhere() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let page = world.bare("GET", "/docs").send().await;
     let policy = page.header("content-security-policy").unwrap().to_owned();
     assert!(policy.starts_with("default-src 'none'") && !policy.contains("http"), "{policy}");

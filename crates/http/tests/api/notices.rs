@@ -4,22 +4,22 @@ use candor_service::runtime::reminders;
 use serde_json::{Value, json};
 
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const DAY: i64 = 86_400;
 
-async fn admin(world: &World) -> String {
+async fn admin(world: &TestApi) -> String {
     let person = json!({"email": "admin@example.com", "first_name": "Ada", "last_name": "Moreau", "role": "org_admin"});
     world.made("/v1/employees", person).await
 }
 
-async fn told(world: &World, kind: &str) -> Vec<Value> {
+async fn told(world: &TestApi, kind: &str) -> Vec<Value> {
     let all = world.get("/v1/notifications?limit=100&sort=created_at").await.json();
     let of_kind = all["data"].as_array().unwrap().iter().filter(|item| item["type"] == kind);
     of_kind.cloned().collect()
 }
 
-async fn reminded(world: &World) -> u64 {
+async fn reminded(world: &TestApi) -> u64 {
     reminders::due_reminders(&world.services, || true).await.unwrap()
 }
 
@@ -82,7 +82,7 @@ async fn a_key_that_gets_a_later_end_is_spoken_of_before_that() {
     }
 }
 
-async fn upload(world: &World, connector: &str, more: &str, file: &str) -> Answered {
+async fn upload(world: &TestApi, connector: &str, more: &str, file: &str) -> TestResponse {
     world.clock.advance_seconds(60);
     let request = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}{more}"));
     request.header("content-type", "text/csv").body(file.to_owned()).send().await

@@ -7,12 +7,12 @@ use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::{Faulty, FaultyCall};
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn a_panic_is_a_server_error_without_its_message() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("secret cause"));
-    let world = World::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
+    let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
     let answered = world.bare("GET", "/metrics").from("127.0.0.1").send().await;
     assert_eq!(answered.refusal(), (500, "server_error".to_owned()));
     assert!(!answered.text().contains("secret"), "{}", answered.text());
@@ -22,7 +22,7 @@ async fn a_panic_is_a_server_error_without_its_message() {
 #[tokio::test]
 async fn metrics_are_for_peers_on_the_same_machine() {
     let metrics: candor_http::MetricsText = Arc::new(|| "up 1\n".to_owned());
-    let world = World::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
+    let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
     let local = world.bare("GET", "/metrics").from("127.0.0.1").send().await;
     assert_eq!((local.status, local.text()), (200, "up 1\n".to_owned()));
     assert_eq!(world.bare("GET", "/metrics").from("::1").send().await.status, 200);
@@ -34,7 +34,7 @@ async fn metrics_are_for_peers_on_the_same_machine() {
 #[tokio::test]
 async fn readiness_is_the_databases_and_the_processs() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
-    let world = World::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let ready = || world.bare("GET", "/readyz").send();
     assert_eq!(ready().await.status, 200);
     store.set_down(true);
@@ -52,7 +52,7 @@ async fn readiness_is_the_databases_and_the_processs() {
 #[tokio::test]
 async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
-    let world = World::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let before = store.calls(FaultyCall::Itself);
     for (round, down) in [(1, false), (2, true), (3, false)] {
         store.set_down(down);
@@ -67,7 +67,7 @@ async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
 #[tokio::test]
 async fn a_store_that_does_not_answer_is_unavailable_with_retry_after() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
-    let world = World::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     assert_eq!(world.get("/v1/me").await.status, 200, "the key is known for a moment");
     store.set_down(true);
     let refused = world.get("/v1/observations").await;

@@ -6,9 +6,9 @@ use candor_http::table::{Method, ROUTES};
 use serde_json::{Value, json};
 
 use crate::resources::Resources;
-use crate::support::World;
+use crate::support::TestApi;
 
-async fn people(world: &World, count: usize) -> Vec<String> {
+async fn people(world: &TestApi, count: usize) -> Vec<String> {
     let mut ids = Vec::new();
     for number in 0..count {
         ids.push(world.employee(&format!("person{number}@example.com")).await);
@@ -22,7 +22,7 @@ fn ids(page: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_walk_sees_everything_once_also_when_more_comes_meanwhile() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let wanted = people(&world, 7).await;
     let mut seen = Vec::new();
     let mut cursor = String::new();
@@ -40,7 +40,7 @@ async fn a_walk_sees_everything_once_also_when_more_comes_meanwhile() {
 
 #[tokio::test]
 async fn a_cursor_belongs_to_its_list_order_and_filters_but_to_any_limit_and_expansion() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     people(&world, 3).await;
     let page = world.get("/v1/employees?limit=1&filter[role]=employee").await.json();
     let cursor = page["next_cursor"].as_str().unwrap();
@@ -61,7 +61,7 @@ async fn a_cursor_belongs_to_its_list_order_and_filters_but_to_any_limit_and_exp
 
 #[tokio::test]
 async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let manager = world.employee("boss@example.com").await;
     let body = json!({"email": "a@example.com", "first_name": "A", "last_name": "B", "manager_id": manager});
     let report = world.made("/v1/employees", body).await;
@@ -83,7 +83,7 @@ async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
 
 #[tokio::test]
 async fn what_is_inlined_is_as_it_is_now() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (grace, ada) = (world.observation("grace@example.com").await, world.observation("ada@example.com").await);
     let tag = world.made("/v1/attributes", json!({"name": "Clarity", "category": "x"})).await;
     let of = world.get(&format!("/v1/observations/{ada}")).await.json()["employee_id"].as_str().unwrap().to_owned();
@@ -116,7 +116,7 @@ async fn what_is_inlined_is_as_it_is_now() {
 
 #[tokio::test]
 async fn an_unknown_path_of_expansion_is_an_invalid_word() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     for path in [format!("/v1/observations/{id}?expand=x"), "/v1/observations?expand=employee,x".to_owned()] {
         let answered = world.get(&path).await;
@@ -126,7 +126,7 @@ async fn an_unknown_path_of_expansion_is_an_invalid_word() {
 
 #[tokio::test]
 async fn the_feed_always_leads_on() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let empty = world.get("/v1/events").await.json();
     assert_eq!((&empty["data"], &empty["has_more"]), (&json!([]), &json!(false)));
     let mut cursor = empty["next_cursor"].as_str().unwrap().to_owned();
@@ -145,7 +145,7 @@ async fn the_feed_always_leads_on() {
 async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_complete() {
     /// Page size limit of 8,000,000 bytes, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let fields: serde_json::Map<_, _> =
         (0..32).map(|number| (format!("field{number}"), Value::from("\u{1f600}".repeat(1024)))).collect();
     let (mut wanted, managers) = (Vec::new(), people(&world, 3).await);
@@ -182,7 +182,7 @@ async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_comp
 async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_without_a_gap() {
     /// Maximum size of a page, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let fields: serde_json::Map<_, _> =
         (0..32).map(|number| (format!("field{number}"), Value::from("\u{1f600}".repeat(1024)))).collect();
     let mut wanted = Vec::new();
@@ -210,7 +210,7 @@ async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_wit
 
 #[tokio::test]
 async fn every_status_and_archived_filter_accepts_all() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let document = document();
     let mut tried = Vec::new();
@@ -229,7 +229,7 @@ async fn every_status_and_archived_filter_accepts_all() {
 
 #[tokio::test]
 async fn status_filter_all_finds_archived_entries() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let person = world.employee("ada@example.com").await;
     let objective = json!({
         "owner_id": person, "title": "Ship it", "period_start": "2026-01-01", "period_end": "2026-12-31",

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 /// Advances the clock by a millisecond and sends a request that must succeed.
-async fn done(world: &World, method: &str, path: &str, body: Value) -> Answered {
+async fn done(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
     world.clock.advance_millis(1);
     let answered = world.ask(method, path).json(&body).send().await;
     assert!((200..300).contains(&answered.status), "{method} {path}: {}", answered.text());
@@ -13,7 +13,7 @@ async fn done(world: &World, method: &str, path: &str, body: Value) -> Answered 
 }
 
 /// Returns the events after a cursor, each with its data, and the next cursor.
-async fn since(world: &World, cursor: &str) -> (Vec<(String, Value)>, String) {
+async fn since(world: &TestApi, cursor: &str) -> (Vec<(String, Value)>, String) {
     let page = world.get(&format!("/v1/events{cursor}")).await.json();
     let events = page["data"].as_array().unwrap().iter();
     let events = events.map(|event| (event["event"].as_str().unwrap().to_owned(), event["data"].clone())).collect();
@@ -22,7 +22,7 @@ async fn since(world: &World, cursor: &str) -> (Vec<(String, Value)>, String) {
 
 #[tokio::test]
 async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true});
     let person = format!("/v1/employees/{}", world.made("/v1/employees", person).await);
     let (_, mut place) = since(&world, "").await;
@@ -70,7 +70,7 @@ async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
 
 #[tokio::test]
 async fn a_hundred_direct_reports_are_inlined_by_name_without_those_who_left() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let manager = world.employee("boss@example.com").await;
     let mut reports = vec![];
     for number in (0..103).rev() {
@@ -92,7 +92,7 @@ async fn a_hundred_direct_reports_are_inlined_by_name_without_those_who_left() {
 
 #[tokio::test]
 async fn a_department_is_archived_when_its_members_have_left_and_not_newly_referred_to() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true,
                       "department_id": department});

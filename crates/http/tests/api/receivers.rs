@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::webhook::{
-    Answered, Delivery, DeliveryOrigin, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
+    AttemptResponse, Delivery, DeliveryOrigin, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
 };
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;
@@ -55,11 +55,11 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
             results.push((job, AttemptResult::Gone));
             continue;
         };
-        let outcome = AttemptOutcome::of_status(status);
-        let answered = Answered { status, duration_ms: 7, outcome };
+        let outcome = AttemptOutcome::from_status(status);
+        let answered = AttemptResponse { status, duration_ms: 7, outcome };
         let id = job.delivery_id.unwrap_or_else(|| services.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
-        let delta = HealthDelta::of(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
+        let delta = HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
         attempts.push(settled.entry.clone());
         health.push(((job.tenant, job.webhook_id), delta));
         results.push((job, AttemptResult::Settled(Box::new(settled))));

@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::support::World;
+use crate::support::TestApi;
 
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -50,7 +50,7 @@ pub(crate) fn logged(lines: &Lines) -> tracing::subscriber::DefaultGuard {
 
 #[tokio::test]
 async fn each_request_is_one_event_that_names_its_route_and_nobody() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     let me = world.get("/v1/me").await.json();
     let lines = Lines::default();
@@ -76,7 +76,7 @@ async fn each_request_is_one_event_that_names_its_route_and_nobody() {
 
 #[tokio::test]
 async fn neither_people_nor_secrets_are_written_down() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let lines = Lines::default();
     let _logged = logged(&lines);
     let body = json!({"email": "secret.person@example.com", "first_name": "Rosalind", "last_name": "Hidden"});
@@ -97,7 +97,7 @@ async fn neither_people_nor_secrets_are_written_down() {
 #[tokio::test]
 async fn the_cause_of_a_failure_is_written_down_once_and_never_sent() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("the cause"));
-    let world = World::with(candor_http::HttpSettings { metrics: Some(metrics), ..Default::default() }).await;
+    let world = TestApi::with(candor_http::HttpSettings { metrics: Some(metrics), ..Default::default() }).await;
     let lines = Lines::default();
     let _logged = logged(&lines);
     let answered = world.bare("GET", "/metrics").from("127.0.0.1").send().await;
@@ -112,7 +112,7 @@ async fn requests_are_counted_by_method_route_and_status() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let handle = recorder.handle();
     let _counted = metrics::set_default_local_recorder(&recorder);
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     for _ in 0..3 {
         world.get(&format!("/v1/observations/{id}")).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_http::table::{Body, Method, Route};
 use serde_json::{Value, json};
 
-use crate::support::{Request, START, World};
+use crate::support::{Request, START, TestApi};
 
 /// A CSV file with a new person.
 const PEOPLE: &str = "email,first_name,last_name\nnew@example.com,New,Person\n";
@@ -15,7 +15,7 @@ pub(crate) struct Resources(BTreeMap<&'static str, String>);
 
 impl Resources {
     /// Creates one resource of each family with a live admin key.
-    pub(crate) async fn make(world: &World, key: &str) -> Self {
+    pub(crate) async fn make(world: &TestApi, key: &str) -> Self {
         let made = async |path: &str, body: Value| {
             world.clock.advance_millis(1);
             let answered = world.bare("POST", path).key(key).json(&body).send().await;
@@ -89,7 +89,7 @@ impl Resources {
     }
 
     /// Advances the resource of a route to the state that the route requires.
-    pub(crate) async fn begin(&self, world: &World, route: &Route) {
+    pub(crate) async fn begin(&self, world: &TestApi, route: &Route) {
         let resource = format!("/v1/{}/{}", family(route), self.id(family(route)));
         let done = async |action: &str| {
             assert_eq!(world.post(&format!("{resource}/{action}"), json!({})).await.status, 200, "{resource}/{action}");

@@ -7,11 +7,11 @@ use candor_fair_share::SlowReads;
 use candor_http::HttpSettings;
 use candor_store_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::support::World;
+use crate::support::TestApi;
 
-async fn with(slow_reads: SlowReads) -> World {
+async fn with(slow_reads: SlowReads) -> TestApi {
     let store = SqliteStore::open(&SqliteOptions { slow_reads, ..SqliteOptions::memory() }).unwrap();
-    World::on(Arc::new(store), HttpSettings::default()).await
+    TestApi::on(Arc::new(store), HttpSettings::default()).await
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn a_slow_list_past_its_share_or_deadline_is_unavailable_and_says_what_to_
 
 #[tokio::test]
 async fn the_feed_begins_now_or_at_a_time_and_answers_the_cursor_to_go_on_from() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     world.employee("one@example.com").await;
     let now = world.get("/v1/events?since=now").await.json();
     assert_eq!((now["data"].as_array().unwrap().len(), &now["has_more"]), (0, &false.into()));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use candor_domain::json::Value;
 use serde_json::json;
 
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const SHOWN: [&str; 15] = [
     "allow",
@@ -26,7 +26,7 @@ const SHOWN: [&str; 15] = [
 ];
 
 /// Renders an answer with the headers that matter.
-pub(crate) fn shown(answered: &Answered) -> String {
+pub(crate) fn shown(answered: &TestResponse) -> String {
     let mut text = format!("{}\n", answered.status);
     for name in SHOWN {
         for value in answered.headers.get_all(name) {
@@ -44,7 +44,7 @@ pub(crate) fn shown(answered: &Answered) -> String {
 
 #[tokio::test]
 async fn the_life_of_an_observation() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = json!({
         "employee_id": employee, "type": "opportunity", "observation": "Interrupts.\nOften.", "impact": "Fewer ideas",
@@ -72,7 +72,7 @@ async fn the_life_of_an_observation() {
 
 #[tokio::test]
 async fn an_invitation_by_mail_shows_what_became_of_the_mail_and_no_link() {
-    let world = World::mailing().await;
+    let world = TestApi::mailing().await;
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
     let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
     insta::assert_snapshot!("invitation_mailed", shown(&world.get(&format!("{path}/invitation")).await));
@@ -85,7 +85,7 @@ async fn an_invitation_by_mail_shows_what_became_of_the_mail_and_no_link() {
 
 #[tokio::test]
 async fn the_life_of_an_employee() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     let body = json!({
         "email": "Grace@Example.com", "first_name": "Grace", "last_name": "Sample", "role": "manager",
@@ -115,7 +115,7 @@ async fn the_life_of_an_employee() {
 
 #[tokio::test]
 async fn the_organization_and_its_keys() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     insta::assert_snapshot!("me", shown(&world.get("/v1/me").await));
     let settings = json!({"objective_review": "required"});
     insta::assert_snapshot!("organization_updated", shown(&world.patch("/v1/organization", settings).await));
@@ -136,7 +136,7 @@ async fn the_organization_and_its_keys() {
 
 #[tokio::test]
 async fn refusals() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     insta::assert_snapshot!("unauthenticated", shown(&world.bare("GET", "/v1/me").send().await));
     insta::assert_snapshot!("unknown_route", shown(&world.get("/v1/nothing").await));
     insta::assert_snapshot!("wrong_method", shown(&world.ask("PUT", "/v1/observations").send().await));

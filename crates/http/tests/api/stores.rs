@@ -11,19 +11,19 @@ use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distrib
 use candor_store_sqlite::SqliteStore;
 use candor_test_postgres::{TestDatabase, is_spread, template};
 
-use crate::support::{PUBLIC_URL, World};
+use crate::support::{PUBLIC_URL, TestApi};
 
 /// A service whose store other instances can share.
 pub(crate) struct Shared {
     pub(crate) name: &'static str,
-    pub(crate) world: World,
+    pub(crate) world: TestApi,
     store: Arc<dyn Storage>,
     _database: Option<TestDatabase>,
 }
 
 impl Shared {
     async fn on(name: &'static str, store: Arc<dyn Storage>, database: Option<TestDatabase>) -> Self {
-        let world = World::on(Arc::clone(&store), HttpSettings::default()).await;
+        let world = TestApi::on(Arc::clone(&store), HttpSettings::default()).await;
         Self { name, world, store, _database: database }
     }
 
@@ -31,7 +31,7 @@ impl Shared {
     pub(crate) fn instance(&self, seed: u64) -> Services {
         let ids = Arc::new(SeededIds::new(seed));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
-        let settings = ServiceSettings::at(PUBLIC_URL.to_owned());
+        let settings = ServiceSettings::with_public_url(PUBLIC_URL.to_owned());
         let receivers = self.world.receivers.clone();
         Services::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)
     }

@@ -21,7 +21,7 @@ use candor_http::{Api, HttpSettings, Readiness, configure};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_storage::Storage;
 use candor_service::context::vault::{self, Vault};
-use candor_service::usecases::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::{ServiceSettings, Services};
 use candor_test_postgres::TestDatabase;
 use serde_json::Value;
@@ -36,10 +36,10 @@ pub(crate) const PUBLIC_URL: &str = "https://candor.example";
 /// Default peer address of requests.
 const PEER: &str = "192.0.2.1:4242";
 
-type Served = Pin<Box<dyn Future<Output = Answered>>>;
+type Served = Pin<Box<dyn Future<Output = TestResponse>>>;
 
 /// A service with an organization.
-pub(crate) struct World {
+pub(crate) struct TestApi {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) services: Arc<Services>,
     pub(crate) readiness: Readiness,
@@ -53,13 +53,13 @@ pub(crate) struct World {
 
 /// Status, headers and body of an answer.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
-impl World {
+impl TestApi {
     pub(crate) async fn new() -> Self {
         Self::with(HttpSettings::default()).await
     }
@@ -70,18 +70,18 @@ impl World {
     }
 
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
-        Self::made_of(store, settings, ServiceSettings::at(PUBLIC_URL.to_owned())).await
+        Self::made_of(store, settings, ServiceSettings::with_public_url(PUBLIC_URL.to_owned())).await
     }
 
     /// Creates a world that queues invitation mails; no worker sends them.
     pub(crate) async fn mailing() -> Self {
         let (store, database) = stores::usual().await;
-        let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::at(PUBLIC_URL.to_owned()) };
+        let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned()) };
         Self { _database: database, ..Self::made_of(store, HttpSettings::default(), settings).await }
     }
 
     async fn made_of(store: Arc<dyn Storage>, settings: HttpSettings, service_settings: ServiceSettings) -> Self {
-        let (clock, ids) = (Arc::new(ManualClock::at(START)), Arc::new(SeededIds::new(1)));
+        let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let receivers = Arc::new(Receivers::default());
         let services = Arc::new(Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings));
@@ -95,7 +95,7 @@ impl World {
                 let response = call_service(&*service, request.to_request()).await;
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
                 let body = to_bytes(response.into_body()).await.unwrap_or_default();
-                Answered { status, headers, body }
+                TestResponse { status, headers, body }
             }) as Served
         });
         let organization = operator::create_organization(&services, "Example").await.unwrap();
@@ -118,7 +118,7 @@ impl World {
         level: AccessLevel,
         environment: Environment,
     ) -> String {
-        let order = KeyOrder {
+        let order = NewKeyRequest {
             organization,
             name: "Test".to_owned(),
             scopes,
@@ -134,7 +134,7 @@ impl World {
 
     /// Creates a key with the default quotas.
     pub(crate) async fn ordinary_key(&self) -> String {
-        let order = KeyOrder {
+        let order = NewKeyRequest {
             organization: self.organization,
             name: "Ordinary".to_owned(),
             scopes: Permissions::ALL,
@@ -168,15 +168,15 @@ impl World {
         self.bare(method, path).key(&self.admin)
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answered {
+    pub(crate) async fn get(&self, path: &str) -> TestResponse {
         self.ask("GET", path).send().await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: Value) -> Answered {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> TestResponse {
         self.ask("POST", path).json(&body).send().await
     }
 
-    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answered {
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> TestResponse {
         self.ask("PATCH", path).json(&body).send().await
     }
 
@@ -209,7 +209,7 @@ impl World {
 
 /// Builder of a request.
 pub(crate) struct Request<'a> {
-    world: &'a World,
+    world: &'a TestApi,
     request: TestRequest,
     /// Method and path, for failure messages.
     asked: String,
@@ -238,7 +238,7 @@ impl Request<'_> {
         Self { request: self.request.set_payload(body), ..self }
     }
 
-    pub(crate) async fn send(self) -> Answered {
+    pub(crate) async fn send(self) -> TestResponse {
         let answered = (self.world.serve)(self.request).await;
         documented::assert_status(self.route, &self.asked, answered.status);
         documented::assert_body(self.route, &self.asked, &answered);
@@ -246,7 +246,7 @@ impl Request<'_> {
     }
 }
 
-impl Answered {
+impl TestResponse {
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

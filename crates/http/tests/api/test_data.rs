@@ -3,7 +3,7 @@
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::TestApi;
 
 const LISTS: [&str; 8] = [
     "employees?filter[status]=all",
@@ -16,13 +16,13 @@ const LISTS: [&str; 8] = [
     "conversations",
 ];
 
-async fn count(world: &World, key: &str, list: &str) -> usize {
+async fn count(world: &TestApi, key: &str, list: &str) -> usize {
     let page = world.bare("GET", &format!("/v1/{list}")).key(key).send().await;
     page.json()["data"].as_array().unwrap_or_else(|| panic!("{list}: {}", page.text())).len()
 }
 
 /// Creates a person with a manager and a department, and resources that refer to people.
-async fn populate(world: &World, key: &str) {
+async fn populate(world: &TestApi, key: &str) {
     let post = async |path: &str, body: serde_json::Value| {
         let answered = world.bare("POST", &format!("/v1/{path}")).key(key).json(&body).send().await;
         assert_eq!(answered.status, 201, "{path}: {}", answered.text());
@@ -55,7 +55,7 @@ async fn populate(world: &World, key: &str) {
 
 #[tokio::test]
 async fn a_reset_empties_the_test_data_and_nothing_else() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let test = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
     for key in [&world.admin, &test] {
         populate(&world, key).await;
@@ -84,7 +84,7 @@ async fn a_reset_empties_the_test_data_and_nothing_else() {
 
 #[tokio::test]
 async fn only_an_admin_key_empties_the_test_data() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
     let refused = world.bare("POST", "/v1/test-data/reset").key(&standard).send().await;
     assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::connections::{Listening, serving};
-use crate::support::World;
+use crate::connections::{TestListener, serving};
+use crate::support::TestApi;
 
 const DEADLINE: Duration = Duration::from_secs(60);
 /// Number of employees whose list page is slightly larger than 1 MiB.
@@ -18,8 +18,8 @@ const PEOPLE: usize = 32;
 const MIB: usize = 1024 * 1024;
 
 /// Creates a world with a page of more than 1 MiB, and a memory limit of two such pages.
-async fn world_with_large_page() -> (World, HttpSettings) {
-    let world = World::new().await;
+async fn world_with_large_page() -> (TestApi, HttpSettings) {
+    let world = TestApi::new().await;
     let fields: Map<String, Value> = (0..32).map(|number| (format!("k{number}"), json!("x".repeat(1024)))).collect();
     for number in 0..PEOPLE {
         let email = format!("person{number}@example.com");
@@ -35,7 +35,7 @@ fn request(key: &str) -> String {
 }
 
 /// Requests the page and reads only the beginning of the answer.
-async fn unread_page(server: &Listening) -> TcpStream {
+async fn unread_page(server: &TestListener) -> TcpStream {
     let mut stream = server.connect().await;
     stream.write_all(format!("{}\r\n", request(&server.key)).as_bytes()).await.unwrap();
     let mut start = [0; 12];
@@ -44,12 +44,12 @@ async fn unread_page(server: &Listening) -> TcpStream {
     stream
 }
 
-async fn page(server: &Listening, key: &str) -> String {
+async fn page(server: &TestListener, key: &str) -> String {
     server.talk(format!("{}connection: close\r\n\r\n", request(key)).as_bytes()).await
 }
 
 /// Retries until the page is served.
-async fn page_in_the_end(server: &Listening, key: &str) {
+async fn page_in_the_end(server: &TestListener, key: &str) {
     let asked = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
     tokio::time::timeout(DEADLINE, asked).await.expect("the memory of answers is given back");
 }
@@ -103,7 +103,7 @@ async fn write_of_a_key_with_unread_answers_is_carried_out() {
 
 #[tokio::test]
 async fn error_with_many_problems_lists_a_hundred_and_counts_the_rest() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for (wrong, details, more) in [(100, 100, None), (101, 101, Some("1 more")), (20_000, 101, Some("19900 more"))] {
         let body: Map<String, Value> = (0..wrong).map(|number| (format!("x{number}"), json!(1))).collect();
         let answered = world.patch("/v1/organization", Value::Object(body)).await;

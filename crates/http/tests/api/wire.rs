@@ -8,19 +8,19 @@ use candor_http::{Api, HttpSettings, Readiness, ServerOptions, server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::World;
+use crate::support::TestApi;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-struct Listening {
+struct TestListener {
     address: std::net::SocketAddr,
     handle: actix_web::dev::ServerHandle,
     key: String,
     ended: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
-async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening {
-    let world = World::new().await;
+async fn listening(settings: HttpSettings, options: ServerOptions) -> TestListener {
+    let world = TestApi::new().await;
     let readiness = Readiness::starting();
     readiness.set_ready();
     let api = Arc::new(Api::new(Arc::clone(&world.services), settings, readiness));
@@ -28,7 +28,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> Listening 
     let address = listener.local_addr().unwrap();
     let server = server(&api, vec![listener], ServerOptions { workers: 1, ..options }).unwrap();
     let handle = server.handle();
-    Listening { address, handle, key: world.admin, ended: tokio::spawn(server) }
+    TestListener { address, handle, key: world.admin, ended: tokio::spawn(server) }
 }
 
 /// Sends bytes and reads until the server closes the connection.

@@ -23,7 +23,7 @@ const MAX_UNKNOWN: usize = 10_000;
 const MINUTE_MILLIS: i64 = 60_000;
 
 #[derive(Debug, Clone)]
-struct Remembered {
+struct CachedKey {
     record: Arc<KeyRecord>,
     caller: Option<Arc<Caller>>,
     read_at: Timestamp,
@@ -37,7 +37,7 @@ fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
 pub struct Authenticator {
     store: Arc<dyn Storage>,
     clock: Arc<dyn Clock>,
-    known: RwLock<HashMap<KeyHash, Remembered>>,
+    known: RwLock<HashMap<KeyHash, CachedKey>>,
     /// Hashes that the store did not know, and the time of that answer. Kept apart from valid keys, because
     /// clients can invent keys without limit.
     unknown: Mutex<HashMap<KeyHash, Timestamp>>,
@@ -76,12 +76,12 @@ impl Authenticator {
         if caller.is_some() {
             self.note_use(&record, now);
         }
-        self.remember(hash, Remembered { record: Arc::new(record), caller: caller.clone(), read_at: now });
+        self.remember(hash, CachedKey { record: Arc::new(record), caller: caller.clone(), read_at: now });
         Ok(caller)
     }
 
     /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.
-    fn recall(&self, hash: KeyHash, now: Timestamp) -> Option<Remembered> {
+    fn recall(&self, hash: KeyHash, now: Timestamp) -> Option<CachedKey> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()?;
         if !is_fresh(known.read_at, now) {
             return None;
@@ -90,7 +90,7 @@ impl Authenticator {
         good.then_some(known)
     }
 
-    fn remember(&self, hash: KeyHash, record: Remembered) {
+    fn remember(&self, hash: KeyHash, record: CachedKey) {
         let now = record.read_at.millis();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_RECORDS {

@@ -11,10 +11,12 @@ use candor_domain::access::Tenant;
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_port_storage::{
+    ChangeSet, CommitError, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write,
+};
 use candor_tables::flat::Stored;
 use futures_util::TryFutureExt;
 
@@ -23,7 +25,7 @@ use crate::context::notices;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
-use crate::context::visible::{self, Narrowed};
+use crate::context::visible::{self, WithVisibleIds};
 
 /// Builder of a change: a decision about one resource and the rows saved with it.
 #[must_use = "nothing is saved until one of the verbs has it"]
@@ -31,7 +33,7 @@ pub(crate) struct PendingChange<T> {
     decision: Decision<T>,
     requires: Vec<Require>,
     writes: Vec<Write>,
-    reporting: Option<(Option<EmployeeId>, Lines)>,
+    reporting: Option<(Option<EmployeeId>, ReportingLineChange)>,
     answer: Option<Bytes>,
     others: Vec<ChangeSet>,
     fresh: Vec<LinkedId>,
@@ -96,7 +98,7 @@ impl<T> PendingChange<T> {
 
 impl PendingChange<Employee> {
     /// Adds the change of the person's reporting line, if there is one.
-    pub(crate) fn with_lines(mut self, lines: Option<Lines>) -> Self {
+    pub(crate) fn with_lines(mut self, lines: Option<ReportingLineChange>) -> Self {
         self.reporting = lines.map(|line| (self.decision.state.manager_id, line));
         self
     }
@@ -145,7 +147,7 @@ impl Services {
                 return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
             };
             let (change, body, mark) = self.planned(context, planned, Some(stored.version), at).await?;
-            Ok(ChangePlan::Commit(change, Reply::done(body, Some(stored.version.next())).with_etag_extra(mark)))
+            Ok(ChangePlan::Commit(change, Reply::ok(body, Some(stored.version.next())).with_etag_extra(mark)))
         };
         self.change(context, plan).await
     }
@@ -174,7 +176,7 @@ impl Services {
         &self,
         context: &RequestContext,
         id: Id<<T as Stored>::Kind>,
-        decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, Refusal>,
+        decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, DomainError>,
     ) -> Result<Reply, Error> {
         let decide = async |at: Timestamp| {
             let stored = self.stored::<T>(context, id).await?;
@@ -200,7 +202,7 @@ impl Services {
     ) -> Result<bool, Error> {
         let mut change = ChangeSet::new(self.entry_of_system(name, decision.audit, at));
         change.notices = notices::addressed(self, tenant, &decision.notices, at).await?;
-        change.writes = vec![Write::put(&Row::seen(decision.state, seen))];
+        change.writes = vec![Write::put(&Row::expecting(decision.state, seen))];
         match self.commit(tenant, change).await {
             Ok(()) => Ok(true),
             Err(CommitError::Stale) => Ok(false),
@@ -237,7 +239,7 @@ impl Services {
         let (mut change, state) = self.change_set(context, decision, &rendered, at);
         let (body, mark) = match narrowed {
             None => (rendered, state.mark()),
-            Some(Narrowed { value, mark }) => (render(&value)?, mark),
+            Some(WithVisibleIds { value, mark }) => (render(&value)?, mark),
         };
         let row = Row { value: state, seen };
         change.writes.push(match reporting {
@@ -261,5 +263,5 @@ impl Services {
 /// # Errors
 /// [`Error::Bug`] if it cannot be rendered.
 pub(crate) fn shown<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
-    Ok(Reply::done(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.mark()))
+    Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.mark()))
 }

@@ -37,7 +37,7 @@ pub async fn clock_difference(store: &dyn Storage, clock: &dyn Clock) -> Read<Op
 
 /// Result of comparing the clocks: the time for retention, and whether it is trustworthy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Judged {
+pub(crate) struct ClockCheck {
     /// The store's time, or this process's time if the store has no clock.
     pub(crate) now: Timestamp,
     /// `false` if retention must not remove anything now.
@@ -46,10 +46,10 @@ pub(crate) struct Judged {
 
 /// Observations of the clocks since the process started.
 #[derive(Debug)]
-pub(crate) struct Clocks(Mutex<Seen>);
+pub(crate) struct Clocks(Mutex<ObservedClocks>);
 
 #[derive(Debug)]
-struct Seen {
+struct ObservedClocks {
     /// Wall clock and steady clock at the last observation.
     last: (Timestamp, Duration),
     /// Steady time since which both clocks have advanced at the same rate.
@@ -59,14 +59,14 @@ struct Seen {
 
 impl Clocks {
     /// Records the first observation of both clocks.
-    pub(crate) fn of(clock: &dyn Clock) -> Self {
+    pub(crate) fn observe(clock: &dyn Clock) -> Self {
         let (wall, steady) = (clock.now(), clock.steady());
         counter!(REFUSALS).increment(0);
-        Self(Mutex::new(Seen { last: (wall, steady), evenly_since: steady, said: None }))
+        Self(Mutex::new(ObservedClocks { last: (wall, steady), evenly_since: steady, said: None }))
     }
 
     /// Compares the wall clock with the store's clock, or with the steady clock if the store has none.
-    pub(crate) async fn judge(&self, services: &Services) -> Read<Judged> {
+    pub(crate) async fn judge(&self, services: &Services) -> Read<ClockCheck> {
         let stored = services.store.time().await?;
         let (wall, steady) = (services.clock.now(), services.clock.steady());
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,11 +81,11 @@ impl Clocks {
             seen.say(apart, steady);
         }
         let waits = stored.is_none() && steady.saturating_sub(seen.evenly_since) < EVENLY;
-        Ok(Judged { now: stored.unwrap_or(wall), is_believed: !differs && !waits })
+        Ok(ClockCheck { now: stored.unwrap_or(wall), is_believed: !differs && !waits })
     }
 }
 
-impl Seen {
+impl ObservedClocks {
     /// Returns the milliseconds by which the wall clock advanced more than the steady clock since the last
     /// observation.
     fn jumped(&mut self, wall: Timestamp, steady: Duration) -> i64 {

@@ -1,9 +1,9 @@
 //! The error type of use cases: one closed enum that separates the public reason from the internal cause.
 
-use candor_domain::access::Denied;
+use candor_domain::access::PermissionDenied;
 use candor_domain::idempotency::IdempotencyKey;
-use candor_domain::problem::Problems;
-use candor_domain::refusal::Refusal;
+use candor_domain::problem::ValidationErrors;
+use candor_domain::refusal::DomainError;
 use candor_port_clock::NoRandomness;
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
 
@@ -12,7 +12,7 @@ use candor_port_storage::{SlowCause, StorageError, TooSlow};
 pub enum Error {
     /// The domain refused the request.
     #[error("refused: {0:?}")]
-    Refused(Refusal),
+    Refused(DomainError),
     /// The body cannot be parsed. The message is for the client and gives the position.
     #[error("malformed: {0}")]
     Malformed(String),
@@ -40,21 +40,21 @@ pub enum Error {
     Bug(String),
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<DomainError> for Error {
+    fn from(refusal: DomainError) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<Problems> for Error {
-    fn from(problems: Problems) -> Self {
-        Self::Refused(Refusal::Invalid(problems))
+impl From<ValidationErrors> for Error {
+    fn from(problems: ValidationErrors) -> Self {
+        Self::Refused(DomainError::Invalid(problems))
     }
 }
 
-impl From<Denied> for Error {
-    fn from(denied: Denied) -> Self {
-        Self::Refused(Refusal::Denied(denied))
+impl From<PermissionDenied> for Error {
+    fn from(denied: PermissionDenied) -> Self {
+        Self::Refused(DomainError::Denied(denied))
     }
 }
 

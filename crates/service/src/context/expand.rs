@@ -5,9 +5,9 @@ use std::future::Future;
 
 use candor_domain::access::Permission;
 use candor_domain::decision::Resource;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
-use candor_domain::page::Listed;
+use candor_domain::page::Sortable;
 use candor_domain::params::{ListRequest, Params};
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
@@ -24,11 +24,11 @@ use crate::context::visible;
 pub(crate) type Inlined<T> = Option<HashMap<Id<<T as Stored>::Kind>, T>>;
 
 /// A resource whose references can be inlined.
-pub(crate) trait Expandable: Listed + Resource + Stored {
+pub(crate) trait Expandable: Sortable + Resource + Stored {
     /// Paths that `expand` accepts for this resource.
-    type Path: Word;
+    type Path: StringEnum;
     /// Referenced resources that were read for a page.
-    type Found;
+    type Included;
 
     /// Returns the additional permission that a path needs: that of the family of the inlined resource.
     fn permission(path: Self::Path) -> Option<Permission>;
@@ -44,10 +44,10 @@ pub(crate) trait Expandable: Listed + Resource + Stored {
         context: &RequestContext,
         paths: &[Self::Path],
         items: &[Self],
-    ) -> Result<Self::Found, Error>;
+    ) -> Result<Self::Included, Error>;
 
     /// Writes the requested members.
-    fn inline(&self, found: &Self::Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
+    fn inline(&self, found: &Self::Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
 }
 
 /// Returns the resources with these ids, or `None` if the request does not ask for them.
@@ -69,7 +69,7 @@ pub(crate) async fn found<T: Resource + Stored>(
 ///
 /// # Errors
 /// Missing admin context; errors of the store.
-pub(crate) async fn plain_page<T: Listed + Resource + Stored, F>(
+pub(crate) async fn plain_page<T: Sortable + Resource + Stored, F>(
     services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, ()>,
@@ -146,11 +146,11 @@ pub(crate) async fn one<T: Expandable>(
     let found = T::find(services, context, &paths, std::slice::from_ref(&stored.value)).await?;
     let mut body = vec![];
     show(&found, &stored.value, &mut body)?;
-    Ok(Reply::done(body.into(), None))
+    Ok(Reply::ok(body.into(), None))
 }
 
-fn show<T: Expandable>(found: &T::Found, resource: &T, out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut shown = JsonObjectWriter::of(out, resource)?;
+fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut shown = JsonObjectWriter::begin(out, resource)?;
     resource.inline(found, &mut shown)?;
     shown.end();
     Ok(())

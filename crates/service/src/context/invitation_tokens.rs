@@ -5,7 +5,7 @@ use candor_domain::secret::Secret;
 use candor_port_clock::{Ids, NoRandomness};
 use candor_port_storage::mail_queue::MailKey;
 
-use crate::context::vault::{CannotOpen, SealContext, Vault};
+use crate::context::vault::{SealContext, UnsealError, Vault};
 
 /// Purpose of the seal context of tokens.
 const INVITATION: &str = "invitation";
@@ -26,10 +26,10 @@ pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, of: MailKey, token: &Secret) ->
 /// Opens a stored token.
 ///
 /// # Errors
-/// [`CannotOpen`].
-pub(crate) fn open(vault: &Vault, of: MailKey, sealed: &[u8]) -> Result<Secret, CannotOpen> {
+/// [`UnsealError`].
+pub(crate) fn open(vault: &Vault, of: MailKey, sealed: &[u8]) -> Result<Secret, UnsealError> {
     let plain = in_place(of, |place| vault.open(place, sealed))?;
-    String::from_utf8(plain).map(Secret::new).map_err(|_| CannotOpen)
+    String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
 }
 
 #[cfg(test)]
@@ -51,8 +51,8 @@ mod tests {
         };
         let sealed = seal(&vault, &ids, mail(1, 2), &token).unwrap();
         assert_eq!(open(&vault, mail(1, 2), &sealed), Ok(token));
-        assert_eq!(open(&vault, mail(1, 3), &sealed), Err(CannotOpen));
-        assert_eq!(open(&vault, mail(2, 2), &sealed), Err(CannotOpen));
+        assert_eq!(open(&vault, mail(1, 3), &sealed), Err(UnsealError));
+        assert_eq!(open(&vault, mail(2, 2), &sealed), Err(UnsealError));
         assert!(!sealed.windows(5).any(|sealed| sealed == b"token"));
     }
 }

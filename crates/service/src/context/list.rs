@@ -2,7 +2,7 @@
 
 use candor_domain::access::{Permission, Tenant};
 use candor_domain::decision::Resource;
-use candor_domain::page::{Listed, Page, Position, Sort, cursor};
+use candor_domain::page::{Page, Position, Sort, Sortable, cursor};
 use candor_domain::params::ListRequest;
 use candor_fair_share::LargeWork;
 use candor_fair_share::large_work::{PIECE_BYTES, Turn};
@@ -29,7 +29,7 @@ pub(crate) struct JsonObjectWriter<'a>(&'a mut Vec<u8>);
 
 impl<'a> JsonObjectWriter<'a> {
     /// Writes the resource without the closing brace of its object.
-    pub(crate) fn of(out: &'a mut Vec<u8>, resource: &impl Serialize) -> Result<Self, Error> {
+    pub(crate) fn begin(out: &'a mut Vec<u8>, resource: &impl Serialize) -> Result<Self, Error> {
         write(out, resource)?;
         match out.pop() {
             Some(b'}') => Ok(Self(out)),
@@ -76,7 +76,7 @@ pub async fn page<T, F, E>(
     show: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
-    T: Listed + Resource,
+    T: Sortable + Resource,
 {
     page_by(services, context, request, page, |entry| entry.id().to_bytes(), show).await
 }
@@ -95,7 +95,7 @@ pub(crate) async fn page_inlined<T, F, E, I>(
     show: impl Fn(&I, &T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
-    T: Listed + Resource,
+    T: Sortable + Resource,
 {
     let mut envelope = Envelope::new(services, context, &page);
     let mut entries = page.items.into_iter();
@@ -128,7 +128,7 @@ pub async fn page_by<T, F, E>(
     show: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
-    T: Listed,
+    T: Sortable,
 {
     let mut envelope = Envelope::new(services, context, &page);
     for entry in page.items {
@@ -158,7 +158,7 @@ struct Envelope<'a, T> {
     turn: Option<Turn>,
 }
 
-impl<'a, T: Listed> Envelope<'a, T> {
+impl<'a, T: Sortable> Envelope<'a, T> {
     fn new(services: &'a Services, context: &RequestContext, page: &Page<T>) -> Self {
         let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
         body.extend_from_slice(b"{\"data\":[");
@@ -220,7 +220,7 @@ impl<'a, T: Listed> Envelope<'a, T> {
         self.body.extend_from_slice(b",\"has_more\":");
         write(&mut self.body, &more)?;
         self.body.push(b'}');
-        Ok(Reply::done(self.body.into(), None))
+        Ok(Reply::ok(self.body.into(), None))
     }
 }
 
@@ -228,7 +228,7 @@ impl<'a, T: Listed> Envelope<'a, T> {
 ///
 /// # Errors
 /// [`Error::Bug`] if the list has no such order.
-pub(crate) fn place<T: Listed>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Position, Error> {
+pub(crate) fn place<T: Sortable>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Position, Error> {
     let key = entry.key(sort.by).ok_or_else(|| Error::Bug(format!("a list without an order by {:?}", sort.by)))?;
     Ok(Position { key, id })
 }

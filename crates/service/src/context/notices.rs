@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::notification::{Audience, Notice, Notification};
+use candor_domain::notification::{Notice, Notification, Recipients};
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
@@ -24,11 +24,11 @@ pub(crate) async fn addressed(
     let mut out = vec![];
     for notice in notices {
         let people = match notice.to {
-            Audience::Person(id) => vec![id],
-            Audience::ManagerOf(id) => managers(services, tenant, id).await?,
-            Audience::OrgAdmins => org_admins(services, tenant).await?,
+            Recipients::Person(id) => vec![id],
+            Recipients::ManagerOf(id) => managers(services, tenant, id).await?,
+            Recipients::OrgAdmins => org_admins(services, tenant).await?,
         };
-        out.extend(people.into_iter().map(|person| notice.to(services.id(at), person, at)));
+        out.extend(people.into_iter().map(|person| notice.for_recipient(services.id(at), person, at)));
     }
     Ok(out)
 }

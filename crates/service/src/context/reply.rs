@@ -56,32 +56,32 @@ pub struct Reply {
 }
 
 impl Reply {
-    const fn of(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
+    const fn new(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
         Self { outcome, body, version, etag_extra: 0, replayed: false }
     }
 
     /// Creates a reply with status 200.
     #[must_use]
-    pub const fn done(body: Bytes, version: Option<Version>) -> Self {
-        Self::of(Outcome::Done, body, version)
+    pub const fn ok(body: Bytes, version: Option<Version>) -> Self {
+        Self::new(Outcome::Done, body, version)
     }
 
     /// Creates a reply with status 201 for a new resource.
     #[must_use]
     pub const fn created(id: String, body: Bytes, version: Option<Version>) -> Self {
-        Self::of(Outcome::Created(id), body, version)
+        Self::new(Outcome::Created(id), body, version)
     }
 
     /// Creates a reply with status 202 for queued work.
     #[must_use]
     pub const fn accepted(body: Bytes) -> Self {
-        Self::of(Outcome::Accepted, body, None)
+        Self::new(Outcome::Accepted, body, None)
     }
 
     /// Creates a reply with status 204 for a removed resource.
     #[must_use]
     pub const fn removed() -> Self {
-        Self::of(Outcome::Removed, Bytes::new(), None)
+        Self::new(Outcome::Removed, Bytes::new(), None)
     }
 
     /// Sets the digest of the parts that the version does not count.

@@ -6,8 +6,8 @@ use candor_domain::access::{AdminContext, Caller};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
 use candor_domain::id::{AuditId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
-use candor_domain::problem::Problems;
-use candor_domain::refusal::Refusal;
+use candor_domain::problem::ValidationErrors;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 
@@ -27,7 +27,7 @@ pub struct RequestContext {
     /// Parsed `If-Match` header.
     pub precondition: Option<Precondition>,
     /// Problems with body members that the route does not accept; `None` if there are none.
-    pub unexpected_fields: Option<Problems>,
+    pub unexpected_fields: Option<ValidationErrors>,
     /// Admin context that the route requires in addition to the scope.
     pub admin_context: Option<AdminContext>,
 }
@@ -63,7 +63,7 @@ impl RequestContext {
         {
             return Err(Error::PreconditionFailed);
         }
-        self.unexpected_fields.clone().map_or(Ok(()), |errors| Err(Refusal::Invalid(errors).into()))
+        self.unexpected_fields.clone().map_or(Ok(()), |errors| Err(DomainError::Invalid(errors).into()))
     }
 
     /// Validates a request that changes an existing resource, in the order of decision A13: `If-Match`, fields,

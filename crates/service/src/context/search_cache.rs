@@ -140,7 +140,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_read_is_not_asked_of_the_store_again_and_is_nobody_elses() {
         let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::default(), segment(1));
-        change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::at(AT) }).await;
+        change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
         let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
         let chunk = [(it.segment.id, 0)];
         let first = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
@@ -148,7 +148,7 @@ mod tests {
         let keys = cache.keys((&store, tenant(1)), &chunk).await.unwrap();
         assert_eq!(keys[0][..], [DocumentKey { created_at: AT, id: [1; 16] }]);
 
-        change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::at(AT) }).await;
+        change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::created_at(AT) }).await;
         assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
         assert!(store.index_blocks(tenant(1), &wanted).await.unwrap()[0].is_empty());
         assert_eq!(cache.blocks((&store, tenant(1)), &wanted).await.unwrap(), first);
@@ -161,7 +161,7 @@ mod tests {
     async fn what_is_kept_is_read_beside_what_is_not() {
         let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::default());
         for id in 1..=3 {
-            change(&store, IndexChange { segment: Some(segment(id)), ..IndexChange::at(AT) }).await;
+            change(&store, IndexChange { segment: Some(segment(id)), ..IndexChange::created_at(AT) }).await;
         }
         let wanted = [1, 2, 3].map(|id| WantedBlocks { segment: [id; 16], range: KeyRange::all() });
         let second = cache.blocks((&store, tenant(1)), &wanted[1..2]).await.unwrap();

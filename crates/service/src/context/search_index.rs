@@ -8,7 +8,7 @@ use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::Type;
 use candor_domain::summary::Summary;
-use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::UnindexedTable;
 use candor_tables::flat::Stored;
 
 use crate::context::error::Error;
@@ -46,7 +46,7 @@ impl SearchIndex {
             return Ok(());
         }
         let left = services.store.index_backlog(Some(tenant), TABLES).await?;
-        let is_asked = |backlog: &Backlog| types.iter().any(|kind| table(*kind) == backlog.table);
+        let is_asked = |backlog: &UnindexedTable| types.iter().any(|kind| table(*kind) == backlog.table);
         if left.iter().any(is_asked) { Err(Error::NotIndexed) } else { Ok(()) }
     }
 

@@ -11,7 +11,7 @@ use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::notification::UNREAD_DAYS;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::MAX_SUBSCRIPTIONS;
@@ -62,7 +62,7 @@ const NOTIFICATION_RETENTION: Duration = Duration::from_secs(UNREAD_DAYS as u64 
 impl ServiceSettings {
     /// Creates default settings with this base URL of links.
     #[must_use]
-    pub const fn at(public_url: String) -> Self {
+    pub const fn with_public_url(public_url: String) -> Self {
         Self {
             public_url,
             max_subscriptions: MAX_SUBSCRIPTIONS,
@@ -133,7 +133,7 @@ impl Services {
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
         let limits = Limits::default();
-        let (deliveries, clocks) = (Deliveries::default(), Clocks::of(&*clock));
+        let (deliveries, clocks) = (Deliveries::default(), Clocks::observe(&*clock));
         Self {
             store,
             clock,
@@ -308,7 +308,7 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 /// # Errors
 /// [`Refusal::NotFound`] if it is `None`.
 pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
-    loaded.ok_or(Error::Refused(Refusal::NotFound))
+    loaded.ok_or(Error::Refused(DomainError::NotFound))
 }
 
 /// Returns the reason of a failed commit for the log, without values of the change set.

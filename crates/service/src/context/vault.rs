@@ -66,12 +66,12 @@ impl SealContext<'_> {
 /// Error of a text that is not a valid key ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected `id:base64,…`: ids of 1 to 16 letters and digits, and 32 bytes of base64 for each")]
-pub struct NotAKeyRing;
+pub struct InvalidKeyRing;
 
 /// Error of a sealed value that cannot be opened: its key is not in the ring, or the value was altered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value cannot be opened with this key ring")]
-pub struct CannotOpen;
+pub struct UnsealError;
 
 const MAX_ID: usize = 16;
 /// First byte of a value bound to its place. Older values begin with the length of the key id, at most
@@ -92,13 +92,13 @@ impl Vault {
     /// Parses a ring of keys.
     ///
     /// # Errors
-    /// [`NotAKeyRing`].
-    pub fn parse(text: &str) -> Result<Self, NotAKeyRing> {
+    /// [`InvalidKeyRing`].
+    pub fn parse(text: &str) -> Result<Self, InvalidKeyRing> {
         let keys: Result<Vec<_>, _> = text.split(',').map(|part| key(part.trim())).collect();
         let keys = keys?;
         let distinct = |(at, key): (usize, &Key)| keys[..at].iter().all(|other| other.name.id != key.name.id);
         let distinct = keys.iter().enumerate().all(distinct);
-        if distinct { Ok(Self { keys }) } else { Err(NotAKeyRing) }
+        if distinct { Ok(Self { keys }) } else { Err(InvalidKeyRing) }
     }
 
     /// Returns the public identities of the keys, the sealing one first.
@@ -128,7 +128,7 @@ impl Vault {
     /// Returns `true` if the value is sealed by the first key of the ring and bound to its place.
     #[must_use]
     pub fn is_current(&self, sealed: &[u8]) -> bool {
-        let parts = Parts::of(sealed);
+        let parts = SealedParts::parse(sealed);
         let by = parts.filter(|part| part.is_bound).map(|part| part.key_id);
         self.keys.first().is_some_and(|key| by == Some(key.name.id.as_bytes()))
     }
@@ -136,16 +136,16 @@ impl Vault {
     /// Opens a value that was sealed for a place.
     ///
     /// # Errors
-    /// [`CannotOpen`].
-    pub fn open(&self, place: &SealContext<'_>, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
-        let Parts { is_bound, key_id, rest } = Parts::of(sealed).ok_or(CannotOpen)?;
-        let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
-        let Key { key, .. } = self.keys.iter().find(|key| key.name.id.as_bytes() == key_id).ok_or(CannotOpen)?;
+    /// [`UnsealError`].
+    pub fn open(&self, place: &SealContext<'_>, sealed: &[u8]) -> Result<Vec<u8>, UnsealError> {
+        let SealedParts { is_bound, key_id, rest } = SealedParts::parse(sealed).ok_or(UnsealError)?;
+        let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(UnsealError)?;
+        let Key { key, .. } = self.keys.iter().find(|key| key.name.id.as_bytes() == key_id).ok_or(UnsealError)?;
         let bound = if is_bound { place.bound() } else { place.purpose.as_bytes().to_vec() };
         let mut bytes = rest.to_vec();
         let plain = key
             .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(bound), &mut bytes)
-            .map_err(|_| CannotOpen)?
+            .map_err(|_| UnsealError)?
             .len();
         bytes.truncate(plain);
         Ok(bytes)
@@ -153,14 +153,14 @@ impl Vault {
 }
 
 /// Parts of a sealed value: whether it is bound to its place, the key id, and the remaining bytes.
-struct Parts<'a> {
+struct SealedParts<'a> {
     is_bound: bool,
     key_id: &'a [u8],
     rest: &'a [u8],
 }
 
-impl<'a> Parts<'a> {
-    fn of(sealed: &'a [u8]) -> Option<Self> {
+impl<'a> SealedParts<'a> {
+    fn parse(sealed: &'a [u8]) -> Option<Self> {
         let is_bound = sealed.first() == Some(&BOUND);
         let (length, rest) = sealed.get(usize::from(is_bound)..)?.split_first()?;
         let (key_id, rest) = rest.split_at_checked(usize::from(*length))?;
@@ -168,13 +168,13 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn key(text: &str) -> Result<Key, NotAKeyRing> {
-    let (id, encoded) = text.split_once(':').ok_or(NotAKeyRing)?;
+fn key(text: &str) -> Result<Key, InvalidKeyRing> {
+    let (id, encoded) = text.split_once(':').ok_or(InvalidKeyRing)?;
     if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(NotAKeyRing);
+        return Err(InvalidKeyRing);
     }
-    let bytes = STANDARD.decode(encoded).map_err(|_| NotAKeyRing)?;
-    let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| NotAKeyRing)?;
+    let bytes = STANDARD.decode(encoded).map_err(|_| InvalidKeyRing)?;
+    let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| InvalidKeyRing)?;
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), FINGERPRINT_OF);
     let fingerprint = tag.as_ref().iter().take(FINGERPRINT_BYTES).map(|tag| format!("{tag:02x}")).collect();
     Ok(Key { name: KeyName { id: id.to_owned(), fingerprint }, key: LessSafeKey::new(key) })
@@ -216,7 +216,7 @@ mod tests {
             SealContext { tenant: None, ..here },
         ];
         for elsewhere in elsewhere {
-            assert_eq!(vault.open(&elsewhere, &sealed), Err(CannotOpen), "{elsewhere:?}");
+            assert_eq!(vault.open(&elsewhere, &sealed), Err(UnsealError), "{elsewhere:?}");
         }
         let rotated = Vault::parse(&format!("k2:{},{first}", STANDARD.encode([9; 32]))).unwrap();
         assert_eq!(rotated.open(&here, &sealed), Ok(b"secret".to_vec()));
@@ -225,7 +225,7 @@ mod tests {
         for at in 0..sealed.len() {
             let mut altered = sealed.clone();
             altered[at] ^= 1;
-            assert_eq!(vault.open(&here, &altered), Err(CannotOpen), "byte {at}");
+            assert_eq!(vault.open(&here, &altered), Err(UnsealError), "byte {at}");
         }
         assert!(!sealed.windows(6).any(|sealed| sealed == b"secret"));
     }
@@ -241,7 +241,7 @@ mod tests {
         key.seal_in_place_append_tag(nonce, Aad::from(b"webhook"), &mut sealed).unwrap();
         let old = [b"\x02k1".as_slice(), &[7; NONCE_LEN], &sealed].concat();
         assert_eq!(vault.open(&place("webhook", 1, b"row"), &old), Ok(b"whsec_old".to_vec()));
-        assert_eq!(vault.open(&place("replay", 1, b"row"), &old), Err(CannotOpen));
+        assert_eq!(vault.open(&place("replay", 1, b"row"), &old), Err(UnsealError));
         assert!(!vault.is_current(&old));
     }
 

@@ -9,7 +9,7 @@ use candor_domain::id::{Id, ObservationId};
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::summary::Summary;
-use candor_domain::visibility::{LinkedId, Readers, Restricted, Viewer};
+use candor_domain::visibility::{LinkedId, Readers, RestrictedResource, Viewer};
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
 
@@ -22,7 +22,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
 
 /// Returns the resource with this id; `None` if it does not exist or the caller does not see it.
-pub(crate) async fn find<T: Restricted + Stored>(
+pub(crate) async fn find<T: RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,
     id: Id<T::Kind>,
@@ -35,7 +35,7 @@ pub(crate) async fn find<T: Restricted + Stored>(
 ///
 /// # Errors
 /// Not found, also if the caller does not see it; errors of the store.
-pub(crate) async fn require<T: Restricted + Stored>(
+pub(crate) async fn require<T: RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,
     id: Id<T::Kind>,
@@ -47,7 +47,7 @@ pub(crate) async fn require<T: Restricted + Stored>(
 pub(crate) async fn is_visible(
     services: &Services,
     context: &RequestContext,
-    resource: &impl Restricted,
+    resource: &impl RestrictedResource,
 ) -> Result<bool, Error> {
     let viewer = context.caller.viewer();
     if viewer == Viewer::Everything {
@@ -129,7 +129,7 @@ pub(crate) async fn narrow<T: Resource>(
 }
 
 /// A resource without the ids that the caller may not see.
-pub(crate) struct Narrowed<T> {
+pub(crate) struct WithVisibleIds<T> {
     pub(crate) value: T,
     /// The [`Resource::mark`] of the narrowed resource. It differs for each set of remaining ids.
     pub(crate) mark: u64,
@@ -142,13 +142,13 @@ pub(crate) async fn narrowed<T: Resource>(
     context: &RequestContext,
     resource: &T,
     fresh: &[LinkedId],
-) -> Result<Option<Narrowed<T>>, Error> {
+) -> Result<Option<WithVisibleIds<T>>, Error> {
     let Some(shown) = shown_links(services, context, std::slice::from_ref(resource)).await? else { return Ok(None) };
     let mut value = resource.clone();
     value.retain_linked(&|id| shown.contains(&id) || fresh.contains(&id));
     let left: Vec<ObservationId> = value.linked_ids().iter().map(|id| Id::from_bytes(id.to_bytes())).collect();
     let mark = value.mark().wrapping_mul(31).wrapping_add(mark_of(&left)).wrapping_add(1);
-    Ok(Some(Narrowed { value, mark }))
+    Ok(Some(WithVisibleIds { value, mark }))
 }
 
 /// Returns the resource with its version, without the ids that the caller may not see.
@@ -170,7 +170,9 @@ pub(crate) async fn reply<T: Resource>(
 ) -> Result<Reply, Error> {
     match narrowed(services, context, &stored.value, &[]).await? {
         None => shown(stored),
-        Some(Narrowed { value, mark }) => Ok(Reply::done(render(&value)?, Some(stored.version)).with_etag_extra(mark)),
+        Some(WithVisibleIds { value, mark }) => {
+            Ok(Reply::ok(render(&value)?, Some(stored.version)).with_etag_extra(mark))
+        }
     }
 }
 
@@ -189,7 +191,7 @@ pub(crate) async fn may_filter_by(
 }
 
 /// Returns the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
-pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
+pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,
     is_wanted: bool,
@@ -210,7 +212,7 @@ pub(crate) async fn find_many<T: Resource + Restricted + Stored>(
 }
 
 /// Returns these resources for inlining, without the ids that the caller may not see.
-pub(crate) async fn inline_many<T: Resource + Restricted + Stored>(
+pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,
     is_wanted: bool,

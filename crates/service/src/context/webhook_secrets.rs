@@ -9,7 +9,7 @@ use candor_domain::webhook::Subscription;
 use candor_port_clock::{Ids, NoRandomness, random32};
 
 use crate::context::error::Error;
-use crate::context::vault::{CannotOpen, SealContext, Vault};
+use crate::context::vault::{SealContext, UnsealError, Vault};
 
 /// Purpose of the seal context of webhook secrets.
 const WEBHOOK: &str = "webhook";
@@ -40,10 +40,10 @@ pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, owner: Owner, secret: &Secret) 
 /// Opens a stored secret.
 ///
 /// # Errors
-/// [`CannotOpen`].
-pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret, CannotOpen> {
+/// [`UnsealError`].
+pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret, UnsealError> {
     let plain = in_place(owner, |place| vault.open(place, sealed))?;
-    String::from_utf8(plain).map(Secret::new).map_err(|_| CannotOpen)
+    String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
 }
 
 /// Checks that a delivery could be signed at this time.
@@ -75,11 +75,11 @@ mod tests {
         };
         let sealed = seal(&vault, &ids, owner(1, 2), &secret).unwrap();
         assert_eq!(open(&vault, owner(1, 2), &sealed), Ok(secret.clone()));
-        assert_eq!(open(&vault, owner(1, 3), &sealed), Err(CannotOpen));
-        assert_eq!(open(&vault, owner(2, 2), &sealed), Err(CannotOpen));
+        assert_eq!(open(&vault, owner(1, 3), &sealed), Err(UnsealError));
+        assert_eq!(open(&vault, owner(2, 2), &sealed), Err(UnsealError));
         let place = SealContext { purpose: "replay", tenant: Some(owner(1, 2).0), row: &owner(1, 2).1.to_bytes() };
-        assert_eq!(vault.open(&place, &sealed), Err(CannotOpen));
+        assert_eq!(vault.open(&place, &sealed), Err(UnsealError));
         let other = vault.seal(&ids, &place, secret.reveal().as_bytes()).unwrap();
-        assert_eq!(open(&vault, owner(1, 2), &other), Err(CannotOpen));
+        assert_eq!(open(&vault, owner(1, 2), &other), Err(UnsealError));
     }
 }

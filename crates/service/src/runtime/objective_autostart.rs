@@ -105,6 +105,6 @@ fn add(
         created_at: at,
         data: data.clone(),
     }));
-    change.writes.push(Write::put(&Row::seen(decision.state, seen)));
+    change.writes.push(Write::put(&Row::expecting(decision.state, seen)));
     Ok(())
 }

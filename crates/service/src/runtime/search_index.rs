@@ -1,14 +1,14 @@
 //! Indexes changed rows for search in the background, and rows that are older than the index.
 
 use candor_domain::access::Tenant;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::{Searchable, Type};
 use candor_domain::summary::Summary;
-use candor_port_storage::search_index::{Backlog, IndexChange, WantedBlocks};
+use candor_port_storage::search_index::{IndexChange, UnindexedTable, WantedBlocks};
 use candor_port_storage::{StorageExt, Version, Versioned};
 use candor_search_index::{CHUNK, Document, KeyRange, Segment, SegmentContents, document, to_merge};
 use candor_tables::flat::Stored;
@@ -94,7 +94,7 @@ fn kind_of(table: &str) -> Result<Type, Error> {
 }
 
 /// Indexes the next older rows of a table; returns their number.
-async fn piece(services: &Services, it: &Backlog) -> Result<u64, Error> {
+async fn piece(services: &Services, it: &UnindexedTable) -> Result<u64, Error> {
     let kind = kind_of(&it.table)?;
     let read = match kind {
         Type::Observations => rows_of::<Observation>(services, it).await?,
@@ -104,11 +104,11 @@ async fn piece(services: &Services, it: &Backlog) -> Result<u64, Error> {
     };
     let is_last = read.len() < PIECE.into();
     let up_to = read.last().map(|entry| entry.key.id).filter(|_| !is_last);
-    let change = IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::at(services.clock.now()) };
+    let change = IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::created_at(services.clock.now()) };
     index(services, it.tenant, kind, read, change).await
 }
 
-async fn rows_of<T: Searchable + Stored>(services: &Services, it: &Backlog) -> Result<Vec<Document>, Error> {
+async fn rows_of<T: Searchable + Stored>(services: &Services, it: &UnindexedTable) -> Result<Vec<Document>, Error> {
     Ok(documents(services.store.entries(it.tenant, it.next::<T>(PIECE)).await?))
 }
 
@@ -129,7 +129,7 @@ async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<u
         Type::Employees => rows_with::<Employee>(services, tenant, &ids).await?,
         Type::Summaries => rows_with::<Summary>(services, tenant, &ids).await?,
     };
-    let change = IndexChange { indexed: waiting, ..IndexChange::at(services.clock.now()) };
+    let change = IndexChange { indexed: waiting, ..IndexChange::created_at(services.clock.now()) };
     index(services, tenant, kind, read, change).await
 }
 
@@ -176,7 +176,7 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
         let id = segment_id(services);
         let segment = beside(move || SegmentContents::merged(id, &contents)).await?;
         let replaced = some.iter().map(|segment| segment.id).collect();
-        let change = IndexChange { segment, replaced, ..IndexChange::at(services.clock.now()) };
+        let change = IndexChange { segment, replaced, ..IndexChange::created_at(services.clock.now()) };
         if !services.store.change_index(tenant, table(kind), change).await? {
             return Ok(());
         }

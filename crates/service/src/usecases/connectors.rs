@@ -8,8 +8,8 @@ use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::connector::{Draft, parse_release};
 use candor_domain::people::{Connector, Employee};
-use candor_domain::problem::Problems;
-use candor_domain::refusal::Refusal;
+use candor_domain::problem::ValidationErrors;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
@@ -97,7 +97,7 @@ pub async fn release(
         let people = people(services, context, id, named.as_deref(), chunk).await?;
         let (change, count) = giving_back(services, context, &connector, &people, at)?;
         let body = render(&serde_json::json!({ "released": earlier + count }))?;
-        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await
 }
@@ -127,13 +127,13 @@ async fn named_people(
 ) -> Result<Vec<Versioned<Employee>>, Error> {
     let ids: Vec<_> = named.iter().filter_map(|connector| connector.id).collect();
     let people = services.store.rows::<Employee>(context.caller.tenant, &ids).await?;
-    let mut problems = Problems::none();
+    let mut problems = ValidationErrors::none();
     for it in named {
         if people.iter().all(|person| Some(person.value.id) != it.id) {
             problems.add("employee_ids", it.not_found());
         }
     }
-    problems.or(people).map_err(|error| Refusal::Unprocessable(error).into())
+    problems.or(people).map_err(|error| DomainError::Unprocessable(error).into())
 }
 
 /// Creates the change set that releases these people; returns it with the number of people released.
@@ -144,7 +144,8 @@ fn giving_back(
     people: &[Versioned<Employee>],
     at: Timestamp,
 ) -> Result<(ChangeSet, usize), Error> {
-    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::of(connector, "connector.release"), at));
+    let mut change =
+        ChangeSet::new(context.audit(services.id(at), AuditDraft::new(connector, "connector.release"), at));
     for person in people {
         let Some(decision) = connector.release(&person.value, at) else { continue };
         let (one, state) = {
@@ -153,7 +154,7 @@ fn giving_back(
         };
         change.events.extend(one.events);
         change.more_audit.push(one.audit);
-        change.writes.push(Write::employee(&Row::seen(state, person.version), None));
+        change.writes.push(Write::employee(&Row::expecting(state, person.version), None));
     }
     let count = change.writes.len();
     Ok((change, count))

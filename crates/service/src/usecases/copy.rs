@@ -94,10 +94,10 @@ pub async fn copy(
     for table in &all {
         rows += source.count(table).await.map_err(CopyError::Source)?;
     }
-    let from_before = all.iter().map(|table| TableProgress::of(&progress, table).rows).sum();
+    let from_before = all.iter().map(|table| TableProgress::parse(&progress, table).rows).sum();
     watch.begins(rows, from_before);
     for table in &all {
-        copy_table(source, target, table, TableProgress::of(&progress, table), watch).await?;
+        copy_table(source, target, table, TableProgress::parse(&progress, table), watch).await?;
     }
     watch.finishes();
     let feed_end = source.feed_end().await.map_err(CopyError::Source)?;

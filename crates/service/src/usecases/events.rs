@@ -29,7 +29,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
         services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, event)| event.created_at >= since);
     let (_, event) = or_not_found(event)?;
     // Events are immutable.
-    Ok(Reply::done(event.body(tenant).into(), Some(Version::FIRST)))
+    Ok(Reply::ok(event.body(tenant).into(), Some(Version::FIRST)))
 }
 
 /// `GET /events`: returns a page of the event feed.
@@ -58,7 +58,7 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let next = cursor(digest, page.next.as_ref().unwrap_or(before));
     let mut body = body.text;
     body.push_str(&format!(r#"],"next_cursor":"{next}","has_more":{}}}"#, page.more));
-    Ok(Reply::done(body.into(), None))
+    Ok(Reply::ok(body.into(), None))
 }
 
 /// Response body of a feed page, up to the end of its entries.

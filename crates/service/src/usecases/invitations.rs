@@ -25,7 +25,7 @@ use crate::context::services::{ChangePlan, Services, or_not_found, render};
 const ATTEMPTS: usize = 3;
 
 #[derive(Serialize)]
-struct Sent {
+struct SentInvitation {
     #[serde(flatten)]
     invitation: invitation::View,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ struct Sent {
 }
 
 #[derive(Serialize)]
-struct Accepted {
+struct AcceptedInvitation {
     employee_id: EmployeeId,
     organization_id: OrganizationId,
     #[serde(serialize_with = "as_word")]
@@ -104,7 +104,7 @@ pub async fn get(services: &Services, context: &RequestContext, employee: Employ
     )?;
     let (stored, person) = (or_not_found(stored)?, or_not_found(person)?.value.status);
     let body = render(&stored.value.view(person, at))?;
-    Ok(Reply::done(body, Some(stored.version)).with_etag_extra(stored.value.stands(person, at).mark()))
+    Ok(Reply::ok(body, Some(stored.version)).with_etag_extra(stored.value.stands(person, at).mark()))
 }
 
 /// `POST /employees/{id}/invite`: sends a new invitation and revokes the previous one.
@@ -131,13 +131,13 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         }
         let is_passed_on = new.mail.is_none() && context.caller.is_data_admin();
         let accept_url = is_passed_on.then(|| services.settings.accept_url(&token));
-        let sent = Sent { invitation: new.view(person.value.status, at), accept_url };
-        let draft = candor_domain::audit::AuditDraft::of(&person.value, "employee.invite");
+        let sent = SentInvitation { invitation: new.view(person.value.status, at), accept_url };
+        let draft = candor_domain::audit::AuditDraft::new(&person.value, "employee.invite");
         let mut change = ChangeSet::new(context.audit(services.id(at), draft, at));
-        let revoked = before.map(|row| Write::put(&Row::seen(row.value.revoke(at), row.version)));
+        let revoked = before.map(|row| Write::put(&Row::expecting(row.value.revoke(at), row.version)));
         change.writes = revoked.into_iter().chain([Write::put(&Row::new(new))]).collect();
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::done(render(&sent)?, Some(Version::FIRST))))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(render(&sent)?, Some(Version::FIRST))))
     };
     services.change(context, plan).await
 }
@@ -188,12 +188,15 @@ fn accepting(
     });
     let event = |kind| candor_domain::event::Event { id: services.id(at), kind, created_at: at, data: data.clone() };
     change.events = decision.events.into_iter().map(event).collect();
-    change.writes =
-        vec![Write::put(&Row::seen(accepted, seen)), Write::employee(&Row::seen(state.clone(), person.version), None)];
+    change.writes = vec![
+        Write::put(&Row::expecting(accepted, seen)),
+        Write::employee(&Row::expecting(state.clone(), person.version), None),
+    ];
     Ok((change, state))
 }
 
 fn answer(tenant: Tenant, state: &Employee) -> Result<Reply, Error> {
-    let accepted = Accepted { employee_id: state.id, organization_id: tenant.organization, status: state.status };
-    Ok(Reply::done(render(&accepted)?, None))
+    let accepted =
+        AcceptedInvitation { employee_id: state.id, organization_id: tenant.organization, status: state.status };
+    Ok(Reply::ok(render(&accepted)?, None))
 }

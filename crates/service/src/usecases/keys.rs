@@ -2,7 +2,7 @@
 
 use candor_domain::access::api_key::{ApiKey, Draft, Patch, generate, parse_rotation};
 use candor_domain::access::{QuotaClass, Tenant};
-use candor_domain::fields::{Reference, Word};
+use candor_domain::fields::{Reference, StringEnum};
 use candor_domain::id::{EmployeeKind, KeyId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
@@ -143,7 +143,7 @@ struct Quota {
 pub fn me(context: &RequestContext) -> Result<Reply, Error> {
     let caller = &context.caller;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
-    let quota = |class: &QuotaClass| (class.word(), Quota { limit: caller.quotas.of(*class), window_seconds });
+    let quota = |class: &QuotaClass| (class.word(), Quota { limit: caller.quotas.for_class(*class), window_seconds });
     let quotas: std::collections::BTreeMap<_, _> = QuotaClass::ALL.iter().map(quota).collect();
     let body = serde_json::json!({
         "key_id": caller.key,
@@ -156,5 +156,5 @@ pub fn me(context: &RequestContext) -> Result<Reply, Error> {
         "expires_at": caller.expires_at,
         "quotas": quotas,
     });
-    Ok(Reply::done(render(&body)?, None))
+    Ok(Reply::ok(render(&body)?, None))
 }

@@ -7,7 +7,7 @@ use candor_domain::notification::{Filter, Notification, may_read_all, parse_read
 use candor_domain::page::Page;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_tables::rows;
@@ -46,13 +46,13 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
         let stored = or_not_found(stored.filter(|row| row.value.is_seen_by(&context.caller)))?;
         context.check_preconditions(stored.version)?;
         let Some(read) = stored.value.read(at) else {
-            return Ok(ChangePlan::Unchanged(Reply::done(render(&stored.value)?, Some(stored.version))));
+            return Ok(ChangePlan::Unchanged(Reply::ok(render(&stored.value)?, Some(stored.version))));
         };
         let body = render(&read)?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
-        change.writes = vec![Write::put(&Row::seen(read, stored.version))];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, Some(stored.version.next()))))
+        change.writes = vec![Write::put(&Row::expecting(read, stored.version))];
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, Some(stored.version.next()))))
     };
     services.change(context, plan).await
 }
@@ -71,14 +71,14 @@ pub async fn read_all(services: &Services, context: &RequestContext, body: Objec
             Some(id) => services.store.row::<Employee>(context.caller.tenant, id).await?,
         };
         let Some(person) = person else {
-            return Err(Refusal::unprocessable("recipient_id", recipient.not_found()).into());
+            return Err(DomainError::unprocessable("recipient_id", recipient.not_found()).into());
         };
         let id = person.value.id;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read_all", "employee", id), at));
         change.writes = vec![Write::NotificationsRead(id, at)];
         let body = render(&serde_json::json!({ "recipient_id": id, "read_at": at }))?;
-        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await
 }

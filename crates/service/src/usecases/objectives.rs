@@ -4,7 +4,7 @@ use candor_domain::access::Permission;
 use candor_domain::audit;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
-use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, OwnerFound, Patch, Verb};
+use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, Patch, StoredOwner, Verb};
 use candor_domain::organization::Review;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
@@ -25,7 +25,7 @@ use crate::context::visible;
 use crate::usecases::{audit_log, organization};
 
 /// Resources to inline in the objectives of a page.
-pub(crate) struct Found {
+pub(crate) struct Included {
     owners: Inlined<Employee>,
     summaries: Inlined<Summary>,
 }
@@ -43,7 +43,7 @@ fn newest(objective: &Objective) -> &[SummaryId] {
 
 impl Expandable for Objective {
     type Path = Expand;
-    type Found = Found;
+    type Included = Included;
 
     fn permission(path: Expand) -> Option<Permission> {
         match path {
@@ -61,18 +61,18 @@ impl Expandable for Objective {
         context: &RequestContext,
         paths: &[Expand],
         items: &[Self],
-    ) -> Result<Found, Error> {
+    ) -> Result<Included, Error> {
         let summaries = items.iter().flat_map(newest).copied();
         let owners = items.iter().map(|item| item.owner_id);
         let (owners, summaries) = tokio::try_join!(
             expand::found(services, context, paths.contains(&Expand::Owner), owners),
             visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
         )?;
-        Ok(Found { owners, summaries })
+        Ok(Included { owners, summaries })
     }
 
     /// Omits summaries that the caller does not see.
-    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+    fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
         let linked = found.summaries.as_ref();
         let linked = linked.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
@@ -181,7 +181,7 @@ pub async fn create(
             Some(it) => {
                 let viewer = context.caller.viewer();
                 let below = reports_to(services, context, viewer, it.id).await?;
-                Some(OwnerFound { role: it.role, in_reach: viewer.reaches(it.id, below) })
+                Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, below) })
             }
         };
         Ok(PendingChange::new(Objective::create(services.id(at), draft, owner, at)?))

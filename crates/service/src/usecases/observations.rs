@@ -11,7 +11,7 @@ use candor_domain::library::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
@@ -26,14 +26,14 @@ use crate::context::services::Services;
 use crate::context::visible;
 
 /// Resources to inline in the observations of a page.
-pub(crate) struct Found {
+pub(crate) struct Included {
     employees: Inlined<Employee>,
     attributes: Inlined<Attribute>,
 }
 
 impl Expandable for Observation {
     type Path = Expand;
-    type Found = Found;
+    type Included = Included;
 
     fn permission(path: Expand) -> Option<Permission> {
         match path {
@@ -47,17 +47,17 @@ impl Expandable for Observation {
         context: &RequestContext,
         paths: &[Expand],
         items: &[Self],
-    ) -> Result<Found, Error> {
+    ) -> Result<Included, Error> {
         let people = items.iter().map(|item| item.employee_id);
         let tags = items.iter().flat_map(|item| item.attribute_ids.iter().copied());
         let (employees, attributes) = tokio::try_join!(
             expand::found(services, context, paths.contains(&Expand::Employee), people),
             expand::found(services, context, paths.contains(&Expand::Attributes), tags),
         )?;
-        Ok(Found { employees, attributes })
+        Ok(Included { employees, attributes })
     }
 
-    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+    fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employees.as_ref().map(|all| all.get(&self.employee_id)))?;
         let tags = |all| self.attribute_ids.iter().filter_map(|id| HashMap::get(all, id)).collect::<Vec<_>>();
         shown.member("attributes", found.attributes.as_ref().map(tags))
@@ -150,7 +150,7 @@ async fn act(
     services: &Services,
     context: &RequestContext,
     id: ObservationId,
-    decide: impl Fn(&Observation, Timestamp) -> Result<Decision<Observation>, Refusal>,
+    decide: impl Fn(&Observation, Timestamp) -> Result<Decision<Observation>, DomainError>,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Observation>(services, context, id).await?;

@@ -8,9 +8,9 @@ use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
 use candor_domain::library::{Attribute, starter_set};
 use candor_domain::organization::{self, Organization, Patch};
-use candor_domain::page::{Listed, MAX_LIMIT, PageRequest};
+use candor_domain::page::{MAX_LIMIT, PageRequest, Sortable};
 use candor_domain::params::Bounds;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::secret::Secret;
 use candor_domain::text::single_line;
 use candor_domain::time::Timestamp;
@@ -28,7 +28,7 @@ const OPERATOR: &str = "operator";
 
 /// Request to create a key.
 #[derive(Debug, Clone)]
-pub struct KeyOrder {
+pub struct NewKeyRequest {
     /// Organization that will own the key.
     pub organization: OrganizationId,
     /// Display name.
@@ -63,12 +63,12 @@ async fn commit(services: &Services, tenant: Tenant, change: ChangeSet) -> Resul
 /// # Errors
 /// An invalid name; see [`Error`].
 pub async fn create_organization(services: &Services, name: &str) -> Result<OrganizationId, Error> {
-    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
     let at = services.clock.now();
     let organization = Organization::new(services.id(at), name.to_owned(), at);
     for environment in [Environment::Live, Environment::Test] {
         let tenant = Tenant { organization: organization.id, environment };
-        let draft = AuditDraft::of(&organization, "organization.create");
+        let draft = AuditDraft::new(&organization, "organization.create");
         let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, draft, at));
         change.writes.push(Write::put(&Row::new(organization.clone())));
         for draft in starter_set() {
@@ -102,7 +102,7 @@ pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>
 /// # Errors
 /// An unknown organization, an invalid name; see [`Error`].
 pub async fn rename_organization(services: &Services, id: OrganizationId, name: &str) -> Result<bool, Error> {
-    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+    single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
     let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
     let mut changed = false;
     // The live environment comes last, because lists show its name: once the new name is listed, both are
@@ -113,11 +113,11 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
             .store
             .row::<Organization>(tenant, tenant.organization)
             .await?
-            .ok_or(Error::Refused(Refusal::NotFound))?;
+            .ok_or(Error::Refused(DomainError::NotFound))?;
         let at = services.clock.now();
         let Some(decision) = stored.value.update(&patch, at) else { continue };
         let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
-        change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
+        change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
         commit(services, tenant, change).await?;
         changed = true;
     }
@@ -128,14 +128,14 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
 ///
 /// # Errors
 /// An unknown organization or person, an invalid name, an expiry time in the past; see [`Error`].
-pub async fn create_key(services: &Services, order: KeyOrder) -> Result<(KeyId, Secret), Error> {
-    single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| Refusal::invalid("name", flaw))?;
+pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(KeyId, Secret), Error> {
+    single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
     let at = services.clock.now();
     if let Some(end) = order.expires_at {
-        is_end(end, at).map_err(|flaw| Refusal::invalid("expires_at", flaw))?;
+        is_end(end, at).map_err(|flaw| DomainError::invalid("expires_at", flaw))?;
     }
     let live = Tenant::live(order.organization);
-    services.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(Refusal::NotFound))?;
+    services.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(DomainError::NotFound))?;
     let tenant = Tenant { environment: order.environment, ..live };
     let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
     let person_exists = keys::exists(services, tenant, employee.as_ref()).await?;
@@ -180,7 +180,7 @@ pub async fn list_keys(services: &Services, organization: Option<OrganizationId>
     let organizations = match organization {
         Some(id) => {
             let stored = services.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
-            vec![stored.ok_or(Error::Refused(Refusal::NotFound))?.value]
+            vec![stored.ok_or(Error::Refused(DomainError::NotFound))?.value]
         }
         None => list_organizations(services).await?,
     };
@@ -216,11 +216,11 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
 /// # Errors
 /// An unknown or revoked key; see [`Error`].
 pub async fn revoke_key(services: &Services, id: KeyId) -> Result<(), Error> {
-    let missing = || Error::Refused(Refusal::NotFound);
+    let missing = || Error::Refused(DomainError::NotFound);
     let (owner, stored) = services.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
     let at = services.clock.now();
     let decision = stored.value.revoke(at)?;
     let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
-    change.writes.push(Write::put(&Row::seen(decision.state, stored.version)));
+    change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
     commit(services, owner, change).await
 }

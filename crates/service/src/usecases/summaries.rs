@@ -10,7 +10,9 @@ use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
-use candor_domain::summary::{Action, ActionKind, Draft, Expand, Filter, ObservationFound, Patch, References, Summary};
+use candor_domain::summary::{
+    Action, ActionKind, Draft, Expand, Filter, Patch, References, StoredObservation, Summary,
+};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
 use candor_tables::rows;
@@ -29,7 +31,7 @@ use crate::usecases::organization;
 const WITH_INCLUDED_AT_A_TIME: usize = 10;
 
 /// Resources to inline in the summaries of a page.
-pub(crate) struct Found {
+pub(crate) struct Included {
     people: HashMap<EmployeeId, Employee>,
     employee: bool,
     author: bool,
@@ -39,7 +41,7 @@ pub(crate) struct Found {
 
 impl Expandable for Summary {
     type Path = Expand;
-    type Found = Found;
+    type Included = Included;
 
     fn permission(path: Expand) -> Option<Permission> {
         Some(match path {
@@ -59,7 +61,7 @@ impl Expandable for Summary {
         context: &RequestContext,
         paths: &[Expand],
         items: &[Self],
-    ) -> Result<Found, Error> {
+    ) -> Result<Included, Error> {
         let asked = |path: Expand| paths.contains(&path);
         let (employee, author) = (asked(Expand::Employee), asked(Expand::Author));
         let people = items.iter().flat_map(|item| {
@@ -73,11 +75,11 @@ impl Expandable for Summary {
             visible::inline_many(services, context, asked(Expand::IncludedObjectives), objectives),
             visible::inline_many(services, context, asked(Expand::IncludedObservations), observations),
         )?;
-        Ok(Found { people: people.unwrap_or_default(), employee, author, objectives, observations })
+        Ok(Included { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
 
     /// Omits objectives and observations that the caller does not see.
-    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+    fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
         shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
         shown.list("included_objectives", included(&self.included_objective_ids, found.objectives.as_ref()))?;
@@ -215,7 +217,7 @@ async fn references(
     let observation = |observation: Observation| {
         (
             observation.id,
-            ObservationFound { employee_id: observation.employee_id, is_archived: observation.archived_at.is_some() },
+            StoredObservation { employee_id: observation.employee_id, is_archived: observation.archived_at.is_some() },
         )
     };
     Ok(References {

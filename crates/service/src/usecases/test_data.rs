@@ -36,7 +36,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
     let (removed, complete) = empty(services, context, begun.plus_seconds(WORK_SECONDS)).await?;
     let plan = async |at: Timestamp| {
         let mut change =
-            ChangeSet::new(context.audit(services.id(at), AuditDraft::of(&stored.value, "test_data.reset"), at));
+            ChangeSet::new(context.audit(services.id(at), AuditDraft::new(&stored.value, "test_data.reset"), at));
         if complete {
             for draft in starter_set() {
                 let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
@@ -44,7 +44,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
             }
         }
         let body = render(&serde_json::json!({ "removed": removed, "complete": complete }))?;
-        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await
 }

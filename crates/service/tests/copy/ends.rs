@@ -104,9 +104,9 @@ pub(crate) async fn store(database: &TestDatabase) -> PostgresStore {
 }
 
 /// A [`CopyWatch`] that ignores all progress.
-pub(crate) struct Silent;
+pub(crate) struct NoProgress;
 
-impl CopyWatch for Silent {
+impl CopyWatch for NoProgress {
     fn begins(&self, _: u64, _: u64) {}
     fn copies(&self, _: &str) {}
     fn compares(&self, _: &str) {}
@@ -115,7 +115,7 @@ impl CopyWatch for Silent {
 }
 
 pub(crate) async fn copied(source: &dyn CopyTarget, target: &dyn CopyTarget) -> Result<Copied, CopyError> {
-    copy(source, target, FROM, &Silent).await
+    copy(source, target, FROM, &NoProgress).await
 }
 
 /// Returns the progress record of a copy into an SQLite file.

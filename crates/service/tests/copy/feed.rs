@@ -10,7 +10,7 @@ use candor_port_storage::{ChangeSet, Storage};
 use candor_port_storage::{Row, Write};
 use candor_store_testkit::{Fixtures, eventually};
 use candor_tables::copy::tables;
-use candor_tables::flat::{Cell, Stored};
+use candor_tables::flat::{SqlValue, Stored};
 
 use crate::ends::{File, copied, filled, read, server, store};
 
@@ -134,6 +134,6 @@ async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
 fn events_are_copied_in_the_order_of_the_feed() {
     let all = tables();
     let events = all.iter().find(|table| table.name == Event::TABLE.name).unwrap();
-    let row: Vec<_> = events.columns.iter().map(|column| Cell::Null(column.kind)).collect();
+    let row: Vec<_> = events.columns.iter().map(|column| SqlValue::Null(column.kind)).collect();
     assert_eq!(events.key_of(&row).len(), 3);
 }

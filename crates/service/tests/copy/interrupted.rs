@@ -8,20 +8,20 @@ use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget, RowStream}
 use candor_port_storage::error::Read;
 use candor_service::usecases::copy::CopyError;
 use candor_tables::copy::{CopyRow, CopyTable};
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
 use crate::ends::{File, copied, filled, progress, read, server};
 
 /// A target that succeeds for some steps and then fails, either before the step takes effect or after it, as if
 /// the answer were lost.
-struct Failing<'t> {
+struct InterruptedTarget<'t> {
     target: &'t dyn CopyTarget,
     steps: AtomicUsize,
     takes: usize,
     is_done_first: bool,
 }
 
-impl<'t> Failing<'t> {
+impl<'t> InterruptedTarget<'t> {
     fn new(target: &'t dyn CopyTarget, takes: usize, is_done_first: bool) -> Self {
         Self { target, steps: AtomicUsize::new(0), takes, is_done_first }
     }
@@ -38,11 +38,11 @@ impl<'t> Failing<'t> {
 }
 
 #[async_trait]
-impl CopySource for Failing<'_> {
+impl CopySource for InterruptedTarget<'_> {
     async fn count(&self, table: &CopyTable) -> Read<u64> {
         self.target.count(table).await
     }
-    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
         self.target.rows(table, after).await
     }
     async fn feed_end(&self) -> Read<i64> {
@@ -51,7 +51,7 @@ impl CopySource for Failing<'_> {
 }
 
 #[async_trait]
-impl CopyTarget for Failing<'_> {
+impl CopyTarget for InterruptedTarget<'_> {
     async fn progress(&self) -> Read<Option<CopyProgress>> {
         self.target.progress().await
     }
@@ -76,7 +76,7 @@ async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_
     loop {
         times += 1;
         let before = target.progress().await.unwrap();
-        match copied(source, &Failing::new(target, takes, is_done_first)).await {
+        match copied(source, &InterruptedTarget::new(target, takes, is_done_first)).await {
             Err(CopyError::Target(StorageError::Unavailable(_))) => {}
             Ok(done) => {
                 assert!(done.from_before > 10_000);

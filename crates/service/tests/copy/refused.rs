@@ -4,9 +4,9 @@ use candor_port_storage::copy::{CopySource, CopyTarget};
 use candor_service::usecases::copy::{CopyError, copy};
 use candor_store_postgres::is_copy_unfinished;
 use candor_tables::copy::tables;
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
-use crate::ends::{FROM, File, Silent, copied, fill, filled, options, progress, server};
+use crate::ends::{FROM, File, NoProgress, copied, fill, filled, options, progress, server};
 use crate::rows::everything;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,7 +30,7 @@ async fn a_copy_goes_on_with_its_own_source_only() {
     target.begin(("source".to_owned(), "another one".to_owned())).await.unwrap();
     let refused = copied(&source.source(), &target).await.unwrap_err();
     assert!(matches!(&refused, CopyError::Other(from) if from == "another one"), "{refused}");
-    assert!(copy(&source.source(), &target, "another one", &Silent).await.is_ok());
+    assert!(copy(&source.source(), &target, "another one", &NoProgress).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,10 +39,10 @@ async fn a_key_that_was_recorded_before_the_copy_gives_way_to_that_of_the_source
     let all = tables();
     let keys = all.iter().find(|table| table.name == "master_keys").unwrap();
     let row = keys.columns.iter().map(|column| match column.name {
-        "key_id" => Cell::Text("an earlier one".to_owned()),
-        "sealed" => Cell::Bytes(vec![1]),
-        "recorded_at" => Cell::Time(candor_domain::time::Timestamp::from_millis(1)),
-        _ => Cell::Text("aa".to_owned()),
+        "key_id" => SqlValue::Text("an earlier one".to_owned()),
+        "sealed" => SqlValue::Bytes(vec![1]),
+        "recorded_at" => SqlValue::Time(candor_domain::time::Timestamp::from_millis(1)),
+        _ => SqlValue::Text("aa".to_owned()),
     });
     {
         let target = file.target();

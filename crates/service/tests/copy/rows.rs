@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::time::{Date, Timestamp};
 use candor_store_testkit::Fixtures;
 use candor_tables::copy::{CopyRow, CopyTable, tables};
-use candor_tables::flat::{Cell, Column, Stored, Type};
+use candor_tables::flat::{Column, SqlValue, Stored, Type};
 
 /// Number of rows per table, except for messages.
 const ROWS: usize = 3;
@@ -46,12 +46,12 @@ impl Seed {
         let make = Fixtures::new(3);
         let tenant = make.tenant();
         let people: Vec<_> = (0..ROWS).map(|_| make.employee()).collect();
-        let rows = |all: Vec<Vec<Cell>>| {
+        let rows = |all: Vec<Vec<SqlValue>>| {
             all.into_iter()
-                .map(|cells| [vec![Cell::Id(tenant.to_bytes())], cells, vec![Cell::Int(1)]].concat())
+                .map(|cells| [vec![SqlValue::Id(tenant.to_bytes())], cells, vec![SqlValue::Int(1)]].concat())
                 .collect()
         };
-        fn cells<T: Stored>(it: &T) -> Vec<Cell> {
+        fn cells<T: Stored>(it: &T) -> Vec<SqlValue> {
             it.cells().unwrap()
         }
         let readable = vec![
@@ -65,7 +65,7 @@ impl Seed {
         let first = it.id("employees", 0);
         let manager = column("employees", "manager_id");
         for (_, rows) in it.readable.iter_mut().filter(|(name, _)| *name == "employees") {
-            rows.iter_mut().skip(1).for_each(|row| row[manager] = Cell::Id(first));
+            rows.iter_mut().skip(1).for_each(|row| row[manager] = SqlValue::Id(first));
         }
         it
     }
@@ -83,7 +83,7 @@ impl Seed {
     /// Returns the id of a row.
     fn id(&self, table: &str, at: usize) -> [u8; 16] {
         if let Some((_, rows)) = self.readable.iter().find(|(name, _)| *name == table)
-            && let Cell::Id(id) = rows[at % ROWS][1]
+            && let SqlValue::Id(id) = rows[at % ROWS][1]
         {
             return id;
         }
@@ -95,14 +95,14 @@ impl Seed {
         id
     }
 
-    fn cell(&self, table: &CopyTable, column: &Column, at: usize) -> Cell {
+    fn cell(&self, table: &CopyTable, column: &Column, at: usize) -> SqlValue {
         if at == 1 && OPTIONAL.contains(&column.name) {
-            return Cell::Null(column.kind);
+            return SqlValue::Null(column.kind);
         }
         let refers_to = match column.name {
-            "tenant_id" => return Cell::Id(self.tenant.to_bytes()),
+            "tenant_id" => return SqlValue::Id(self.tenant.to_bytes()),
             // Positions with gaps, as rollbacks leave them on SQLite.
-            "position" => return Cell::Int([3, 5, 9][at]),
+            "position" => return SqlValue::Int([3, 5, 9][at]),
             "id" => table.name,
             "observation_id" => "observations",
             "summary_id" => "summaries",
@@ -112,14 +112,16 @@ impl Seed {
             _ => "employees",
         };
         match column.kind {
-            Type::Id => Cell::Id(self.id(refers_to, if refers_to == table.name { at } else { at % ROWS })),
-            Type::Text => Cell::Text(format!("{} {at}: it's \"so\",\n\t\\N \\. {{✓}} 日本 😀", column.name)),
-            Type::Int => Cell::Int([0, -1, i64::MAX][at % 3]),
-            Type::Flag => Cell::Flag(at.is_multiple_of(2)),
-            Type::Time => Cell::Time(Timestamp::from_millis([1_772_442_000_123, -86_400_001, 951_782_400_000][at % 3])),
-            Type::Date => Cell::Date(Date::from_epoch_days([20_514, -1, 11_016][at % 3])),
-            Type::Ids => Cell::Ids((0..at).map(|number| self.id("employees", number)).collect()),
-            Type::Bytes => Cell::Bytes([&[0, 255, b'\\', at as u8], column.name.as_bytes()].concat()),
+            Type::Id => SqlValue::Id(self.id(refers_to, if refers_to == table.name { at } else { at % ROWS })),
+            Type::Text => SqlValue::Text(format!("{} {at}: it's \"so\",\n\t\\N \\. {{✓}} 日本 😀", column.name)),
+            Type::Int => SqlValue::Int([0, -1, i64::MAX][at % 3]),
+            Type::Flag => SqlValue::Flag(at.is_multiple_of(2)),
+            Type::Time => {
+                SqlValue::Time(Timestamp::from_millis([1_772_442_000_123, -86_400_001, 951_782_400_000][at % 3]))
+            }
+            Type::Date => SqlValue::Date(Date::from_epoch_days([20_514, -1, 11_016][at % 3])),
+            Type::Ids => SqlValue::Ids((0..at).map(|number| self.id("employees", number)).collect()),
+            Type::Bytes => SqlValue::Bytes([&[0, 255, b'\\', at as u8], column.name.as_bytes()].concat()),
         }
     }
 }

@@ -10,7 +10,7 @@ use candor_domain::observation::Observation;
 use candor_domain::search::{SearchQuery, Searchable};
 use candor_service::runtime::search_index;
 
-use crate::stage::{Filter, Stage};
+use crate::stage::{Filter, SearchTest};
 
 /// Words for texts and queries: near-duplicates, query syntax, and many scripts.
 const WORDS: [&str; 36] = [
@@ -53,14 +53,14 @@ const WORDS: [&str; 36] = [
 ];
 
 /// Returns a random text of these words, mostly short and sometimes of maximum length.
-fn text(stage: &Stage) -> String {
+fn text(stage: &SearchTest) -> String {
     let count = if stage.random.chance(3) { 500 } else { 1 + stage.random.below(8) };
     let words: Vec<_> = (0..count).map(|_| *stage.random.pick(&WORDS[..34])).collect();
     words.join(*stage.random.pick(&[" ", ", ", "\n"]))
 }
 
 /// Returns a random query of these words. The last word may be cut to a prefix.
-fn query(stage: &Stage) -> String {
+fn query(stage: &SearchTest) -> String {
     loop {
         let count = 1 + stage.random.below(3);
         let mut asked: String = (0..count).map(|_| format!("{} ", stage.random.pick(&WORDS))).collect();
@@ -75,7 +75,13 @@ fn query(stage: &Stage) -> String {
 }
 
 /// Returns the ids of all visible observations that the domain's matcher finds, in result order.
-fn wanted(all: &[Observation], reader: Option<EmployeeId>, asked: &str, filter: &Filter, stage: &Stage) -> Vec<String> {
+fn wanted(
+    all: &[Observation],
+    reader: Option<EmployeeId>,
+    asked: &str,
+    filter: &Filter,
+    stage: &SearchTest,
+) -> Vec<String> {
     let query = SearchQuery::parse(asked).unwrap();
     let mut hits: Vec<_> = all
         .iter()
@@ -95,7 +101,7 @@ fn wanted(all: &[Observation], reader: Option<EmployeeId>, asked: &str, filter: 
     hits.into_iter().map(|(.., id)| id).collect()
 }
 
-async fn must_find(stage: &Stage, all: &[Observation], asked: &str, filter: &Filter, limit: u16) {
+async fn must_find(stage: &SearchTest, all: &[Observation], asked: &str, filter: &Filter, limit: u16) {
     let reader = stage.random.maybe(50, &stage.people);
     let found = stage.found(reader, asked, filter, limit).await;
     let wanted = wanted(all, reader, asked, filter, stage);
@@ -103,7 +109,7 @@ async fn must_find(stage: &Stage, all: &[Observation], asked: &str, filter: &Fil
 }
 
 /// Creates an observation, or changes one in a random way.
-async fn change(stage: &Stage, all: &mut Vec<Observation>) {
+async fn change(stage: &SearchTest, all: &mut Vec<Observation>) {
     if all.is_empty() || stage.random.chance(60) {
         let person = *stage.random.pick(&stage.people);
         all.push(stage.written(person, &text(stage)).await);
@@ -118,7 +124,7 @@ async fn change(stage: &Stage, all: &mut Vec<Observation>) {
     };
 }
 
-async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: Stage) {
+async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: SearchTest) {
     let mut all = vec![];
     for step in 0..300 {
         change(&stage, &mut all).await;
@@ -135,7 +141,7 @@ async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: Stage) {
     assert!((1..16).contains(&state.segments.len()), "some were merged: {}", state.segments.len());
 }
 
-async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: Stage) {
+async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: SearchTest) {
     let mut all = vec![];
     for number in 0..400 {
         let text = match number {
@@ -156,7 +162,7 @@ async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: Stage) 
     }
 }
 
-async fn several_who_index_at_once_lose_nothing(stage: Stage) {
+async fn several_who_index_at_once_lose_nothing(stage: SearchTest) {
     let mut all = vec![];
     for round in 0..12 {
         for _ in 0..20 {
@@ -187,14 +193,14 @@ macro_rules! on_both_stores {
         mod on_sqlite {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
-                super::$case(super::Stage::on_sqlite().await).await;
+                super::$case(super::SearchTest::on_sqlite().await).await;
             })*
         }
 
         mod on_postgres {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
-                let Some(stage) = super::Stage::on_postgres().await else { return };
+                let Some(stage) = super::SearchTest::on_postgres().await else { return };
                 super::$case(stage).await;
             })*
         }

@@ -11,7 +11,7 @@ use candor_domain::json::{Object, Value};
 use candor_domain::observation::{Observation, Type};
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
-use candor_domain::visibility::{Restricted, Viewer};
+use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
@@ -42,7 +42,7 @@ pub(crate) struct Filter {
     to: Option<Timestamp>,
 }
 
-pub(crate) struct Stage {
+pub(crate) struct SearchTest {
     pub(crate) services: Arc<Services>,
     pub(crate) random: Random,
     /// People of the organization: the second and the third report to the first, the fourth to the second.
@@ -54,7 +54,7 @@ pub(crate) struct Stage {
     _database: Box<dyn Send + Sync>,
 }
 
-impl Stage {
+impl SearchTest {
     pub(crate) async fn on_sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
@@ -77,7 +77,7 @@ impl Stage {
     }
 
     async fn on(store: Arc<dyn Storage>, database: Box<dyn Send + Sync>) -> Self {
-        let clock = Arc::new(ManualClock::at(NOON));
+        let clock = Arc::new(ManualClock::starting_at(NOON));
         let services = instance(&store, &clock, 7);
         let organization = operator::create_organization(&services, "Acme").await.unwrap();
         let tenant = Tenant { organization, environment: Environment::Live };
@@ -272,7 +272,7 @@ impl WebhookTransport for Receivers {
 }
 
 fn instance(store: &Arc<dyn Storage>, clock: &Arc<ManualClock>, seed: u64) -> Arc<Services> {
-    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
+    let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());
     let (store, clock) = (Arc::clone(store), Arc::clone(clock) as _);
     Arc::new(Services::new(
         store,

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::support::{NOON, Receivers, World, body, json, kind, member, params, process};
+use crate::support::{NOON, Receivers, TestServices, body, json, kind, member, params, process};
 use candor_domain::access::api_key::generate;
 use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
 use candor_domain::id::KeyId;
 use candor_domain::json::Object;
-use candor_domain::problem::{Code, Flaw};
-use candor_domain::refusal::Refusal;
+use candor_domain::problem::{Code, ValueError};
+use candor_domain::refusal::DomainError;
 use candor_service::usecases::{audit_log, keys, operator, organization};
 use candor_service::{Error, Services};
 use candor_store_testkit::FaultyCall as Stored;
 
 #[tokio::test]
 async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let before = world.store.calls(Stored::Authenticate);
     for _ in 0..100 {
@@ -28,11 +28,11 @@ async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
 
 #[tokio::test]
 async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_made() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let looks = || world.store.calls(Stored::Authenticate);
     let asked = async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
     // A service with the same seed generates the same secret, so the test can use the key before it exists.
-    let twin = World::new().await;
+    let twin = TestServices::new().await;
     let (_, secret) = operator::create_key(&twin.services, twin.order()).await.unwrap();
     let before = looks();
     for _ in 0..100 {
@@ -53,7 +53,7 @@ async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_mad
 
 #[tokio::test]
 async fn however_many_unknown_keys_are_made_up_a_good_one_stays_known() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     let before = world.store.calls(Stored::Authenticate);
@@ -70,7 +70,7 @@ async fn however_many_unknown_keys_are_made_up_a_good_one_stays_known() {
 
 #[tokio::test]
 async fn a_revoked_key_is_refused_within_a_second_elsewhere_and_at_once_here() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let good = async || world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some();
     assert!(good().await);
@@ -86,7 +86,7 @@ async fn a_revoked_key_is_refused_within_a_second_elsewhere_and_at_once_here() {
 
 #[tokio::test]
 async fn the_end_of_a_key_counts_to_the_millisecond() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let mut order = world.order();
     order.expires_at = Some(NOON.plus_seconds(1));
     let (_, secret) = operator::create_key(&world.services, order).await.unwrap();
@@ -98,20 +98,22 @@ async fn the_end_of_a_key_counts_to_the_millisecond() {
 
 #[tokio::test]
 async fn nobody_makes_a_key_whose_end_is_over() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     for (seconds, made) in [(-1, false), (0, false), (1, true)] {
         let mut order = world.order();
         order.expires_at = Some(NOON.plus_seconds(seconds));
         let refused = operator::create_key(&world.services, order).await.err();
-        let named =
-            Error::Refused(Refusal::invalid("expires_at", Flaw::new(Code::OutOfRange, "must be in the future")));
+        let named = Error::Refused(DomainError::invalid(
+            "expires_at",
+            ValueError::new(Code::OutOfRange, "must be in the future"),
+        ));
         assert_eq!(refused.map(|error| error.to_string()), (!made).then(|| named.to_string()), "{seconds}");
     }
 }
 
 #[tokio::test]
 async fn a_rotated_secret_goes_on_for_as_long_as_was_said() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, old) = operator::create_key(&world.services, world.order()).await.unwrap();
     let reply = keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
     let new = member(&reply, "key");
@@ -124,7 +126,7 @@ async fn a_rotated_secret_goes_on_for_as_long_as_was_said() {
 
 #[tokio::test]
 async fn nobody_grants_what_they_lack() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let mut caller = (*world.admin().caller).clone();
     caller.scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::EventsRead);
     let context = world.call(caller.clone());
@@ -142,7 +144,7 @@ async fn nobody_grants_what_they_lack() {
 
 #[tokio::test]
 async fn a_bound_key_lives_and_rises_with_its_person() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let mut order = world.order();
     order.employee = Some(person.to_string());
@@ -162,7 +164,7 @@ async fn a_bound_key_lives_and_rises_with_its_person() {
 
 #[tokio::test]
 async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alone() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let shown = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
     let before = shown(id).await;
@@ -177,7 +179,7 @@ async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alo
 
 #[tokio::test]
 async fn a_rename_by_the_operator_is_in_the_audit_log_of_both_data_sets_once() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     for changed in [true, false] {
         let renamed = operator::rename_organization(&world.services, world.organization, "Acme Group").await;
         assert_eq!(renamed.unwrap(), changed);
@@ -195,5 +197,5 @@ async fn a_rename_by_the_operator_is_in_the_audit_log_of_both_data_sets_once() {
         assert_eq!(entry["changes"]["name"], serde_json::json!({"from": "Acme", "to": "Acme Group"}));
     }
     let refused = operator::rename_organization(&world.services, world.organization, "").await;
-    assert!(matches!(refused, Err(Error::Refused(Refusal::Invalid(_)))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Refused(DomainError::Invalid(_)))), "{refused:?}");
 }

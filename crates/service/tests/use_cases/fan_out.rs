@@ -8,19 +8,19 @@ use candor_service::usecases::employees::csv::upsert;
 use candor_service::usecases::{connectors, objectives, webhooks};
 use candor_store_testkit::FaultyCall;
 
-use crate::support::{World, body, json, member, params};
+use crate::support::{TestServices, body, json, member, params};
 
 /// Number of subscriptions to all events, so that five events reach the limit on deliveries per commit.
 const SUBSCRIPTIONS: usize = 100;
 
-async fn subscribe(world: &World) {
+async fn subscribe(world: &TestServices) {
     for _ in 0..SUBSCRIPTIONS {
         let text = r#"{"url":"https://hooks.example.com/in","event_types":["*"]}"#;
         webhooks::create(&world.services, &world.admin(), body(text)).await.unwrap();
     }
 }
 
-async fn upload(world: &World, query: &[(&str, &str)], name: &str, people: usize) -> serde_json::Value {
+async fn upload(world: &TestServices, query: &[(&str, &str)], name: &str, people: usize) -> serde_json::Value {
     let rows: String = (0..people).map(|number| format!("{name}{number}@example.com,Ada,Example\n")).collect();
     let file = Bytes::from(format!("email,first_name,last_name\n{rows}"));
     json(&upsert(&world.services, world.admin(), params(query), file).await.unwrap())
@@ -28,7 +28,7 @@ async fn upload(world: &World, query: &[(&str, &str)], name: &str, people: usize
 
 #[tokio::test]
 async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let commits = async |name: &str| {
         let before = world.store.calls(FaultyCall::Commit);
         assert_eq!(upload(&world, &[], name, 300).await["data"]["created"], 300);
@@ -41,7 +41,7 @@ async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
 
 #[tokio::test]
 async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let owner = world.hire("ada", None).await;
     for subscribers in [false, true] {
         if subscribers {
@@ -61,7 +61,7 @@ async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
 
 #[tokio::test]
 async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     subscribe(&world).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr"}"#;
     let made = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{World, body, json, kind, member, params};
+use crate::support::{TestServices, body, json, kind, member, params};
 use candor_domain::id::{EmployeeId, ObservationId};
 use candor_service::usecases::{events, observations};
 use candor_store_testkit::{Fault, FaultyCall as Stored};
@@ -11,7 +11,7 @@ fn about(person: EmployeeId) -> String {
     format!(r#"{{"employee_id":"{person}","type":"strength","observation":"Listens well."}}"#)
 }
 
-async fn events_of(world: &World, kind: &str) -> usize {
+async fn events_of(world: &TestServices, kind: &str) -> usize {
     let feed =
         events::feed(&world.services, &world.admin(), params(&[("filter[event]", kind), ("limit", "100")])).await;
     json(&feed.unwrap())["data"].as_array().unwrap().len()
@@ -19,7 +19,7 @@ async fn events_of(world: &World, kind: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
-    let world = Arc::new(World::new().await);
+    let world = Arc::new(TestServices::new().await);
     let person = world.hire("ada", None).await;
     let twin = |_| {
         let world = Arc::clone(&world);
@@ -42,7 +42,7 @@ async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
 
 #[tokio::test]
 async fn another_request_with_the_same_key_is_refused() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     observations::create(&world.services, &world.once("key", &text), body(&text)).await.unwrap();
     let other = observations::create(&world.services, &world.once("key", "other"), body(&text)).await;
@@ -53,7 +53,7 @@ async fn another_request_with_the_same_key_is_refused() {
 
 #[tokio::test]
 async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     let created = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
     let id: ObservationId = member(&created, "id").parse().unwrap();
@@ -66,7 +66,7 @@ async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
 
 #[tokio::test]
 async fn a_lost_answer_is_given_to_the_retry() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     let context = world.once("key", &text);
     world.store.fail(Stored::Commit, 1, Fault::After);
@@ -77,7 +77,7 @@ async fn a_lost_answer_is_given_to_the_retry() {
 
 #[tokio::test]
 async fn what_was_refused_is_not_kept() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let refused = observations::create(&world.services, &world.once("key", "a"), body("{}")).await;
     assert_eq!(kind(refused), "invalid");
@@ -87,7 +87,7 @@ async fn what_was_refused_is_not_kept() {
 
 #[tokio::test]
 async fn a_key_is_free_again_after_a_day() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     let context = world.once("key", &text);
     observations::create(&world.services, &context, body(&text)).await.unwrap();

@@ -11,21 +11,21 @@ use candor_service::usecases::webhooks::{self, Rekeyed};
 use candor_service::{Error, ServiceSettings, Services};
 use serde_json::json;
 
-use crate::support::{World, body, member};
+use crate::support::{TestServices, body, member};
 
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 /// A different key with the same id as the right one.
 const IMPOSTER: &str = "k1:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
-fn with_ring(world: &World, ring: &str) -> Services {
-    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
+fn with_ring(world: &TestServices, ring: &str) -> Services {
+    let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as Arc<dyn Clock>);
     let receivers = Arc::clone(&world.services.webhook_transport);
     Services::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)
 }
 
-async fn begins(world: &World, ring: &str) -> bool {
+async fn begins(world: &TestServices, ring: &str) -> bool {
     match confirm(&with_ring(world, ring)).await {
         Ok(()) => true,
         Err(WrongKey::Failed(error)) => panic!("{error}"),
@@ -33,18 +33,18 @@ async fn begins(world: &World, ring: &str) -> bool {
     }
 }
 
-async fn subscribe(services: &Services, world: &World) -> WebhookId {
+async fn subscribe(services: &Services, world: &TestServices) -> WebhookId {
     let text = r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#;
     member(&webhooks::create(services, &world.admin(), body(text)).await.unwrap(), "id").parse().unwrap()
 }
 
-async fn known(world: &World) -> Vec<String> {
+async fn known(world: &TestServices) -> Vec<String> {
     world.store.master_keys().await.unwrap().into_iter().map(|key| key.key_id).collect()
 }
 
 #[tokio::test]
 async fn a_store_is_opened_by_the_ring_that_sealed_it_and_by_no_other() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     assert!(begins(&world, OLD).await, "again");
     let refused = confirm(&with_ring(&world, IMPOSTER)).await.unwrap_err();
@@ -61,7 +61,7 @@ async fn a_store_is_opened_by_the_ring_that_sealed_it_and_by_no_other() {
 
 #[tokio::test]
 async fn a_key_is_replaced_with_the_old_one_behind_the_new_one_until_all_is_sealed_anew() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     subscribe(&with_ring(&world, OLD), &world).await;
     assert!(begins(&world, &format!("{OLD},{NEW}")).await, "the new key is brought in behind the old one");
@@ -79,7 +79,7 @@ async fn a_key_is_replaced_with_the_old_one_behind_the_new_one_until_all_is_seal
 #[tokio::test]
 async fn of_two_processes_that_begin_at_once_with_keys_of_their_own_one_succeeds() {
     for (one, other) in [(OLD, IMPOSTER), (OLD, NEW)] {
-        let world = World::new().await;
+        let world = TestServices::new().await;
         let (one, other) = (with_ring(&world, one), with_ring(&world, other));
         let (one, other) = tokio::join!(confirm(&one), confirm(&other));
         assert_ne!(one.is_ok(), other.is_ok(), "{one:?} {other:?}");
@@ -88,7 +88,7 @@ async fn of_two_processes_that_begin_at_once_with_keys_of_their_own_one_succeeds
 
 #[tokio::test]
 async fn a_store_from_before_is_opened_by_who_opens_a_secret_in_it() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let first = subscribe(&with_ring(&world, OLD), &world).await;
     for ring in [NEW, IMPOSTER] {
         match confirm(&with_ring(&world, ring)).await {
@@ -104,7 +104,7 @@ async fn a_store_from_before_is_opened_by_who_opens_a_secret_in_it() {
 
 #[tokio::test]
 async fn who_has_lost_a_key_goes_on_without_what_it_sealed() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     let lost = subscribe(&with_ring(&world, OLD), &world).await;
     let new = with_ring(&world, NEW);

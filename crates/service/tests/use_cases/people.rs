@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{World, body, json, kind, member};
+use crate::support::{TestServices, body, json, kind, member};
 use candor_domain::id::{ConnectorId, EmployeeId, RequestId};
 use candor_domain::json::Object;
 use candor_domain::people::invitation::VALID_SECONDS;
@@ -15,7 +15,7 @@ use ulid::Ulid;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
-    let world = Arc::new(World::new().await);
+    let world = Arc::new(TestServices::new().await);
     let mut people = vec![];
     for number in 0..12 {
         people.push(world.hire(&format!("p{number}"), None).await);
@@ -47,7 +47,7 @@ async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
     }
 }
 
-async fn invited(world: &World) -> (EmployeeId, String) {
+async fn invited(world: &TestServices) -> (EmployeeId, String) {
     let text = r#"{"email":"new@example.com","first_name":"New","last_name":"Person","send_invite":true}"#;
     let reply = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
     assert_eq!(json(&reply)["status"], "pending_invite");
@@ -55,13 +55,13 @@ async fn invited(world: &World) -> (EmployeeId, String) {
     (id, invite(world, id).await)
 }
 
-async fn invite(world: &World, id: EmployeeId) -> String {
+async fn invite(world: &TestServices, id: EmployeeId) -> String {
     let reply = invitations::invite(&world.services, &world.admin(), id).await.unwrap();
     let url = member(&reply, "accept_url");
     url.split_once("token=").unwrap().1.to_owned()
 }
 
-async fn accept(world: &World, token: &str) -> &'static str {
+async fn accept(world: &TestServices, token: &str) -> &'static str {
     let text = format!(r#"{{"token":"{token}"}}"#);
     let request = RequestId::from_ulid(Ulid(3));
     kind(invitations::accept(&world.services, request, Default::default(), body(&text)).await)
@@ -69,7 +69,7 @@ async fn accept(world: &World, token: &str) -> &'static str {
 
 #[tokio::test]
 async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, first) = invited(&world).await;
     let second = invite(&world, id).await;
     assert_eq!(accept(&world, &first).await, "not found", "revoked by the second");
@@ -83,7 +83,7 @@ async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
 
 #[tokio::test]
 async fn an_invitation_ends_with_time_and_with_a_deactivation() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, token) = invited(&world).await;
     // One more second, because the re-sent invitation is a millisecond younger.
     world.clock.advance_seconds(VALID_SECONDS + 1);
@@ -95,14 +95,14 @@ async fn an_invitation_ends_with_time_and_with_a_deactivation() {
 }
 
 /// Returns the status of the newest invitation, and its `ETag` parts.
-async fn standing(world: &World, id: EmployeeId) -> (String, (Option<Version>, u64)) {
+async fn standing(world: &TestServices, id: EmployeeId) -> (String, (Option<Version>, u64)) {
     let shown = invitations::get(&world.services, &world.admin(), id).await.unwrap();
     (member(&shown, "status"), (shown.version, shown.etag_extra))
 }
 
 #[tokio::test]
 async fn whoever_a_file_makes_active_has_nothing_to_accept_and_the_tag_tells() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, token) = invited(&world).await;
     let (before, tag) = standing(&world, id).await;
     let file = bytes::Bytes::from_static(b"email,status\nnew@example.com,active\n");
@@ -117,7 +117,7 @@ async fn whoever_a_file_makes_active_has_nothing_to_accept_and_the_tag_tells() {
 
 #[tokio::test]
 async fn a_standard_key_sends_the_invitation_and_does_not_see_the_link() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, _) = invited(&world).await;
     let mut caller = (*world.admin().caller).clone();
     caller.level = candor_domain::access::AccessLevel::Standard;
@@ -125,14 +125,14 @@ async fn a_standard_key_sends_the_invitation_and_does_not_see_the_link() {
     assert_eq!(json(&reply).get("accept_url"), None);
 }
 
-async fn connector(world: &World) -> ConnectorId {
+async fn connector(world: &TestServices) -> ConnectorId {
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr","mapped_custom_field_keys":["grade"]}"#;
     let reply = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
     member(&reply, "id").parse().unwrap()
 }
 
 /// Marks people as managed by a connector, as its feed does when it matches them.
-async fn manage(world: &World, connector: ConnectorId, people: &[EmployeeId]) {
+async fn manage(world: &TestServices, connector: ConnectorId, people: &[EmployeeId]) {
     let context = world.admin();
     let tenant = context.caller.tenant;
     let connector = world.store.row::<Connector>(tenant, connector).await.unwrap().unwrap().value;
@@ -141,14 +141,14 @@ async fn manage(world: &World, connector: ConnectorId, people: &[EmployeeId]) {
         let stored = world.store.row::<Employee>(tenant, *id).await.unwrap().unwrap();
         let decision = connector.manage(&stored.value, at).unwrap();
         let mut change = ChangeSet::new(context.audit(world.services.id(at), decision.audit, at));
-        change.writes.push(Write::employee(&Row::seen(decision.state, stored.version), None));
+        change.writes.push(Write::employee(&Row::expecting(decision.state, stored.version), None));
         world.store.commit(tenant, change).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_values() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let connector = connector(&world).await;
     manage(&world, connector, &[person]).await;
@@ -170,7 +170,7 @@ async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_value
 
 #[tokio::test]
 async fn everybody_is_released_however_many_there_are_and_only_once() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let connector = connector(&world).await;
     let mut people = vec![];
     for number in 0..405 {
@@ -188,7 +188,7 @@ async fn everybody_is_released_however_many_there_are_and_only_once() {
 
 #[tokio::test]
 async fn a_change_is_made_on_the_version_that_was_seen() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let seen =
         employees::get(&world.services, &world.admin(), person, crate::support::params(&[])).await.unwrap().version;

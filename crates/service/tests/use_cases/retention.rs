@@ -11,18 +11,18 @@ use candor_service::context::clocks as retention;
 use candor_service::runtime::sweep;
 use candor_store_testkit::Fixtures;
 
-use crate::support::{World, process};
+use crate::support::{TestServices, process};
 
 const DAY: i64 = 86_400;
 const EVER: Timestamp = Timestamp::from_millis(0);
 
-async fn events(world: &World) -> usize {
+async fn events(world: &TestServices) -> usize {
     let tenant = world.admin().caller.tenant;
     world.store.feed(tenant, &FeedFilter::default(), EVER, &FeedStart::Oldest, 100).await.unwrap().events.len()
 }
 
 /// Records an event and advances the clock by this many days.
-async fn happened(world: &World, days: i64) {
+async fn happened(world: &TestServices, days: i64) {
     world.hire("ada", None).await;
     assert_eq!(events(world).await, 1);
     world.clock.advance_seconds(days * DAY);
@@ -30,7 +30,7 @@ async fn happened(world: &World, days: i64) {
 
 #[tokio::test]
 async fn what_is_old_goes_by_the_stores_time() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     happened(&world, 31).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
     world.store.set_time(own.plus_seconds(-2 * DAY));
@@ -43,7 +43,7 @@ async fn what_is_old_goes_by_the_stores_time() {
 
 #[tokio::test]
 async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     happened(&world, 40).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
     for apart in [-40 * DAY, -3_601, 3_601, 40 * DAY] {
@@ -57,7 +57,7 @@ async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
 
 #[tokio::test]
 async fn a_file_has_no_clock_so_the_machines_must_have_run_evenly_for_an_hour() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     happened(&world, 31).await;
     let begun = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
     let swept = async || {
@@ -73,7 +73,7 @@ async fn a_file_has_no_clock_so_the_machines_must_have_run_evenly_for_an_hour() 
 
 #[tokio::test]
 async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     happened(&world, 0).await;
     let swept = async || {
         sweep::run_once(&world.services).await.unwrap();
@@ -99,7 +99,7 @@ async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
 
 #[tokio::test]
 async fn notifications_go_90_days_after_they_were_read_and_after_a_year_otherwise() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let tenant = world.admin().caller.tenant;
     let make = Fixtures::new(9);
     let person = world.hire("ada", None).await;

@@ -14,13 +14,13 @@ use candor_service::{Error, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall};
 use futures_util::FutureExt;
 
-use crate::support::{KEY, Receivers, World, body, json, params, process};
+use crate::support::{KEY, Receivers, TestServices, body, json, params, process};
 
 /// Creates a service on the same store with a search deadline of one millisecond.
-fn hasty(world: &World) -> Services {
+fn hasty(world: &TestServices) -> Services {
     let settings = ServiceSettings {
         search_deadline: Duration::from_millis(1),
-        ..ServiceSettings::at("http://localhost:8080".to_owned())
+        ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
     };
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as _);
     let vault = Vault::parse(KEY).unwrap();
@@ -29,7 +29,7 @@ fn hasty(world: &World) -> Services {
 
 #[tokio::test]
 async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let search_of = async |services: &Services| {
         search::search(services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
@@ -44,7 +44,7 @@ async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
 
 #[tokio::test]
 async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let search_of =
         async || search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
@@ -59,7 +59,7 @@ async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
 
 #[tokio::test]
 async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
     observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
@@ -74,12 +74,12 @@ async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
 }
 
 /// Returns the counts of the store's read calls.
-fn reads(world: &World) -> [usize; 3] {
+fn reads(world: &TestServices) -> [usize; 3] {
     [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|context| world.store.calls(context))
 }
 
 /// Returns the number of store calls that a bound key's search makes, and the number of its hits.
-async fn search_cost(world: &World, person: EmployeeId, query: &[(&str, &str)]) -> ([usize; 3], usize) {
+async fn search_cost(world: &TestServices, person: EmployeeId, query: &[(&str, &str)]) -> ([usize; 3], usize) {
     let person = Some(BoundPerson { id: person, is_org_admin: false });
     let caller = Caller { person, level: AccessLevel::Standard, ..Caller::clone(&world.admin().caller) };
     // A new process, with an empty cache of the index.
@@ -92,7 +92,7 @@ async fn search_cost(world: &World, person: EmployeeId, query: &[(&str, &str)]) 
 
 #[tokio::test]
 async fn bound_search_reads_the_same_for_a_hidden_match() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let lead = world.hire("lead", None).await;
     let (member, stranger) = (world.hire("member", Some(lead)).await, world.hire("stranger", None).await);
     let written = async |about: EmployeeId, word: &str, number: usize| {
@@ -135,7 +135,7 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
 
 #[tokio::test]
 async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     for _ in 0..2 {
         let text = "漢字".repeat(10_000);

@@ -17,7 +17,7 @@ use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTranspo
 use candor_port_storage::StorageExt;
 use candor_service::context::vault::Vault;
 use candor_service::usecases::employees;
-use candor_service::usecases::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::{Error, Idempotency, Reply, RequestContext, ServiceSettings, Services};
 use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::Faulty;
@@ -45,7 +45,7 @@ impl WebhookTransport for Receivers {
 }
 
 /// A service with one organization.
-pub(crate) struct World {
+pub(crate) struct TestServices {
     /// The service under test.
     pub(crate) services: Arc<Services>,
     /// Clock of the service, advanced by the test.
@@ -56,7 +56,7 @@ pub(crate) struct World {
     pub(crate) organization: OrganizationId,
 }
 
-impl World {
+impl TestServices {
     /// Creates a new service and organization.
     pub(crate) async fn new() -> Self {
         Self::with_receivers(|_| Arc::new(Receivers)).await
@@ -64,7 +64,7 @@ impl World {
 
     /// Creates a service whose webhooks go to the given transport.
     pub(crate) async fn with_receivers(receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>) -> Self {
-        let clock = Arc::new(ManualClock::at(NOON));
+        let clock = Arc::new(ManualClock::starting_at(NOON));
         let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
         let services = process(&clock, &store, receivers(&clock), 7);
         let organization = operator::create_organization(&services, "Acme").await.unwrap();
@@ -100,7 +100,7 @@ impl World {
 
     /// Returns an admin's request with an idempotency key and the fingerprint of `request`.
     pub(crate) fn once(&self, key: &str, request: &str) -> RequestContext {
-        let fingerprint = Fingerprint::of_bytes("POST", "/", "", request.as_bytes());
+        let fingerprint = Fingerprint::from_body("POST", "/", "", request.as_bytes());
         let idempotency = Some(Idempotency { key: IdempotencyKey::parse(key).unwrap(), fingerprint });
         RequestContext { idempotency, ..self.admin() }
     }
@@ -128,8 +128,8 @@ impl World {
     }
 
     /// Returns the operator's order for a new key.
-    pub(crate) fn order(&self) -> KeyOrder {
-        KeyOrder {
+    pub(crate) fn order(&self) -> NewKeyRequest {
+        NewKeyRequest {
             organization: self.organization,
             name: "Key".to_owned(),
             scopes: Permissions::ALL,
@@ -150,8 +150,10 @@ pub(crate) fn process(
     receivers: Arc<dyn WebhookTransport>,
     seed: u64,
 ) -> Arc<Services> {
-    let settings =
-        ServiceSettings { max_subscriptions: 1_000, ..ServiceSettings::at("http://localhost:8080".to_owned()) };
+    let settings = ServiceSettings {
+        max_subscriptions: 1_000,
+        ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
+    };
     process_with(clock, store, receivers, (KEY, seed), settings)
 }
 
@@ -191,15 +193,15 @@ pub(crate) fn member(reply: &Reply, name: &str) -> String {
 
 /// Returns a short name of the outcome, for assertions.
 pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
-    use candor_domain::refusal::Refusal;
+    use candor_domain::refusal::DomainError;
     match result {
         Ok(reply) if reply.replayed => "replayed",
         Ok(_) => "done",
-        Err(Error::Refused(Refusal::Invalid(_))) => "invalid",
-        Err(Error::Refused(Refusal::Unprocessable(_))) => "unprocessable",
-        Err(Error::Refused(Refusal::NotFound)) => "not found",
-        Err(Error::Refused(Refusal::Denied(_))) => "denied",
-        Err(Error::Refused(Refusal::Conflict(_))) => "conflict",
+        Err(Error::Refused(DomainError::Invalid(_))) => "invalid",
+        Err(Error::Refused(DomainError::Unprocessable(_))) => "unprocessable",
+        Err(Error::Refused(DomainError::NotFound)) => "not found",
+        Err(Error::Refused(DomainError::Denied(_))) => "denied",
+        Err(Error::Refused(DomainError::Conflict(_))) => "conflict",
         Err(Error::Malformed(_)) => "malformed",
         Err(Error::PreconditionFailed) => "precondition failed",
         Err(Error::KeyReused(_)) => "key reused",

@@ -2,11 +2,11 @@
 
 use candor_service::runtime::tenant_sizes::measure_all;
 
-use crate::support::World;
+use crate::support::TestServices;
 
 #[tokio::test]
 async fn round_shows_what_each_organization_stores() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let organization = world.admin().caller.tenant.organization;
     assert_eq!(world.services.tenant_sizes.largest(), []);
     measure_all(&world.services, || true).await.unwrap();

@@ -11,12 +11,12 @@ use candor_service::usecases::library::{attributes, departments};
 use candor_service::usecases::test_data;
 use candor_service::{RequestContext, ServiceSettings, Services};
 
-use crate::support::{NOON, Receivers, World, body, json, params};
+use crate::support::{NOON, Receivers, TestServices, body, json, params};
 
 /// A clock that advances by ten seconds on every read.
-struct Hasty(ManualClock);
+struct AdvancingClock(ManualClock);
 
-impl Clock for Hasty {
+impl Clock for AdvancingClock {
     fn now(&self) -> Timestamp {
         self.0.advance_seconds(10);
         self.0.now()
@@ -28,14 +28,14 @@ impl Clock for Hasty {
 }
 
 /// Creates a service on the same store for which work appears to take long.
-fn slow(world: &World) -> Services {
+fn slow(world: &TestServices) -> Services {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
-    let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(Hasty(ManualClock::at(NOON))));
-    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
+    let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(AdvancingClock(ManualClock::starting_at(NOON))));
+    let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());
     Services::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
 }
 
-fn of_test_data(world: &World) -> RequestContext {
+fn of_test_data(world: &TestServices) -> RequestContext {
     let admin = world.admin();
     let tenant = Tenant { environment: Environment::Test, ..admin.caller.tenant };
     world.call(Caller { tenant, ..(*admin.caller).clone() })
@@ -43,7 +43,7 @@ fn of_test_data(world: &World) -> RequestContext {
 
 #[tokio::test]
 async fn a_reset_that_takes_long_says_that_something_is_left_and_the_next_goes_on() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (services, context) = (slow(&world), of_test_data(&world));
     departments::create(&world.services, &context, body(r#"{"name":"Care"}"#)).await.unwrap();
     let mut answers = vec![];

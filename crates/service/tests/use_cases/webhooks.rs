@@ -20,22 +20,24 @@ use candor_store_testkit::{Fault, FaultyCall as StoreCall};
 use serde_json::json;
 use ulid::Ulid;
 
-use crate::support::{NOON, World, body, json, member, params};
+use crate::support::{NOON, TestServices, body, json, member, params};
 
 /// The key of the fixture's ring; `NEW` is the key that replaces it.
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Creates another process on the same store, with this key ring and clock.
-fn process(world: &World, ring: &str, clock: Arc<dyn Clock>) -> Services {
-    let settings =
-        ServiceSettings { max_subscriptions: 1_000, ..ServiceSettings::at("http://localhost:8080".to_owned()) };
+fn process(world: &TestServices, ring: &str, clock: Arc<dyn Clock>) -> Services {
+    let settings = ServiceSettings {
+        max_subscriptions: 1_000,
+        ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
+    };
     let receivers = Arc::clone(&world.services.webhook_transport);
     let (store, ids) = (Arc::clone(&world.store) as _, Arc::new(SeededIds::new(99)));
     Services::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)
 }
 
-fn with_ring(world: &World, ring: &str) -> Services {
+fn with_ring(world: &TestServices, ring: &str) -> Services {
     process(world, ring, Arc::clone(&world.clock) as _)
 }
 
@@ -48,12 +50,12 @@ async fn subscribe(services: &Services, context: &RequestContext) -> (WebhookId,
     (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
 }
 
-async fn stored(world: &World, tenant: Tenant, id: WebhookId) -> Subscription {
+async fn stored(world: &TestServices, tenant: Tenant, id: WebhookId) -> Subscription {
     world.services.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
 /// Decrypts the newest secret of a subscription with this ring; `None` if the ring lacks the key.
-async fn newest(world: &World, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
+async fn newest(world: &TestServices, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
     let sealed = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
     opened(tenant, id, ring, &sealed)
 }
@@ -64,7 +66,7 @@ fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<St
     Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
-fn test_call(world: &World) -> RequestContext {
+fn test_call(world: &TestServices) -> RequestContext {
     let admin = world.admin();
     let mut caller = (*admin.caller).clone();
     caller.tenant.environment = Environment::Test;
@@ -73,7 +75,7 @@ fn test_call(world: &World) -> RequestContext {
 
 #[tokio::test]
 async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (live, test) = (world.admin(), test_call(&world));
     let mut all = vec![];
     for number in 0..205 {
@@ -103,7 +105,7 @@ async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same(
 
 #[tokio::test]
 async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let context = world.admin();
     let (id, first) = subscribe(&world.services, &context).await;
     let rotate = async |services: &Services| {
@@ -125,7 +127,7 @@ async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
 
 #[tokio::test]
 async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let context = world.admin();
     let (first, _) = subscribe(&world.services, &context).await;
     let third = "k3:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
@@ -149,7 +151,7 @@ async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
 
 #[tokio::test]
 async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
     assert!(matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(Unsealable::NoKey(it)) if it == id));
@@ -157,7 +159,7 @@ async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
 
 #[tokio::test]
 async fn it_goes_on_after_a_failure_and_past_changes_of_others() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let context = world.admin();
     let mut ids = vec![];
     for _ in 0..20 {
@@ -181,9 +183,9 @@ async fn it_goes_on_after_a_failure_and_past_changes_of_others() {
 }
 
 /// A clock that advances by a second on every read.
-struct Hasty(AtomicI64);
+struct AdvancingClock(AtomicI64);
 
-impl Clock for Hasty {
+impl Clock for AdvancingClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.fetch_add(1_000, Ordering::SeqCst))
     }
@@ -194,7 +196,7 @@ impl Clock for Hasty {
 }
 
 /// Stores `count` events that are `apart` milliseconds apart.
-async fn happened(world: &World, tenant: Tenant, count: i64, apart: i64) {
+async fn happened(world: &TestServices, tenant: Tenant, count: i64, apart: i64) {
     let event = |number: i64| {
         let at = Timestamp::from_millis(NOON.millis() + number * apart);
         let id = EventId::from_ulid(Ulid::from_parts(at.millis().cast_unsigned(), 1));
@@ -218,13 +220,13 @@ async fn happened(world: &World, tenant: Tenant, count: i64, apart: i64) {
 #[tokio::test]
 async fn a_replay_that_takes_too_long_says_where_to_go_on() {
     const EVENTS: i64 = 6_000;
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let context = world.admin();
     happened(&world, context.caller.tenant, EVENTS, 1).await;
     let (id, _) = subscribe(&world.services, &context).await;
     world.clock.advance_seconds(60);
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
-    let hasty = process(&world, OLD, Arc::new(Hasty(AtomicI64::new(NOON.plus_seconds(60).millis()))));
+    let hasty = process(&world, OLD, Arc::new(AdvancingClock(AtomicI64::new(NOON.plus_seconds(60).millis()))));
     let first = webhooks::replay(&hasty, &context, id, order(&NOON.to_string())).await.unwrap();
     let enqueued = json(&first)["enqueued"].as_i64().unwrap();
     assert!(enqueued > 0 && enqueued < EVENTS, "{enqueued}");
@@ -238,12 +240,12 @@ async fn a_replay_that_takes_too_long_says_where_to_go_on() {
 #[tokio::test]
 async fn a_replay_of_much_time_with_little_in_it_goes_on_where_it_stopped() {
     const HOUR: i64 = 3_600;
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let context = world.admin();
     happened(&world, context.caller.tenant, 48, 10 * HOUR * 1_000).await;
     let (id, _) = subscribe(&world.services, &context).await;
     world.clock.advance_seconds(29 * 24 * HOUR);
-    let clock = Arc::new(Hasty(AtomicI64::new(world.services.clock.now().millis())));
+    let clock = Arc::new(AdvancingClock(AtomicI64::new(world.services.clock.now().millis())));
     let hasty = process(&world, OLD, clock);
     let (mut since, mut counts) = (NOON.to_string(), vec![]);
     loop {

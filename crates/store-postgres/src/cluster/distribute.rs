@@ -178,7 +178,7 @@ impl std::fmt::Display for Step {
 }
 
 async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, SchemaError> {
-    let text = |row: &mut dyn candor_tables::flat::Fetch| row.text().map_err(Failure::Other);
+    let text = |row: &mut dyn candor_tables::flat::CellReader| row.text().map_err(Failure::Other);
     let known = format!(
         "SELECT logicalrelid::regclass::text FROM pg_dist_partition \
          UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}' AND pronargs = 2"

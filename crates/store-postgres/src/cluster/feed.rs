@@ -9,8 +9,8 @@
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Stored, Table};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{SqlValue, Stored, Table};
 
 use super::tables::{FEED_POSITIONS, NEXT_POSITION, count_up};
 use super::{Cluster, MOST_VALUES};
@@ -31,7 +31,7 @@ pub(super) fn take_events(added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
 }
 
 /// Builds the statements that record the wanted event types and insert events after those of their tenant.
-pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable> {
+pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
     let mut statement = Statement::new(&Cluster, tenant);
     if events.changes_subscriptions {
         record_wanted(&mut statement);
@@ -50,7 +50,7 @@ pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql
 
 /// Inserts events, each at a position of its own.
 fn insert_values(statement: &mut Statement, table: &Table, rows: &[Entry<'_>], unwanted: i64) {
-    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
+    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(SqlValue::Int(unwanted)));
     let row = |entry: &Entry<'_>| {
         let values = entry.bind_cells(statement);
         format!("{tenant}, {values}, {NEXT_POSITION}({tenant}, {unwanted})")
@@ -82,7 +82,7 @@ fn check_unwanted(statement: &mut Statement, unwanted: i64) {
     if unwanted == 0 {
         return;
     }
-    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(Cell::Int(unwanted)));
+    let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(SqlValue::Int(unwanted)));
     let nobody = assert_sql("wanted = 0", SUBSCRIBED);
     statement.part(
         "",

@@ -18,8 +18,8 @@ pub(crate) use tables::{LAYOUT, layout_of};
 use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Table};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{SqlValue, Table};
 
 use crate::layout::idempotency::{self, IdempotencyKeyState};
 use crate::layout::rows::Entry;
@@ -89,7 +89,7 @@ impl Layout for Cluster {
         feed::take_events(added)
     }
 
-    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
         feed::statements(tenant, events)
     }
 
@@ -120,7 +120,7 @@ impl Layout for Cluster {
         &["SET LOCAL citus.propagate_set_commands = 'local'"]
     }
 
-    fn tenant_of_secret(&self, column: &str, hash: Cell) -> Option<Sql> {
+    fn tenant_of_secret(&self, column: &str, hash: SqlValue) -> Option<Sql> {
         secrets::is_secret(column).then(|| secrets::tenant_of(hash))
     }
 

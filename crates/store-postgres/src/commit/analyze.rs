@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::connection::pool::Held;
+use crate::connection::pool::PooledConnection;
 use crate::connection::session::run;
 use crate::failure::Failure;
 use crate::nodes::Nodes;
@@ -31,7 +31,7 @@ impl AnalyzeTrigger {
         if !self.is_worth_asking(rows) {
             return;
         }
-        let Ok(held) = nodes.connection(None).await.map(Held::new) else { return };
+        let Ok(held) = nodes.connection(None).await.map(PooledConnection::new) else { return };
         match analyze_stale_tables(&held).await {
             Ok(()) => held.give_back(),
             Err(failure) => tracing::debug!(reason = failure.text(), "the server did not look at its tables"),
@@ -45,7 +45,7 @@ impl AnalyzeTrigger {
     }
 }
 
-async fn analyze_stale_tables(held: &Held) -> Result<(), Failure> {
+async fn analyze_stale_tables(held: &PooledConnection) -> Result<(), Failure> {
     let connection = held.get()?;
     let unknown = run(connection, &Sql::plain(UNKNOWN), |row| row.text().map_err(Failure::Other)).await?;
     let tables = unknown.into_iter().flatten().collect::<Vec<_>>().join(", ");

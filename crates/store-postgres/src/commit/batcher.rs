@@ -365,7 +365,7 @@ mod tests {
         let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
         let observation = make.observation(person.id);
         let alone = [
-            vec![Write::put(&Row::seen(observation.clone(), at))],
+            vec![Write::put(&Row::expecting(observation.clone(), at))],
             vec![candor_store_testkit::fixtures::joins(person.clone())],
             vec![Write::put(&Row::new(observation.clone())), Write::put(&Row::new(make.attribute()))],
             vec![],

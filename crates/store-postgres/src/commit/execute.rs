@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_port_storage::StorageError;
 use candor_port_storage::{ChangeSet, CommitError, Committed};
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use metrics::histogram;
 
 use super::analyze::AnalyzeTrigger;
@@ -51,7 +51,7 @@ impl Executor {
         let ended = loop {
             let built = build::single(self.layout, variant, tenant, change);
             let (transaction, leases) = built.map_err(StorageError::from)?;
-            let read = |row: &mut dyn Fetch| if leases { read_leased(row) } else { Ok(None) };
+            let read = |row: &mut dyn CellReader| if leases { read_leased(row) } else { Ok(None) };
             let ended = send(&self.nodes, &transaction, read).await;
             match ended.as_ref().err().map(|failure| interpret::refuted(variant, failure)) {
                 Some(Interpretation::TryAgain(next)) => variant = next,
@@ -81,7 +81,7 @@ impl Executor {
             .map(|(tenant, changes)| build::batch(self.layout, self.subscribers.expected(tenant), tenant, &changes));
         match built.collect::<Result<Vec<_>, _>>() {
             Ok(statements) => {
-                let all = Transaction::of_some(statements.into_iter().flatten().collect());
+                let all = Transaction::from_marked(statements.into_iter().flatten().collect());
                 send_once(&self.nodes, &all, read_leased).await
             }
             // The fallback commits each change set alone; only the unwritable one then fails.

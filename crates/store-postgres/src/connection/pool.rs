@@ -87,9 +87,9 @@ impl Pool {
 
 /// A pooled connection that is closed when dropped, unless it was given back. A cancelled task leaves its
 /// connection in an unknown state.
-pub(crate) struct Held(Option<Pooled>);
+pub(crate) struct PooledConnection(Option<Pooled>);
 
-impl Held {
+impl PooledConnection {
     pub(crate) const fn new(connection: Pooled) -> Self {
         Self(Some(connection))
     }
@@ -105,7 +105,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         if let Some(it) = self.0.take() {
             drop(Pooled::take(it));

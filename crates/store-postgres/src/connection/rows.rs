@@ -1,7 +1,7 @@
 //! Receivers of the rows of a statement. Code that sends statements is not generic over the row type, and is
 //! compiled once instead of once for each read.
 
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
 
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub(crate) trait RowSink: Send {
     fn clear(&mut self);
 
     /// Receives one row; an error ends the read.
-    fn take(&mut self, row: &mut dyn Fetch) -> Result<(), Failure>;
+    fn take(&mut self, row: &mut dyn CellReader) -> Result<(), Failure>;
 }
 
 /// Collects the values that a function reads from rows.
@@ -28,7 +28,7 @@ pub(crate) struct Values<T, F> {
 impl<T, F> Values<T, F>
 where
     T: Send,
-    F: Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+    F: Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 {
     pub(crate) const fn read_by(read: F) -> Self {
         Self { read, values: vec![] }
@@ -42,13 +42,13 @@ where
 impl<T, F> RowSink for Values<T, F>
 where
     T: Send,
-    F: Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+    F: Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 {
     fn clear(&mut self) {
         self.values.clear();
     }
 
-    fn take(&mut self, row: &mut dyn Fetch) -> Result<(), Failure> {
+    fn take(&mut self, row: &mut dyn CellReader) -> Result<(), Failure> {
         self.values.push((self.read)(row)?);
         Ok(())
     }
@@ -57,7 +57,7 @@ where
 /// Reads values from rows that have all arrived.
 pub(crate) fn values<T>(
     rows: Vec<RawRow>,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+    read: impl Fn(&mut dyn CellReader) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
-    rows.into_iter().map(|row| read(&mut Columns::of(&row))).collect()
+    rows.into_iter().map(|row| read(&mut Columns::new(&row))).collect()
 }

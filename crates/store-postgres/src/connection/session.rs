@@ -22,7 +22,7 @@ use crate::options::ConnectError;
 use crate::sql::Sql;
 use crate::sql::wire::Columns;
 use candor_fair_share::large_work::PIECE_BYTES;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 
 /// Connect timeout, unless the URL sets one.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,7 +76,7 @@ impl Session {
         let (url, wanted) = tls::take(url)?;
         let mut config: Config = url.parse().map_err(|error| unreadable(&url, &error))?;
         let over_network = config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
-        let wanted = if over_network { wanted } else { tls::Wanted::without_tls() };
+        let wanted = if over_network { wanted } else { tls::TlsSettings::without_tls() };
         config.ssl_mode(wanted.mode);
         if config.get_application_name().is_none() {
             config.application_name(application);
@@ -206,7 +206,7 @@ async fn speak_english(connection: &mut AsyncPgConnection) {
 pub(crate) async fn run<T: Send>(
     connection: &AsyncPgConnection,
     sql: &Sql,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+    read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 ) -> Result<Vec<T>, Failure> {
     let mut values = Values::read_by(read);
     run_into(connection, sql, &mut values).await?;
@@ -224,7 +224,7 @@ pub(crate) async fn run_into(
     let mut stream = connection.load(sql).await?;
     let mut piece = 0;
     while let Some(row) = stream.try_next().await? {
-        let mut columns = Columns::of(&row);
+        let mut columns = Columns::new(&row);
         rows.take(&mut columns)?;
         piece += columns.size();
         // Rows that have arrived are read without a wait, so this loop must yield to other tasks of the thread.
@@ -263,7 +263,7 @@ mod tests {
     async fn what_is_read_again_after_it_was_read_in_part_is_there_once() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let connection = Session::new(database.url(), "test").unwrap().connect().await.unwrap();
-        let mut values = Values::read_by(|row: &mut dyn Fetch| row.int().map_err(Failure::Other));
+        let mut values = Values::read_by(|row: &mut dyn CellReader| row.int().map_err(Failure::Other));
         let broken = Sql::plain("SELECT (6 / (3 - n))::bigint FROM generate_series(1, 3) AS n (n)");
         assert!(run_into(&connection, &broken, &mut values).await.is_err());
         run_into(&connection, &Sql::plain("SELECT 7::bigint"), &mut values).await.unwrap();

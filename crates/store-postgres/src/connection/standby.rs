@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use diesel_async::AsyncPgConnection;
 
 use crate::connection::session::run;
@@ -28,7 +28,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn read(row: &mut dyn Fetch) -> Result<Self, Failure> {
+    pub(crate) fn read(row: &mut dyn CellReader) -> Result<Self, Failure> {
         Ok(Self { server: int(row)?, database: int(row)? })
     }
 
@@ -78,7 +78,7 @@ impl StandbyOf {
 pub(crate) async fn one<T: Send>(
     connection: &AsyncPgConnection,
     sql: &Sql,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+    read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 ) -> Result<T, String> {
     let rows = run(connection, sql, read).await.map_err(Failure::text)?;
     rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())

@@ -33,7 +33,7 @@ enum Check {
 
 /// TLS settings of a database URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct TlsSettings {
     /// Encryption mode for the driver.
     pub(crate) mode: SslMode,
     check: Check,
@@ -41,7 +41,7 @@ pub(crate) struct Wanted {
 }
 
 /// Removes the TLS parameters from a database URL and returns them. The driver knows only some of their values.
-pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
+pub(crate) fn take(url: &str) -> Result<(String, TlsSettings), ConnectError> {
     // A password in front of the host may contain a question mark that is not percent-encoded.
     let host_at = url.rfind('@').filter(|at| url[*at..].contains('?')).unwrap_or(0);
     let (base, query) = match url[host_at..].find('?') {
@@ -71,7 +71,7 @@ pub(crate) fn take(url: &str) -> Result<(String, Wanted), ConnectError> {
         }
     };
     let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
-    Ok((url, Wanted { mode, check, root }))
+    Ok((url, TlsSettings { mode, check, root }))
 }
 
 /// Decodes percent-encoding. A `%` without two hexadecimal digits stays unchanged.
@@ -79,7 +79,7 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-impl Wanted {
+impl TlsSettings {
     /// Returns settings without TLS.
     pub(crate) const fn without_tls() -> Self {
         Self { mode: SslMode::Disable, check: Check::Nothing, root: None }

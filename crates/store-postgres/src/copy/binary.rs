@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 use candor_tables::copy::fetched;
-use candor_tables::flat::{Cell, Fetch, Type};
+use candor_tables::flat::{CellReader, SqlValue, Type};
 use tokio_postgres::binary_copy::BinaryCopyOutRow;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_checked};
 
@@ -15,14 +15,14 @@ pub(super) fn untyped(columns: usize) -> Vec<SqlType> {
 }
 
 /// Reads a value of a row as a cell.
-pub(super) fn cell(row: &BinaryCopyOutRow, at: usize, kind: Type) -> Result<Cell, String> {
+pub(super) fn cell(row: &BinaryCopyOutRow, at: usize, kind: Type) -> Result<SqlValue, String> {
     fetched(&mut Field(row, at), kind)
 }
 
 /// Bytes of a value of any type.
-struct Raw<'r>(&'r [u8]);
+struct RawBytes<'r>(&'r [u8]);
 
-impl<'r> FromSql<'r> for Raw<'r> {
+impl<'r> FromSql<'r> for RawBytes<'r> {
     fn from_sql(_: &SqlType, raw: &'r [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         Ok(Self(raw))
     }
@@ -37,12 +37,12 @@ struct Field<'r>(&'r BinaryCopyOutRow, usize);
 
 impl Field<'_> {
     fn read<T>(&self, decode: impl FnOnce(&[u8]) -> Result<T, String>) -> Decoded<T> {
-        let value: Option<Raw<'_>> = self.0.try_get(self.1).map_err(|error| error.to_string())?;
+        let value: Option<RawBytes<'_>> = self.0.try_get(self.1).map_err(|error| error.to_string())?;
         value.map(|value| decode(value.0)).transpose()
     }
 }
 
-impl Fetch for Field<'_> {
+impl CellReader for Field<'_> {
     fn id(&mut self) -> Decoded<[u8; 16]> {
         self.read(wire::fixed)
     }
@@ -71,11 +71,11 @@ impl Fetch for Field<'_> {
 
 /// A cell, encoded in the binary format of its type.
 #[derive(Debug)]
-pub(super) struct Encoded<'c>(pub(super) &'c Cell);
+pub(super) struct EncodedCell<'c>(pub(super) &'c SqlValue);
 
-impl ToSql for Encoded<'_> {
+impl ToSql for EncodedCell<'_> {
     fn to_sql(&self, _: &SqlType, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        if matches!(self.0, Cell::Null(_)) {
+        if matches!(self.0, SqlValue::Null(_)) {
             return Ok(IsNull::Yes);
         }
         wire::write(self.0, &mut out.writer())?;
@@ -90,16 +90,16 @@ impl ToSql for Encoded<'_> {
 }
 
 /// Formats a value of a key as an SQL literal.
-pub(super) fn literal(cell: &Cell) -> String {
+pub(super) fn literal(cell: &SqlValue) -> String {
     let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     match cell {
-        Cell::Id(it) => format!("'{}'::uuid", digits(it)),
-        Cell::Text(it) => format!("convert_from('\\x{}'::bytea, 'UTF8')", digits(it.as_bytes())),
-        Cell::Int(it) => format!("'{it}'::bigint"),
-        Cell::Time(it) => format!("'{it}'::timestamptz"),
-        Cell::Date(it) => format!("'{it}'::date"),
-        Cell::Flag(it) => it.to_string(),
-        Cell::Bytes(it) => format!("'\\x{}'::bytea", digits(it)),
-        Cell::Null(_) | Cell::Ids(_) => "NULL".to_owned(),
+        SqlValue::Id(it) => format!("'{}'::uuid", digits(it)),
+        SqlValue::Text(it) => format!("convert_from('\\x{}'::bytea, 'UTF8')", digits(it.as_bytes())),
+        SqlValue::Int(it) => format!("'{it}'::bigint"),
+        SqlValue::Time(it) => format!("'{it}'::timestamptz"),
+        SqlValue::Date(it) => format!("'{it}'::date"),
+        SqlValue::Flag(it) => it.to_string(),
+        SqlValue::Bytes(it) => format!("'\\x{}'::bytea", digits(it)),
+        SqlValue::Null(_) | SqlValue::Ids(_) => "NULL".to_owned(),
     }
 }

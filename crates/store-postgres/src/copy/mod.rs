@@ -12,7 +12,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::copy::{CopyProgress, CopySource, CopyTarget, RowStream};
 use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyRow, CopyTable};
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 use tokio::sync::Mutex;
 use tokio_postgres::Client;
 
@@ -190,7 +190,7 @@ impl CopySource for PostgresCopy {
         Ok(counted.get::<_, i64>(0).unsigned_abs())
     }
 
-    async fn rows(&self, table: &CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+    async fn rows(&self, table: &CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
         read::rows(connected(&self.session).await?, table.clone(), after).await
     }
 

@@ -6,7 +6,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::copy::{RowSender, RowStream};
 use candor_port_storage::error::Read;
 use candor_tables::copy::CopyTable;
-use candor_tables::flat::{Cell, Type};
+use candor_tables::flat::{SqlValue, Type};
 use futures_util::TryStreamExt;
 use tokio_postgres::binary_copy::BinaryCopyOutStream;
 use tokio_postgres::{Client, CopyOutStream};
@@ -14,7 +14,7 @@ use tokio_postgres::{Client, CopyOutStream};
 use super::{binary, failed};
 
 /// Reads the rows after a key, on a connection of their own.
-pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
     let (mut sender, stream) = RowStream::new();
     let sent = client.copy_out(&statement(&table, after.as_deref())).await.map_err(failed)?;
     tokio::spawn(async move {
@@ -39,7 +39,7 @@ async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender
 }
 
 /// Builds the statement of the read. `COPY` takes no parameters, so the key is a literal.
-fn statement(table: &CopyTable, after: Option<&[Cell]>) -> String {
+fn statement(table: &CopyTable, after: Option<&[SqlValue]>) -> String {
     let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     // The byte order of text keys is that of every other store.
     let in_order =
@@ -63,7 +63,7 @@ mod tests {
     fn a_key_in_the_text_is_nothing_but_a_value() {
         let all = tables();
         let find = |name: &str| all.iter().find(|table| table.name == name).unwrap();
-        let after = [Cell::Id([1; 16]), Cell::Text("it's '; DROP".to_owned())];
+        let after = [SqlValue::Id([1; 16]), SqlValue::Text("it's '; DROP".to_owned())];
         let text = statement(find("replays"), Some(&after));
         let behind = text.split(" WHERE ").nth(1).unwrap();
         assert_eq!(
@@ -72,7 +72,7 @@ mod tests {
              convert_from('\\x6974277320273b2044524f50'::bytea, 'UTF8')) \
              ORDER BY tenant_id, key COLLATE \"C\") TO STDOUT (FORMAT binary)"
         );
-        let instant = binary::literal(&Cell::Time(Timestamp::from_millis(1_700_000_000_123)));
+        let instant = binary::literal(&SqlValue::Time(Timestamp::from_millis(1_700_000_000_123)));
         assert_eq!(instant, "'2023-11-14T22:13:20.123Z'::timestamptz");
     }
 }

@@ -8,7 +8,7 @@ use candor_domain::webhook::Delivery;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyRow, CopyTable};
-use candor_tables::flat::{Cell, Stored};
+use candor_tables::flat::{SqlValue, Stored};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::{Client, Transaction};
 
@@ -43,7 +43,7 @@ async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]
         if row.len() != columns.len() {
             return Err(StorageError::Failed(format!("a row of {} has {} columns", table.name, row.len())));
         }
-        let values: Vec<_> = row.iter().map(binary::Encoded).collect();
+        let values: Vec<_> = row.iter().map(binary::EncodedCell).collect();
         writer.as_mut().write_raw(values).await.map_err(failed)?;
     }
     writer.finish().await.map(drop).map_err(failed)
@@ -55,7 +55,7 @@ async fn make_days(transaction: &Transaction<'_>, table: &CopyTable, rows: &[Cop
     let Some(at) = table.columns.iter().position(|column| column.name == "created_at") else {
         return Err(StorageError::Failed("the log of deliveries has no time".to_owned()));
     };
-    let day = |row: &CopyRow| if let Some(Cell::Time(it)) = row.get(at) { Some(it.date()) } else { None };
+    let day = |row: &CopyRow| if let Some(SqlValue::Time(it)) = row.get(at) { Some(it.date()) } else { None };
     for day in rows.iter().filter_map(day).collect::<BTreeSet<Date>>() {
         schema::make_partition(transaction, &day_partition(day), day).await?;
     }

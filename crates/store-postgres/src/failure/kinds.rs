@@ -24,7 +24,7 @@ pub(super) enum Kind {
 
 /// One sign that identifies the kind of a failure.
 #[derive(Debug)]
-enum Sign {
+enum ErrorPattern {
     /// Kind that Diesel derives from the SQLSTATE, which Diesel does not expose.
     Diesel(DatabaseErrorKind),
     /// SQLSTATE, where the driver is used without Diesel.
@@ -36,50 +36,50 @@ enum Sign {
 }
 
 /// Signs of each kind. The first match decides.
-const KINDS: &[(Sign, Kind)] = &[
-    (Sign::Diesel(DatabaseErrorKind::UniqueViolation), Kind::Unique),
-    (Sign::Diesel(DatabaseErrorKind::ForeignKeyViolation), Kind::Missing),
-    (Sign::Diesel(DatabaseErrorKind::SerializationFailure), Kind::Collided),
-    (Sign::Diesel(DatabaseErrorKind::ReadOnlyTransaction), Kind::Busy),
-    (Sign::Diesel(DatabaseErrorKind::UnableToSendCommand), Kind::Lost),
-    (Sign::Diesel(DatabaseErrorKind::ClosedConnection), Kind::Lost),
-    (Sign::Code(SqlState::ADMIN_SHUTDOWN), Kind::Lost),
-    (Sign::Code(SqlState::CRASH_SHUTDOWN), Kind::Lost),
-    (Sign::Code(SqlState::CANNOT_CONNECT_NOW), Kind::Lost),
-    (Sign::Code(SqlState::TOO_MANY_CONNECTIONS), Kind::Busy),
-    (Sign::Code(SqlState::INSUFFICIENT_PRIVILEGE), Kind::Forbidden),
-    (Sign::Contains(CHECK_PREFIX), Kind::Check),
-    (Sign::Begins("terminating connection"), Kind::Lost),
-    (Sign::Begins("the database system is"), Kind::Lost),
-    (Sign::Begins("canceling statement due to statement timeout"), Kind::TimedOut),
-    (Sign::Begins("canceling statement due to"), Kind::Busy),
-    (Sign::Begins("sorry, too many clients"), Kind::Busy),
-    (Sign::Begins("too many connections for"), Kind::Busy),
-    (Sign::Begins("remaining connection slots"), Kind::Busy),
+const KINDS: &[(ErrorPattern, Kind)] = &[
+    (ErrorPattern::Diesel(DatabaseErrorKind::UniqueViolation), Kind::Unique),
+    (ErrorPattern::Diesel(DatabaseErrorKind::ForeignKeyViolation), Kind::Missing),
+    (ErrorPattern::Diesel(DatabaseErrorKind::SerializationFailure), Kind::Collided),
+    (ErrorPattern::Diesel(DatabaseErrorKind::ReadOnlyTransaction), Kind::Busy),
+    (ErrorPattern::Diesel(DatabaseErrorKind::UnableToSendCommand), Kind::Lost),
+    (ErrorPattern::Diesel(DatabaseErrorKind::ClosedConnection), Kind::Lost),
+    (ErrorPattern::Code(SqlState::ADMIN_SHUTDOWN), Kind::Lost),
+    (ErrorPattern::Code(SqlState::CRASH_SHUTDOWN), Kind::Lost),
+    (ErrorPattern::Code(SqlState::CANNOT_CONNECT_NOW), Kind::Lost),
+    (ErrorPattern::Code(SqlState::TOO_MANY_CONNECTIONS), Kind::Busy),
+    (ErrorPattern::Code(SqlState::INSUFFICIENT_PRIVILEGE), Kind::Forbidden),
+    (ErrorPattern::Contains(CHECK_PREFIX), Kind::Check),
+    (ErrorPattern::Begins("terminating connection"), Kind::Lost),
+    (ErrorPattern::Begins("the database system is"), Kind::Lost),
+    (ErrorPattern::Begins("canceling statement due to statement timeout"), Kind::TimedOut),
+    (ErrorPattern::Begins("canceling statement due to"), Kind::Busy),
+    (ErrorPattern::Begins("sorry, too many clients"), Kind::Busy),
+    (ErrorPattern::Begins("too many connections for"), Kind::Busy),
+    (ErrorPattern::Begins("remaining connection slots"), Kind::Busy),
     // Another node of a cluster is unavailable.
-    (Sign::Begins("connection to the remote node"), Kind::Busy),
-    (Sign::Begins("could not establish any connections to the node"), Kind::Busy),
-    (Sign::Begins("failure on connection marked as essential"), Kind::Busy),
-    (Sign::Begins("server closed the connection unexpectedly"), Kind::Busy),
-    (Sign::Begins("deadlock detected"), Kind::Collided),
+    (ErrorPattern::Begins("connection to the remote node"), Kind::Busy),
+    (ErrorPattern::Begins("could not establish any connections to the node"), Kind::Busy),
+    (ErrorPattern::Begins("failure on connection marked as essential"), Kind::Busy),
+    (ErrorPattern::Begins("server closed the connection unexpectedly"), Kind::Busy),
+    (ErrorPattern::Begins("deadlock detected"), Kind::Collided),
     // Deadlock of a transaction on several nodes.
-    (Sign::Begins("canceling the transaction since it was involved in a distributed deadlock"), Kind::Collided),
-    (Sign::Contains("permission denied"), Kind::Forbidden),
-    (Sign::Contains("must be owner"), Kind::Forbidden),
-    (Sign::Contains("operation is not allowed on this node"), Kind::Forbidden),
-    (Sign::Contains("already exists"), Kind::Redefined),
-    (Sign::Contains("already a partition"), Kind::Redefined),
-    (Sign::Contains("does not exist"), Kind::Redefined),
-    (Sign::Contains("would be violated"), Kind::Redefined),
+    (ErrorPattern::Begins("canceling the transaction since it was involved in a distributed deadlock"), Kind::Collided),
+    (ErrorPattern::Contains("permission denied"), Kind::Forbidden),
+    (ErrorPattern::Contains("must be owner"), Kind::Forbidden),
+    (ErrorPattern::Contains("operation is not allowed on this node"), Kind::Forbidden),
+    (ErrorPattern::Contains("already exists"), Kind::Redefined),
+    (ErrorPattern::Contains("already a partition"), Kind::Redefined),
+    (ErrorPattern::Contains("does not exist"), Kind::Redefined),
+    (ErrorPattern::Contains("would be violated"), Kind::Redefined),
 ];
 
 /// Classifies a failure of the server by the known parts of its error.
 pub(super) fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState>, message: &str) -> Kind {
-    let fits = |sign: &Sign| match sign {
-        Sign::Diesel(kind) => diesel.is_some_and(|other| discriminant(other) == discriminant(kind)),
-        Sign::Code(state) => code == Some(state),
-        Sign::Begins(words) => message.starts_with(words),
-        Sign::Contains(words) => message.contains(words),
+    let fits = |sign: &ErrorPattern| match sign {
+        ErrorPattern::Diesel(kind) => diesel.is_some_and(|other| discriminant(other) == discriminant(kind)),
+        ErrorPattern::Code(state) => code == Some(state),
+        ErrorPattern::Begins(words) => message.starts_with(words),
+        ErrorPattern::Contains(words) => message.contains(words),
     };
     KINDS.iter().find(|(sign, _)| fits(sign)).map_or(Kind::Other, |(_, kind)| *kind)
 }

@@ -4,7 +4,7 @@ mod kinds;
 
 use candor_port_storage::StorageError;
 use candor_port_storage::{CommitError, Unique};
-use candor_tables::Corrupt;
+use candor_tables::CorruptRow;
 use candor_tables::rows::UNIQUES;
 use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
@@ -43,8 +43,8 @@ pub(crate) enum Failure {
     Other(String),
 }
 
-impl From<Corrupt> for Failure {
-    fn from(error: Corrupt) -> Self {
+impl From<CorruptRow> for Failure {
+    fn from(error: CorruptRow) -> Self {
         Self::Corrupt(error.into())
     }
 }
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_a_row_says_decides_nothing() {
-        let info = Told {
+        let info = FakeServerError {
             message: "value violates a rule",
             details: "Failing row contains (candor:require:3, deadlock detected, too many, terminating connection).",
         };
@@ -295,17 +295,18 @@ mod tests {
     #[test]
     fn what_is_taken_on_a_node_of_a_cluster_is_known_by_the_message() {
         let message = "duplicate key value violates unique constraint \"employees_email_102027\"";
-        let failure = Failure::from_database(&DatabaseErrorKind::UniqueViolation, &Told { message, details: "Key …" });
+        let failure =
+            Failure::from_database(&DatabaseErrorKind::UniqueViolation, &FakeServerError { message, details: "Key …" });
         assert!(matches!(failure.into_commit(), CommitError::Taken(Unique::EmployeeEmail)));
     }
 
     /// Error information of a server, as a fake.
-    struct Told {
+    struct FakeServerError {
         message: &'static str,
         details: &'static str,
     }
 
-    impl DatabaseErrorInformation for Told {
+    impl DatabaseErrorInformation for FakeServerError {
         fn message(&self) -> &str {
             self.message
         }

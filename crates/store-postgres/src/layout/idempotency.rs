@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
-use candor_tables::flat::{Cell, Type};
+use candor_tables::flat::{SqlValue, Type};
 
 use crate::failure::{CHECK_PREFIX, Failure};
 use crate::sql::Sql;
@@ -36,8 +36,8 @@ pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql 
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
     let now = keys.iter().map(|replay| replay.created_at).max();
-    let now = sql.bind(now.map_or(Cell::Null(Type::Time), Cell::Time));
-    let keys = sql.many(Type::Text, keys.iter().map(|replay| Cell::Text(replay.key.as_str().to_owned())));
+    let now = sql.bind(now.map_or(SqlValue::Null(Type::Time), SqlValue::Time));
+    let keys = sql.many(Type::Text, keys.iter().map(|replay| SqlValue::Text(replay.key.as_str().to_owned())));
     sql.push(&format!(
         "SELECT key FROM replays WHERE tenant_id = {tenant} AND key = ANY({keys}) AND expires_at > {now}"
     ));
@@ -69,11 +69,11 @@ pub(crate) fn take_or_fail(sql: &mut Sql, tenant: &str, replay: &IdempotencyReco
 /// Insert of answers whose keys are free.
 pub(crate) fn insert(sql: &mut Sql, tenant: &str, replays: &[&IdempotencyRecord]) -> String {
     let row = |replay: &&IdempotencyRecord| {
-        let key = sql.bind(Cell::Text(replay.key.as_str().to_owned()));
-        let fingerprint = sql.bind(Cell::Bytes(replay.fingerprint.to_bytes().to_vec()));
-        let status = sql.bind(Cell::Int(i64::from(replay.status)));
-        let sealed = sql.bind(Cell::Bytes(replay.sealed.clone()));
-        let (at, until) = (sql.bind(Cell::Time(replay.created_at)), sql.bind(Cell::Time(replay.expires_at())));
+        let key = sql.bind(SqlValue::Text(replay.key.as_str().to_owned()));
+        let fingerprint = sql.bind(SqlValue::Bytes(replay.fingerprint.to_bytes().to_vec()));
+        let status = sql.bind(SqlValue::Int(i64::from(replay.status)));
+        let sealed = sql.bind(SqlValue::Bytes(replay.sealed.clone()));
+        let (at, until) = (sql.bind(SqlValue::Time(replay.created_at)), sql.bind(SqlValue::Time(replay.expires_at())));
         format!("({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until})")
     };
     let rows: Vec<_> = replays.iter().map(row).collect();

@@ -16,8 +16,8 @@ use std::fmt::Debug;
 use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Table};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{SqlValue, Table};
 
 pub(crate) use address::Address;
 pub(crate) use one_server::OneServer;
@@ -90,8 +90,8 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// Builds the statements that come last in the transaction of a change set.
     ///
     /// # Errors
-    /// [`Unwritable`] for an event that cannot be stored.
-    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable>;
+    /// [`RowWriteError`] for an event that cannot be stored.
+    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError>;
 
     /// Records the tenant of each secret in written rows, if lookups by secret need it.
     fn name_secrets(&self, statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]);
@@ -113,7 +113,7 @@ pub(crate) trait Layout: Debug + Send + Sync {
 
     /// Query for the tenant of the row with this value in a column. `None` unless the column holds the hash of a
     /// secret and the hash alone cannot find the row.
-    fn tenant_of_secret(&self, column: &str, hash: Cell) -> Option<Sql>;
+    fn tenant_of_secret(&self, column: &str, hash: SqlValue) -> Option<Sql>;
 
     /// Expression for the first feed position that is not settled yet.
     fn feed_horizon(&self) -> &'static str;

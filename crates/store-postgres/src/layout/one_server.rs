@@ -3,8 +3,8 @@
 use candor_domain::access::Tenant;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Table, Type};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{SqlValue, Table, Type};
 
 use super::idempotency::{IdempotencyKeyState, REPLAY_COLUMNS, REPLAY_TAKEN, REPLAYED, take};
 use super::rows::Entry;
@@ -74,17 +74,17 @@ impl Layout for OneServer {
         if replays.is_empty() {
             return statement.gate(&hurry);
         }
-        let count = statement.sql.bind(Cell::Int(i64::try_from(replays.len()).unwrap_or(i64::MAX)));
-        let mut many = |kind, cell: &dyn Fn(&IdempotencyRecord) -> Cell| {
+        let count = statement.sql.bind(SqlValue::Int(i64::try_from(replays.len()).unwrap_or(i64::MAX)));
+        let mut many = |kind, cell: &dyn Fn(&IdempotencyRecord) -> SqlValue| {
             statement.sql.many(kind, replays.iter().map(|replay| cell(replay)))
         };
         let columns = [
-            many(Type::Text, &|replay| Cell::Text(replay.key.as_str().to_owned())),
-            many(Type::Bytes, &|replay| Cell::Bytes(replay.fingerprint.to_bytes().to_vec())),
-            many(Type::Int, &|replay| Cell::Int(i64::from(replay.status))),
-            many(Type::Bytes, &|replay| Cell::Bytes(replay.sealed.clone())),
-            many(Type::Time, &|replay| Cell::Time(replay.created_at)),
-            many(Type::Time, &|replay| Cell::Time(replay.expires_at())),
+            many(Type::Text, &|replay| SqlValue::Text(replay.key.as_str().to_owned())),
+            many(Type::Bytes, &|replay| SqlValue::Bytes(replay.fingerprint.to_bytes().to_vec())),
+            many(Type::Int, &|replay| SqlValue::Int(i64::from(replay.status))),
+            many(Type::Bytes, &|replay| SqlValue::Bytes(replay.sealed.clone())),
+            many(Type::Time, &|replay| SqlValue::Time(replay.created_at)),
+            many(Type::Time, &|replay| SqlValue::Time(replay.expires_at())),
         ];
         let (tenant, columns) = (&statement.tenant, columns.join(", "));
         let replay = format!(
@@ -101,7 +101,7 @@ impl Layout for OneServer {
         vec![]
     }
 
-    fn late_statements(&self, _: Tenant, _: &LateEvents) -> Result<Vec<(Sql, bool)>, Unwritable> {
+    fn late_statements(&self, _: Tenant, _: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
         Ok(vec![])
     }
 
@@ -152,7 +152,7 @@ impl Layout for OneServer {
     }
 
     /// Returns `None`: unique indexes find the row by the hash.
-    fn tenant_of_secret(&self, _: &str, _: Cell) -> Option<Sql> {
+    fn tenant_of_secret(&self, _: &str, _: SqlValue) -> Option<Sql> {
         None
     }
 

@@ -1,39 +1,39 @@
 //! Rows of a change set as the values or arrays of a statement.
 
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Column, Table, Type};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{Column, SqlValue, Table, Type};
 
 use super::Statement;
 
 /// A row of a change set, with its cells.
 pub(crate) struct Entry<'c> {
     pub(crate) row: &'c AnyRow,
-    pub(crate) cells: &'c [Cell],
+    pub(crate) cells: &'c [SqlValue],
 }
 
 impl<'c> Entry<'c> {
     /// Creates the entry of a row.
     ///
     /// # Errors
-    /// [`Unwritable`] for a row that cannot be stored.
-    pub(crate) fn new(row: &'c AnyRow) -> Result<Self, Unwritable> {
+    /// [`RowWriteError`] for a row that cannot be stored.
+    pub(crate) fn new(row: &'c AnyRow) -> Result<Self, RowWriteError> {
         Ok(Self { row, cells: row.cells()? })
     }
 
     /// Returns the id as a cell.
-    pub(crate) fn id(&self) -> Cell {
-        Cell::Id(self.row.id())
+    pub(crate) fn id(&self) -> SqlValue {
+        SqlValue::Id(self.row.id())
     }
 
     /// Returns the version that the change set saw; 0 for a new row.
-    pub(crate) fn seen(&self) -> Cell {
-        Cell::Int(self.row.seen().map_or(0, |version| version.0))
+    pub(crate) fn seen(&self) -> SqlValue {
+        SqlValue::Int(self.row.seen().map_or(0, |version| version.0))
     }
 
     /// Returns `true` if a cell holds the id of one of the other rows.
     pub(crate) fn refers_to(&self, others: &[Entry<'_>]) -> bool {
-        let ids = self.cells.iter().filter_map(|cell| if let Cell::Id(id) = cell { Some(*id) } else { None });
+        let ids = self.cells.iter().filter_map(|cell| if let SqlValue::Id(id) = cell { Some(*id) } else { None });
         ids.into_iter().any(|id| others.iter().any(|other| other.row.id() == id))
     }
 
@@ -59,7 +59,7 @@ pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Ent
     let mut arrays: Vec<_> = written_columns(table)
         .enumerate()
         .map(|(at, column)| {
-            let cells = rows.iter().map(|row| row.cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+            let cells = rows.iter().map(|row| row.cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
             statement.sql.many(column.kind, cells)
         })
         .collect();

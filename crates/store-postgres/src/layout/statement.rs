@@ -7,7 +7,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, Id, WebhookId};
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 
 use super::{Layout, SharedLayout};
 use crate::failure::{CHECK_PREFIX, Failure};
@@ -132,7 +132,7 @@ pub(crate) fn select_leased(checks: &str, queued: &[String]) -> String {
 }
 
 /// Reads a row of [`select_leased`].
-pub(crate) fn read_leased(row: &mut dyn Fetch) -> Result<LeasedDelivery, Failure> {
+pub(crate) fn read_leased(row: &mut dyn CellReader) -> Result<LeasedDelivery, Failure> {
     let webhook = row.id().map_err(Failure::Other)?;
     let event = row.id().map_err(Failure::Other)?;
     Ok(webhook.zip(event).map(|(webhook, event)| (Id::from_bytes(webhook), Id::from_bytes(event))))

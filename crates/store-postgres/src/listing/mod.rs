@@ -6,10 +6,10 @@ mod plan;
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
 use candor_tables::access_path::{AccessPath, unanswered_parameters};
-use candor_tables::flat::{Cell, Fetch};
+use candor_tables::flat::{CellReader, SqlValue};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::ListPlan;
-use candor_tables::read::{Found, RowKind};
+use candor_tables::read::{AnyStored, RowKind};
 use futures_util::future::try_join_all;
 
 use crate::sql::Sql;
@@ -19,11 +19,11 @@ use page::Part;
 impl PostgresStore {
     /// Reads the rows of a page of several lists together, and one more row if there is one. The lists must be of
     /// one table in one order and have no row in common.
-    pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<Found>> {
+    pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<AnyStored>> {
         let listings: Vec<_> =
             listings.iter().filter(|listing| !listing.conditions.iter().any(is_unanswerable)).collect();
         let Some(limit) = listings.first().map(|listing| usize::from(listing.limit)) else { return Ok(vec![]) };
-        let asked = Asked { tenant, listings: &listings };
+        let asked = PageLists { tenant, listings: &listings };
         let plans = try_join_all(listings.iter().map(|listing| self.plan(tenant, listing))).await?;
         let parts: Vec<_> = listings.iter().copied().zip(&plans).collect();
         let [(listing, plan)] = parts.as_slice() else {
@@ -36,7 +36,7 @@ impl PostgresStore {
             return self.merged(&asked, &parts).await;
         }
         let stride = page::first_stride(&plan.first);
-        let met = Part::met(listing, &plan.first, stride);
+        let met = Part::with_stride(listing, &plan.first, stride);
         let rows = self.answer(&asked, page::sql(tenant, &[met]), false).await?;
         if rows.len() > limit {
             return Ok(rows);
@@ -46,7 +46,7 @@ impl PostgresStore {
 
     /// Reads the merged rows of several runs. No run has a bounded scan: a row beyond the bound may precede the
     /// rows of another run.
-    async fn merged(&self, asked: &Asked<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<Found>> {
+    async fn merged(&self, asked: &PageLists<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<AnyStored>> {
         let goes_far = parts.iter().any(|(_, part)| part.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
         self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await
@@ -54,7 +54,7 @@ impl PostgresStore {
 
     /// Runs the statement of a page: on a shared connection if its cost is bounded, else on a connection for slow
     /// reads.
-    async fn answer(&self, asked: &Asked<'_>, sql: Sql, goes_far: bool) -> Read<Vec<Found>> {
+    async fn answer(&self, asked: &PageLists<'_>, sql: Sql, goes_far: bool) -> Read<Vec<AnyStored>> {
         let Some(first) = asked.listings.first() else { return Ok(vec![]) };
         let (tenant, kind, count) = (asked.tenant, first.kind, usize::from(first.limit) + 1);
         if !goes_far && !asked.is_walk() {
@@ -65,8 +65,14 @@ impl PostgresStore {
     }
 
     /// Reads rows on a shared connection, or on a pooled one if `count` rows are probably large.
-    pub(crate) async fn read_sized(&self, tenant: Tenant, kind: RowKind, count: usize, sql: Sql) -> Read<Vec<Found>> {
-        let read = move |row: &mut dyn Fetch| Ok(kind.read(row)?);
+    pub(crate) async fn read_sized(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        count: usize,
+        sql: Sql,
+    ) -> Read<Vec<AnyStored>> {
+        let read = move |row: &mut dyn CellReader| Ok(kind.read(row)?);
         let found = match self.row_sizes.are_large(tenant, kind.table(), count) {
             false => self.read(&sql, read).await?,
             true => self.read_large(tenant, sql, read).await?,
@@ -77,21 +83,21 @@ impl PostgresStore {
 }
 
 /// The lists that make up a page.
-struct Asked<'l> {
+struct PageLists<'l> {
     tenant: Tenant,
     listings: &'l [&'l Listing],
 }
 
-impl Asked<'_> {
+impl PageLists<'_> {
     /// Returns `true` if a list has to scan rows that its index cannot exclude.
     fn is_walk(&self) -> bool {
-        !self.listings.iter().all(|listing| AccessPath::of(listing).is_answered())
+        !self.listings.iter().all(|listing| AccessPath::new(listing).is_answered())
     }
 }
 
 /// Returns `true` for a text with NUL, which PostgreSQL rejects.
-fn zero(cell: &Cell) -> bool {
-    matches!(cell, Cell::Text(text) if text.contains('\0'))
+fn zero(cell: &SqlValue) -> bool {
+    matches!(cell, SqlValue::Text(text) if text.contains('\0'))
 }
 
 /// Returns `true` if no row can match. PostgreSQL rejects texts with NUL, so no stored text contains one.

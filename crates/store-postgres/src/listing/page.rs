@@ -1,7 +1,7 @@
 //! Statement of a page of a list.
 
 use candor_domain::access::Tenant;
-use candor_tables::flat::{Cell, Column};
+use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
 
@@ -32,7 +32,7 @@ impl<'l> Part<'l> {
     }
 
     /// Creates a part whose scan reads at most `stride` rows.
-    pub(super) const fn met(listing: &'l Listing, source: &'l RowSource, stride: u32) -> Self {
+    pub(super) const fn with_stride(listing: &'l Listing, source: &'l RowSource, stride: u32) -> Self {
         Self { listing, source, stride: Some(stride) }
     }
 
@@ -61,7 +61,7 @@ pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(own);
     let rows = u32::from(listing.limit) + 1;
-    let limit = sql.bind(Cell::Int(i64::from(rows)));
+    let limit = sql.bind(SqlValue::Int(i64::from(rows)));
     let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
     let bound = BOUNDS.into_iter().find(|limit| rows <= *limit).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(Part::finds_ids);
@@ -224,7 +224,7 @@ impl PageSql {
     fn plain(&mut self, listing: &Listing, run: Option<String>) -> Vec<String> {
         let mut all = vec![format!("r.tenant_id = {}", self.tenant)];
         all.extend(run);
-        let compared = |sql: &mut Sql, column: &Column, sign: &str, cell: &Cell| {
+        let compared = |sql: &mut Sql, column: &Column, sign: &str, cell: &SqlValue| {
             format!("r.{} {sign} {}", column.name, sql.bind(cell.clone()))
         };
         for condition in &listing.conditions {

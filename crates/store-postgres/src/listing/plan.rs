@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 
@@ -13,7 +13,7 @@ use crate::store::PostgresStore;
 impl PostgresStore {
     /// Returns the plan for a page of a list.
     pub(super) async fn plan(&self, tenant: Tenant, listing: &Listing) -> Read<ListPlan> {
-        let mut planner = ListPlanner::of(listing);
+        let mut planner = ListPlanner::new(listing);
         while let Some(condition) = planner.next_to_count() {
             planner.counted(self.count(tenant, condition).await?);
         }
@@ -40,7 +40,7 @@ impl PostgresStore {
             | Condition::Without(..)
             | Condition::Among(..) => return Ok(0),
         };
-        let most = sql.bind(Cell::Int(i64::try_from(counted_to(condition)).unwrap_or(i64::MAX)));
+        let most = sql.bind(SqlValue::Int(i64::try_from(counted_to(condition)).unwrap_or(i64::MAX)));
         sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {named} LIMIT {most}) AS counted"));
         let count = self.find(&sql, int).await?.unwrap_or_default();
         Ok(usize::try_from(count).unwrap_or_default())

@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_fair_share::SlowReads;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use metrics::gauge;
 use moka::sync::Cache;
 
-use crate::connection::pool::{Held, Pool, Pooled};
+use crate::connection::pool::{Pool, Pooled, PooledConnection};
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::options::ConnectError;
 use crate::sql::Sql;
 use crate::tenant_cache::tenant_cache;
-use state::{Health, NodeNumber, State, Unanswered, asked};
+use state::{Health, NodeNumber, NodeUnavailable, State, asked};
 use watch::Watch;
 
 /// Lifetime of a cached tenant location, because a tenant may be moved. A lookup costs as much as some requests.
@@ -91,14 +91,14 @@ struct Node {
 impl Nodes {
     /// Creates the set of a single server, or of a cluster of which one node is named.
     pub(crate) fn alone(connections: Connections) -> Self {
-        Self::of(vec![Node { name: String::new(), connections, watch: None }])
+        Self::new(vec![Node { name: String::new(), connections, watch: None }])
     }
 
     /// Creates the set of a cluster's nodes. Health checks retry unreachable nodes.
     ///
     /// # Errors
     /// [`ConnectError`] if no node can be reached.
-    pub(crate) async fn of_cluster(sessions: Vec<(String, Session)>, sizes: Sizes) -> Result<Self, ConnectError> {
+    pub(crate) async fn for_cluster(sessions: Vec<(String, Session)>, sizes: Sizes) -> Result<Self, ConnectError> {
         // One pooled connection is used for the health check.
         let sizes = Sizes { pooled: sizes.pooled.saturating_sub(1).max(1), ..sizes };
         let node = |(name, session): (String, Session)| {
@@ -106,12 +106,12 @@ impl Nodes {
             Ok(Node { connections, name, watch: Some(Watch::new(session)) })
         };
         let nodes = sessions.into_iter().map(node).collect::<Result<Vec<_>, ConnectError>>()?;
-        let it = Self::of(nodes);
+        let it = Self::new(nodes);
         watch::begin(&it.0).await.map_err(ConnectError::Unreachable)?;
         Ok(it)
     }
 
-    fn of(nodes: Vec<Node>) -> Self {
+    fn new(nodes: Vec<Node>) -> Self {
         let states = RwLock::new(vec![State::NEW; nodes.len()]);
         let tenants = tenant_cache(REMEMBERED);
         Self(Arc::new(Inner { nodes, states, tenants }))
@@ -153,7 +153,7 @@ impl Nodes {
     }
 
     async fn attempt(&self, pool: fn(&Connections) -> &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
-        let held = Held::new(self.pooled(pool, sql.of()).await?);
+        let held = PooledConnection::new(self.pooled(pool, sql.of()).await?);
         let done = run_into(held.get()?, sql, rows).await;
         if !matches!(done, Err(Failure::Lost(_))) {
             held.give_back();
@@ -190,7 +190,7 @@ impl Nodes {
             "SELECT groupid::bigint FROM pg_dist_placement \
              WHERE shardid = get_shard_id_for_distribution_column('events', {id})"
         ));
-        let mut found = Values::read_by(|row: &mut dyn Fetch| row.int().map_err(Failure::Other));
+        let mut found = Values::read_by(|row: &mut dyn CellReader| row.int().map_err(Failure::Other));
         match self.read_near(None, &sql, &mut found).await {
             Ok(()) => {
                 let number = found.into_vec().into_iter().next().flatten();
@@ -210,8 +210,9 @@ impl Inner {
     fn asked(&self, wanted: Option<NodeNumber>) -> Result<(usize, &Connections), Failure> {
         let place = match self.nodes.as_slice() {
             [_] => 0,
-            _ => asked(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted)
-                .map_err(|Unanswered| Failure::Unconnected("the node that has the rows does not answer".to_owned()))?,
+            _ => asked(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted).map_err(
+                |NodeUnavailable| Failure::Unconnected("the node that has the rows does not answer".to_owned()),
+            )?,
         };
         let node = self.nodes.get(place).ok_or_else(|| Failure::Other("there are no nodes".to_owned()))?;
         Ok((place, &node.connections))

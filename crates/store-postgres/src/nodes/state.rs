@@ -33,21 +33,21 @@ impl State {
 
 /// Error for rows on a node that does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unanswered;
+pub(super) struct NodeUnavailable;
 
 /// Returns the index of the node to ask for rows of a given group. This is the group's own node if it is up, else
 /// the first node that is, because each can answer everything. If none is up, the first is tried.
 ///
 /// Rows on a node that is or may be silent are refused. Another node would wait for the silent one as well, and
 /// block later statements on the same connection.
-pub(super) fn asked(states: &[State], wanted: Option<NodeNumber>) -> Result<usize, Unanswered> {
+pub(super) fn asked(states: &[State], wanted: Option<NodeNumber>) -> Result<usize, NodeUnavailable> {
     if wanted.is_some() {
         if let Some(own) = states.iter().position(|state| state.is_up() && state.number == wanted) {
             return Ok(own);
         }
         let may_have_it = |state: &State| state.number.is_none() || state.number == wanted;
         if states.iter().any(|state| state.health == Health::Silent && may_have_it(state)) {
-            return Err(Unanswered);
+            return Err(NodeUnavailable);
         }
     }
     Ok(states.iter().position(|state| state.is_up()).unwrap_or_default())
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn what_is_on_a_silent_node_is_asked_of_nobody() {
         let of_it = [up(Some(0)), silent(Some(1)), up(Some(2))];
-        assert_eq!(asked(&of_it, Some(1)), Err(Unanswered));
+        assert_eq!(asked(&of_it, Some(1)), Err(NodeUnavailable));
         assert_eq!(asked(&of_it, Some(7)), Ok(0), "of a node that is not named");
         let never_told = [up(Some(0)), silent(None)];
-        assert_eq!(asked(&never_told, Some(1)), Err(Unanswered), "which one it is nobody knows");
+        assert_eq!(asked(&never_told, Some(1)), Err(NodeUnavailable), "which one it is nobody knows");
         assert_eq!(asked(&never_told, Some(0)), Ok(0));
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_port_storage::StorageError;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use diesel_async::AsyncPgConnection;
 use futures_util::future::{join, join_all};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
-use crate::connection::pool::Held;
+use crate::connection::pool::PooledConnection;
 use crate::connection::rows::{RawRow, values};
 use crate::connection::session::run_raw;
 use crate::failure::Failure;
@@ -42,7 +42,7 @@ impl Transaction {
     }
 
     /// Creates a transaction of several statements. The rows of the statement at `answering` are the result.
-    pub(crate) fn of(statements: Vec<Sql>, answering: usize) -> Self {
+    pub(crate) fn new(statements: Vec<Sql>, answering: usize) -> Self {
         let mut all = vec![Sql::plain("BEGIN")];
         all.extend(statements);
         all.push(Sql::plain("COMMIT"));
@@ -51,13 +51,13 @@ impl Transaction {
 
     /// Creates a transaction of statements, each with a flag whether its rows belong to the result. The rows of a
     /// single statement always do.
-    pub(crate) fn of_some(mut statements: Vec<(Sql, bool)>) -> Self {
+    pub(crate) fn from_marked(mut statements: Vec<(Sql, bool)>) -> Self {
         if statements.len() == 1 {
             let only = statements.remove(0).0;
             return Self::alone(only);
         }
         let answering = (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
-        Self { answering, ..Self::of(statements.into_iter().map(|(statement, _)| statement).collect(), 0) }
+        Self { answering, ..Self::new(statements.into_iter().map(|(statement, _)| statement).collect(), 0) }
     }
 
     /// Creates a transaction whose statements are planned for a long queue. The rows of the last one are the
@@ -66,14 +66,14 @@ impl Transaction {
         let last = statements.len();
         let mut all = vec![Sql::plain(STEER)];
         all.extend(statements);
-        Self::of(all, last)
+        Self::new(all, last)
     }
 
     /// Creates a transaction of statements under some settings. Each statement has a flag whether its rows belong
     /// to the result.
     pub(crate) fn with_settings(settings: &[&str], statements: Vec<(Sql, bool)>) -> Self {
         let settings = settings.iter().map(|setting| (Sql::plain(setting), false));
-        Self::of_some(settings.chain(statements).collect())
+        Self::from_marked(settings.chain(statements).collect())
     }
 
     /// Returns the tenant whose rows the transaction touches; `None` for cross-tenant transactions.
@@ -104,7 +104,7 @@ where
 pub(crate) async fn send<T>(
     nodes: &Nodes,
     transaction: &Transaction,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+    read: impl Fn(&mut dyn CellReader) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
     values(send_raw(nodes, transaction).await?, read)
 }
@@ -130,7 +130,7 @@ pub(crate) async fn send_raw(nodes: &Nodes, transaction: &Transaction) -> Result
 pub(crate) async fn send_once<T>(
     nodes: &Nodes,
     transaction: &Transaction,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+    read: impl Fn(&mut dyn CellReader) -> Result<T, Failure>,
 ) -> TransactionOutcome<T> {
     match try_once(nodes, transaction).await {
         TransactionOutcome::Done(rows) => {
@@ -143,7 +143,7 @@ pub(crate) async fn send_once<T>(
 
 async fn try_once(nodes: &Nodes, transaction: &Transaction) -> TransactionOutcome<RawRow> {
     let held = match nodes.connection(transaction.tenant()).await {
-        Ok(it) => Held::new(it),
+        Ok(it) => PooledConnection::new(it),
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
     let sent = match held.get() {
@@ -218,7 +218,7 @@ mod tests {
         server
     }
 
-    fn int(row: &mut dyn Fetch) -> Result<i64, Failure> {
+    fn int(row: &mut dyn CellReader) -> Result<i64, Failure> {
         row.int().map(Option::unwrap_or_default).map_err(Failure::Other)
     }
 
@@ -237,11 +237,11 @@ mod tests {
             let insert = || Sql::plain("INSERT INTO t VALUES (1)");
             let mut statements: Vec<_> = (0..many).map(|_| insert()).collect();
             statements.extend([Sql::unsendable(), insert()]);
-            let outcome = send_once(&server, &Transaction::of(statements, 0), int).await;
+            let outcome = send_once(&server, &Transaction::new(statements, 0), int).await;
             assert!(matches!(outcome, TransactionOutcome::Undone(Failure::Other(_))), "{many} before it");
             assert_eq!(rows(&server).await, 0, "{many} before it");
         }
-        let whole = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
+        let whole = Transaction::new(vec![Sql::plain("INSERT INTO t VALUES (1)")], 0);
         assert!(matches!(send_once(&server, &whole, int).await, TransactionOutcome::Done(_)));
         assert_eq!(rows(&server).await, 1);
     }
@@ -250,7 +250,7 @@ mod tests {
     async fn nobody_says_that_a_transaction_is_undone_whose_answer_could_not_be_read() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let server = server(&database).await;
-        let transaction = Transaction::of(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);
+        let transaction = Transaction::new(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);
         let outcome =
             send_once(&server, &transaction, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
         assert!(matches!(outcome, TransactionOutcome::Unknown(Failure::Other(_))));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use diesel_async::AsyncPgConnection;
 use futures_util::future::join_all;
 use tokio::sync::Mutex;
@@ -32,7 +32,7 @@ pub(super) struct Watch {
 }
 
 /// Failure of a health check.
-enum Unseen {
+enum HealthCheckError {
     /// The node refused or broke the connection.
     Refused(String),
     /// The node did not answer.
@@ -45,7 +45,7 @@ impl Watch {
     }
 
     /// Checks the node, and returns its group id if it has one.
-    async fn look(&self) -> Result<Option<NodeNumber>, Unseen> {
+    async fn look(&self) -> Result<Option<NodeNumber>, HealthCheckError> {
         let begun = Instant::now();
         let asked = async {
             let mut kept = self.connection.lock().await;
@@ -63,15 +63,15 @@ impl Watch {
         };
         match timeout(PATIENCE, asked).await {
             Ok(Ok(number)) => Ok(number),
-            Ok(Err(failure)) if begun.elapsed() < SOON => Err(Unseen::Refused(failure.text())),
-            Ok(Err(failure)) => Err(Unseen::Silent(failure.text())),
-            Err(_) => Err(Unseen::Silent("no answer in time".to_owned())),
+            Ok(Err(failure)) if begun.elapsed() < SOON => Err(HealthCheckError::Refused(failure.text())),
+            Ok(Err(failure)) => Err(HealthCheckError::Silent(failure.text())),
+            Err(_) => Err(HealthCheckError::Silent("no answer in time".to_owned())),
         }
     }
 }
 
 async fn number(connection: &AsyncPgConnection) -> Result<Option<NodeNumber>, Failure> {
-    let read = |row: &mut dyn Fetch| row.int().map_err(Failure::Other);
+    let read = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
     Ok(run(connection, &Sql::plain(NUMBER), read).await?.into_iter().next().flatten())
 }
 
@@ -114,8 +114,8 @@ impl Inner {
                 self.note(place, "", |_| State { health: Health::Up, number });
                 return Ok(());
             }
-            Err(Unseen::Refused(reason)) => (Health::Down, reason),
-            Err(Unseen::Silent(reason)) => (Health::Silent, reason),
+            Err(HealthCheckError::Refused(reason)) => (Health::Down, reason),
+            Err(HealthCheckError::Silent(reason)) => (Health::Silent, reason),
         };
         self.note(place, &reason, |before| State { health, ..before });
         Err(reason)

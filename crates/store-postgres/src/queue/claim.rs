@@ -6,8 +6,8 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
-use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
-use candor_tables::flat::{Cell, Fetch, Reader, Type};
+use candor_port_storage::queue::{Claim, ClaimedJobs, Lease, QueueKey, QueueWalk};
+use candor_tables::flat::{CellReader, Reader, SqlValue, Type};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
 use super::unleased;
@@ -35,7 +35,7 @@ pub(super) enum LeaseScope {
 /// delivery if there is one.
 pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), claim: &Claim, scope: &LeaseScope) -> Sql {
     let mut sql = Sql::default();
-    let (worker, until) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)));
+    let (worker, until) = (sql.id(lease.worker.0), sql.bind(SqlValue::Time(lease.until)));
     let mut set = format!("worker = {worker}, leased_until = {until}");
     let tenant = match scope {
         LeaseScope::AllTenants => String::new(),
@@ -45,7 +45,7 @@ pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), clai
     let (with, next) = match claim {
         Claim::Oldest { most } => (builder.oldest(now, *most, scope), NO_QUEUE.to_owned()),
         Claim::SubscriptionQueues(walk) => {
-            let now = builder.sql.bind(Cell::Time(now));
+            let now = builder.sql.bind(SqlValue::Time(now));
             let queued = Queued::due(&now, &builder.tenant);
             builder.queues(walk, &queued, scope)
         }
@@ -131,7 +131,7 @@ impl LeaseBuilder {
                 self.tenant
             );
         }
-        let now = self.sql.bind(Cell::Time(now));
+        let now = self.sql.bind(SqlValue::Time(now));
         let oldest = self.locked(&format!("{these}due_at <= {now} AND {}", unleased(&now)), "due_at", most);
         format!("found AS MATERIALIZED ({oldest})")
     }
@@ -139,7 +139,7 @@ impl LeaseBuilder {
     /// Query that locks rows in an order; it skips rows that another transaction has locked.
     fn locked(&mut self, condition: &str, order: &str, most: u16) -> String {
         let bound = BOUNDS.into_iter().find(|bound| u32::from(most) <= *bound).unwrap_or(u32::MAX);
-        let most = self.sql.bind(Cell::Int(i64::from(most)));
+        let most = self.sql.bind(SqlValue::Int(i64::from(most)));
         let (columns, names) = (self.address.columns(), self.address.names("s"));
         format!(
             "SELECT {names}, s.due_at FROM (SELECT {columns}, due_at FROM delivery_jobs WHERE {condition} \
@@ -149,7 +149,7 @@ impl LeaseBuilder {
 
     /// SQL that locks some deliveries of each queue. Returns the parts, and the query for the queue where the next
     /// walk starts.
-    fn queues(&mut self, walk: &Walk, queued: &Queued, scope: &LeaseScope) -> (String, String) {
+    fn queues(&mut self, walk: &QueueWalk, queued: &Queued, scope: &LeaseScope) -> (String, String) {
         let (queues, next) = match scope {
             LeaseScope::Queues(_, ids) => {
                 let (tenant, ids) = (self.tenant.clone(), self.sql.ids(ids.iter().copied()));
@@ -169,15 +169,15 @@ impl LeaseBuilder {
 
     /// SQL of a walk, which steps from queue to queue at a cost that does not depend on their lengths. Returns the
     /// parts, of which `open` is the last, and the query for the queue where the next walk starts.
-    fn walk(&mut self, walk: &Walk, Queued { condition, order, open, .. }: &Queued) -> (String, String) {
+    fn walk(&mut self, walk: &QueueWalk, Queued { condition, order, open, .. }: &Queued) -> (String, String) {
         let sql = &mut self.sql;
         let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
         let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
         let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
-        let queues = sql.bind(Cell::Int(i64::from(walk.queues)));
+        let queues = sql.bind(SqlValue::Int(i64::from(walk.queues)));
         let busy = [
-            sql.many(Type::Id, walk.busy.iter().map(|queue| Cell::Id(ids(queue).0))),
-            sql.many(Type::Id, walk.busy.iter().map(|queue| Cell::Id(ids(queue).1))),
+            sql.many(Type::Id, walk.busy.iter().map(|queue| SqlValue::Id(ids(queue).0))),
+            sql.many(Type::Id, walk.busy.iter().map(|queue| SqlValue::Id(ids(queue).1))),
         ];
         let next = |tenant: &str, webhook: &str| {
             format!(
@@ -223,7 +223,7 @@ pub(super) struct Row {
 }
 
 /// Reads a row of the result of a lease.
-pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let next = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let is_there = flag(row)?;
@@ -237,7 +237,7 @@ pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
 ///
 /// A delivery that cannot be read must not discard the others, which are already leased. It is due again when its
 /// lease ends, and fails the lease only if no other delivery was leased.
-pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
+pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<ClaimedJobs> {
     let next = rows.first().and_then(|row| row.next);
     let (mut jobs, mut unread) = (vec![], None);
     for (was, job) in rows.into_iter().filter_map(|row| row.leased) {
@@ -257,5 +257,5 @@ pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<Claimed> {
         let queue = (job.tenant.to_bytes(), job.webhook_id.to_bytes());
         (by_lane.then_some(queue), *was, queue, job.event_id.to_bytes())
     });
-    Ok(Claimed { jobs: jobs.into_iter().map(|(_, job)| job).collect(), next })
+    Ok(ClaimedJobs { jobs: jobs.into_iter().map(|(_, job)| job).collect(), next })
 }

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use candor_domain::time::{Date, Timestamp};
-use candor_tables::flat::{Cell, Fetch};
+use candor_tables::flat::{CellReader, SqlValue};
 use diesel_async::SimpleAsyncConnection;
 
-use crate::connection::pool::Held;
+use crate::connection::pool::PooledConnection;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::nodes::Nodes;
@@ -101,7 +101,7 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
 /// Runs statements in a transaction with short timeouts. Each is sent alone: a timeout applies from the next
 /// message on, and a cluster forwards only schema changes that are messages of their own.
 async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
-    let held = Held::new(nodes.connection(None).await?);
+    let held = PooledConnection::new(nodes.connection(None).await?);
     let connection = held.get()?;
     let run =
         async |text: &str| SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from);
@@ -127,7 +127,7 @@ async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) 
 /// the default one serves the day.
 async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
     let mut sql = Sql::default();
-    let (from, to) = (sql.bind(Cell::Time(start(day))), sql.bind(Cell::Time(start(day.next()))));
+    let (from, to) = (sql.bind(SqlValue::Time(start(day))), sql.bind(SqlValue::Time(start(day.next()))));
     sql.push(&format!(
         "SELECT NOT EXISTS (SELECT 1 FROM deliveries_default WHERE created_at >= {from} AND created_at < {to})"
     ));
@@ -138,7 +138,7 @@ async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
 /// because a `ctid` is valid only on its node.
 fn old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
-    let (before, most) = (sql.bind(Cell::Time(before)), sql.bind(Cell::Int(i64::from(most))));
+    let (before, most) = (sql.bind(SqlValue::Time(before)), sql.bind(SqlValue::Int(i64::from(most))));
     let skip_locked = layout.skip_locked();
     let which = layout.address(&["webhook_id", "status", "created_at", "id"]).is_among(|columns| {
         format!(
@@ -151,7 +151,7 @@ fn old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
     sql
 }
 
-fn names(row: &mut dyn Fetch) -> Result<(String, String), Failure> {
+fn names(row: &mut dyn CellReader) -> Result<(String, String), Failure> {
     let mut text = || row.text().map(Option::unwrap_or_default).map_err(Failure::Other);
     Ok((text()?, text()?))
 }

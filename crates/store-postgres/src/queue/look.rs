@@ -7,8 +7,8 @@ use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
-use candor_port_storage::queue::{Claim, Lease, QueueKey, Walk};
-use candor_tables::flat::{Cell, Fetch};
+use candor_port_storage::queue::{Claim, Lease, QueueKey, QueueWalk};
+use candor_tables::flat::{CellReader, SqlValue};
 
 use super::claim::{LeaseScope, lease};
 use super::unleased;
@@ -77,7 +77,8 @@ impl PostgresStore {
 /// Query for the deliveries with the earliest due times.
 fn oldest(now: Timestamp, wanted: usize) -> Sql {
     let mut sql = Sql::default();
-    let (at, limit) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::try_from(wanted).unwrap_or_default())));
+    let (at, limit) =
+        (sql.bind(SqlValue::Time(now)), sql.bind(SqlValue::Int(i64::try_from(wanted).unwrap_or_default())));
     sql.push(&format!(
         "SELECT tenant_id, webhook_id, event_id FROM delivery_jobs WHERE due_at <= {at} AND {} \
          ORDER BY due_at LIMIT {limit}",
@@ -87,12 +88,12 @@ fn oldest(now: Timestamp, wanted: usize) -> Sql {
 }
 
 /// Query for the queues of a walk.
-fn queues(walk: &Walk, condition: &str) -> Sql {
+fn queues(walk: &QueueWalk, condition: &str) -> Sql {
     let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
     let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.id(tenant), sql.id(webhook));
-    let most = sql.bind(Cell::Int(i64::from(walk.queues)));
+    let most = sql.bind(SqlValue::Int(i64::from(walk.queues)));
     sql.push(&format!(
         "SELECT DISTINCT tenant_id, webhook_id FROM delivery_jobs WHERE {condition} \
          AND (tenant_id, webhook_id) > ({tenant}, {webhook}) ORDER BY tenant_id, webhook_id LIMIT {most}"
@@ -100,10 +101,10 @@ fn queues(walk: &Walk, condition: &str) -> Sql {
     sql
 }
 
-fn delivery_key(row: &mut dyn Fetch) -> Result<([u8; 16], DeliveryKey), Failure> {
+fn delivery_key(row: &mut dyn CellReader) -> Result<([u8; 16], DeliveryKey), Failure> {
     Ok((id(row)?, (id(row)?, id(row)?)))
 }
 
-fn queue_key(row: &mut dyn Fetch) -> Result<QueueKey, Failure> {
+fn queue_key(row: &mut dyn CellReader) -> Result<QueueKey, Failure> {
     Ok((owner(row)?, Id::from_bytes(id(row)?)))
 }

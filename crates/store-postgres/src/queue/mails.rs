@@ -12,8 +12,8 @@ use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{Lease, QueueState, WorkerId};
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Column, Fetch, Stored, Type};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{CellReader, Column, SqlValue, Stored, Type};
 
 use super::{state, state_of};
 use crate::failure::Failure;
@@ -47,12 +47,12 @@ impl MailQueue for PostgresStore {
 
     async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
         let mut sql = Sql::default();
-        let before = sql.bind(Cell::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
+        let before = sql.bind(SqlValue::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
         sql.push(&format!("DELETE FROM recipient_mails WHERE day < {before}"));
         self.send(Transaction::alone(sql), |_| Ok(())).await?;
         let mut sql = Sql::default();
-        let (day, recipient) = (sql.bind(Cell::Date(day)), sql.bind(Cell::Bytes(recipient.0.to_vec())));
-        let most = sql.bind(Cell::Int(most.into()));
+        let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(recipient.0.to_vec())));
+        let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
             "INSERT INTO recipient_mails AS m (day, recipient, mails) VALUES ({day}, {recipient}, 1) \
              ON CONFLICT (day, recipient) DO UPDATE SET mails = m.mails + 1 WHERE m.mails < {most} RETURNING mails"
@@ -62,7 +62,7 @@ impl MailQueue for PostgresStore {
 
     async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
         let mut sql = Sql::default();
-        let (day, recipient) = (sql.bind(Cell::Date(day)), sql.bind(Cell::Bytes(recipient.0.to_vec())));
+        let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(recipient.0.to_vec())));
         sql.push(&format!("SELECT mails FROM recipient_mails WHERE day = {day} AND recipient = {recipient}"));
         let counted = self.send(Transaction::alone(sql), int).await?.into_iter().next();
         Ok(counted.map_or(0, |mails| u32::try_from(mails).unwrap_or(u32::MAX)))
@@ -70,7 +70,7 @@ impl MailQueue for PostgresStore {
 
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
         let mut sql = Sql::default();
-        let now = sql.bind(Cell::Time(now));
+        let now = sql.bind(SqlValue::Time(now));
         sql.push(&state_of(&due("", &now), "mail_due_at"));
         let sql = sql.planned_anew();
         if let Some(rows) = self.replica_answer(&sql, &state).await {
@@ -94,7 +94,7 @@ impl PostgresStore {
             return Ok(vec![claim(self.layout, lease, now, most, None)]);
         }
         let mut sql = Sql::default();
-        let (at, limit) = (sql.bind(Cell::Time(now)), sql.bind(Cell::Int(i64::from(most))));
+        let (at, limit) = (sql.bind(SqlValue::Time(now)), sql.bind(SqlValue::Int(i64::from(most))));
         sql.push(&format!("SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {limit}", due("", &at)));
         let oldest = self.in_turn(Transaction::alone(sql), key).await?;
         let scopes = self.layout.scopes(oldest.iter().map(|(tenant, _)| *tenant).collect::<Vec<_>>());
@@ -110,8 +110,9 @@ impl PostgresStore {
 /// tenant.
 fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, these: Option<(Tenant, Vec<[u8; 16]>)>) -> Sql {
     let mut sql = Sql::default();
-    let (worker, until, now) = (sql.id(lease.worker.0), sql.bind(Cell::Time(lease.until)), sql.bind(Cell::Time(now)));
-    let most = sql.bind(Cell::Int(i64::from(most)));
+    let (worker, until, now) =
+        (sql.id(lease.worker.0), sql.bind(SqlValue::Time(lease.until)), sql.bind(SqlValue::Time(now)));
+    let most = sql.bind(SqlValue::Int(i64::from(most)));
     let (mut tenant, mut which) = (String::new(), String::new());
     if let Some((owner, ids)) = these {
         tenant = sql.tenant(owner);
@@ -130,24 +131,28 @@ fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, these: O
 }
 
 /// Reads a leased mail with its due time.
-fn due_mail(row: &mut dyn Fetch) -> Result<(Option<Timestamp>, MailKey), Failure> {
+fn due_mail(row: &mut dyn CellReader) -> Result<(Option<Timestamp>, MailKey), Failure> {
     Ok((row.time().map_err(Failure::Other)?, key(row)?))
 }
 
-fn key(row: &mut dyn Fetch) -> Result<MailKey, Failure> {
+fn key(row: &mut dyn CellReader) -> Result<MailKey, Failure> {
     Ok((owner(row)?, Id::from_bytes(crate::sql::row::id(row)?)))
 }
 
 /// Builds the statement that updates the mails still leased by the worker, and ends the leases. It returns the
 /// indexes of the recorded results.
-fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailResult))]) -> Result<Sql, Unwritable> {
+fn record(
+    worker: WorkerId,
+    of: Option<Tenant>,
+    results: &[(i64, (MailKey, MailResult))],
+) -> Result<Sql, RowWriteError> {
     let (mut changed, mut released) = (vec![], vec![]);
     for (place, ((tenant, id), result)) in
         results.iter().filter(|(_, ((result, _), _))| of.is_none_or(|of| of == *result))
     {
         match result {
             MailResult::Changed(it) => {
-                let row = AnyRow::of(&Row::seen(it.value.clone(), it.version));
+                let row = AnyRow::from_row(&Row::expecting(it.value.clone(), it.version));
                 changed.push((*place, *tenant, it.version, row.cells()?.to_vec()));
             }
             MailResult::Released => released.push((*place, *tenant, *id)),
@@ -160,19 +165,19 @@ fn record(worker: WorkerId, of: Option<Tenant>, results: &[(i64, (MailKey, MailR
         its_own.push_str(&format!(" AND i.tenant_id = {}", sql.tenant(tenant)));
     }
     let mut arrays = vec![
-        sql.many(Type::Int, changed.iter().map(|(place, ..)| Cell::Int(*place))),
+        sql.many(Type::Int, changed.iter().map(|(place, ..)| SqlValue::Int(*place))),
         sql.ids(changed.iter().map(|(_, tenant, ..)| tenant.to_bytes())),
-        sql.many(Type::Int, changed.iter().map(|(_, _, seen, _)| Cell::Int(seen.0))),
+        sql.many(Type::Int, changed.iter().map(|(_, _, seen, _)| SqlValue::Int(seen.0))),
     ];
     let columns: Vec<&Column> = Invitation::TABLE.columns.iter().collect();
     for (at, column) in columns.iter().enumerate() {
-        let cells = changed.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+        let cells = changed.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
         arrays.push(sql.many(column.kind, cells));
     }
     let names = columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
     let sets = columns.iter().skip(1).map(|column| format!("{0} = u.{0}", column.name)).collect::<Vec<_>>().join(", ");
     let free = [
-        sql.many(Type::Int, released.iter().map(|(place, ..)| Cell::Int(*place))),
+        sql.many(Type::Int, released.iter().map(|(place, ..)| SqlValue::Int(*place))),
         sql.ids(released.iter().map(|(_, tenant, _)| tenant.to_bytes())),
         sql.ids(released.iter().map(|(.., id)| id.to_bytes())),
     ];

@@ -16,9 +16,9 @@ use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
-    AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RecordOutcome, WorkerId,
 };
-use candor_tables::flat::{Cell, Fetch};
+use candor_tables::flat::{CellReader, SqlValue};
 use futures_util::{StreamExt, stream};
 
 use crate::failure::Failure;
@@ -45,8 +45,8 @@ impl Queue for PostgresStore {
         BATCH
     }
 
-    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
-        let mut claimed = Claimed::default();
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
+        let mut claimed = ClaimedJobs::default();
         for _ in 0..LOOKS {
             let plan = self.plan_leases(lease, now, claim, claimed.jobs.len()).await?;
             let transactions = plan.leases.into_iter().map(|sql| self.lease_transaction(sql));
@@ -67,7 +67,7 @@ impl Queue for PostgresStore {
         worker: WorkerId,
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
-    ) -> Read<Recorded> {
+    ) -> Read<RecordOutcome> {
         let count = results.len();
         let tenants = results.iter().map(|(job, _)| job.tenant).chain(health.iter().map(|((tenant, _), _)| *tenant));
         let scopes = self.layout.scopes(tenants.collect::<Vec<_>>());
@@ -113,7 +113,7 @@ impl PostgresStore {
     async fn all_in_turn<T>(
         &self,
         transactions: impl Iterator<Item = Transaction>,
-        read: fn(&mut dyn Fetch) -> Result<T, Failure>,
+        read: fn(&mut dyn CellReader) -> Result<T, Failure>,
     ) -> Read<Vec<Vec<T>>> {
         let sent = transactions.map(|transaction| self.in_turn(transaction, read)).collect::<Vec<_>>();
         let parts: Vec<_> = stream::iter(sent).buffered(AT_ONCE).collect().await;
@@ -141,7 +141,7 @@ fn unleased(now: &str) -> String {
 
 fn state_sql(now: Timestamp) -> Sql {
     let mut sql = Sql::default();
-    let now = sql.bind(Cell::Time(now));
+    let now = sql.bind(SqlValue::Time(now));
     let due = format!("delivery_jobs WHERE due_at <= {now} AND {}", unleased(&now));
     sql.push(&state_of(&due, "due_at"));
     sql
@@ -155,6 +155,6 @@ fn state_of(due: &str, by: &str) -> String {
     )
 }
 
-fn state(row: &mut dyn Fetch) -> Result<QueueState, Failure> {
+fn state(row: &mut dyn CellReader) -> Result<QueueState, Failure> {
     Ok(QueueState { due: int(row)?.unsigned_abs(), oldest_due_at: row.time().map_err(Failure::Other)? })
 }

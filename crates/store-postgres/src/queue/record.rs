@@ -9,13 +9,13 @@
 use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
-use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, Column, Fetch, Stored, Type};
+use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome, WorkerId};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{CellReader, Column, SqlValue, Stored, Type};
 
 use crate::failure::Failure;
 use crate::sql::Sql;
@@ -71,7 +71,7 @@ pub(super) fn statements(
     worker: WorkerId,
     scope: Option<Tenant>,
     slice: &ResultSlice<'_>,
-) -> Result<Vec<(Sql, bool)>, Unwritable> {
+) -> Result<Vec<(Sql, bool)>, RowWriteError> {
     let mut record = RecordBuilder::new(worker, scope, slice);
     let (lock_webhooks, log) = (record.lock_webhooks(), record.log()?);
     let (held, changes, health) = (record.hold(), record.changes(), record.add_health());
@@ -128,27 +128,27 @@ impl<'r> RecordBuilder<'r> {
         let (tenant, worker) = (scope.map(|tenant| sql.tenant(tenant)), sql.id(worker.0));
         let jobs = || slice.results.iter().map(|(job, _)| job);
         let next = || slice.results.iter().map(|(_, result)| next(result));
-        let time = |at: Option<Timestamp>| at.map_or(Cell::Null(Type::Time), Cell::Time);
-        let promised = |job: &Job| job.delivery_id.map_or(Cell::Null(Type::Id), |id| Cell::Id(id.to_bytes()));
+        let time = |at: Option<Timestamp>| at.map_or(SqlValue::Null(Type::Time), SqlValue::Time);
+        let promised = |job: &Job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |id| SqlValue::Id(id.to_bytes()));
         let deliveries = vec![
             ("tenant_id", sql.ids(jobs().map(|job| job.tenant.to_bytes()))),
             ("webhook_id", sql.ids(jobs().map(|job| job.webhook_id.to_bytes()))),
             ("event_id", sql.ids(jobs().map(|job| job.event_id.to_bytes()))),
-            ("attempt", sql.many(Type::Int, jobs().map(|job| Cell::Int(i64::from(job.attempt))))),
-            ("place", sql.many(Type::Int, (0..).zip(jobs()).map(|(place, _)| Cell::Int(place)))),
-            ("next", sql.many(Type::Int, next().map(|(what, _)| Cell::Int(what)))),
+            ("attempt", sql.many(Type::Int, jobs().map(|job| SqlValue::Int(i64::from(job.attempt))))),
+            ("place", sql.many(Type::Int, (0..).zip(jobs()).map(|(place, _)| SqlValue::Int(place)))),
+            ("next", sql.many(Type::Int, next().map(|(what, _)| SqlValue::Int(what)))),
             ("due_at", sql.many(Type::Time, next().map(|(_, at)| time(at)))),
             ("delivery_id", sql.many(Type::Id, jobs().map(promised))),
         ];
         let health = || slice.health.iter().map(|(_, delta)| delta);
-        let word = |delta: &HealthDelta| Cell::Text(delta.last_status.word().to_owned());
+        let word = |delta: &HealthDelta| SqlValue::Text(delta.last_status.word().to_owned());
         let deltas = vec![
             ("tenant_id", sql.ids(slice.health.iter().map(|((tenant, _), _)| tenant.to_bytes()))),
             ("id", sql.ids(slice.health.iter().map(|((_, webhook), _)| webhook.to_bytes()))),
-            ("last_at", sql.many(Type::Time, health().map(|delta| Cell::Time(delta.last_at)))),
+            ("last_at", sql.many(Type::Time, health().map(|delta| SqlValue::Time(delta.last_at)))),
             ("last_status", sql.many(Type::Text, health().map(word))),
-            ("ends_streak", sql.many(Type::Flag, health().map(|delta| Cell::Flag(delta.ends_streak)))),
-            ("failures", sql.many(Type::Int, health().map(|delta| Cell::Int(i64::from(delta.streak.failures))))),
+            ("ends_streak", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_streak)))),
+            ("failures", sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures))))),
             ("since", sql.many(Type::Time, health().map(|delta| time(delta.streak.since)))),
         ];
         Self { sql, slice, tenant, worker, deliveries, deltas }
@@ -226,7 +226,7 @@ impl<'r> RecordBuilder<'r> {
 
     /// SQL that writes the log entries of the deliveries still leased by the worker. For a single tenant it runs
     /// before the deliveries change, and is `None` without entries.
-    fn log(&mut self) -> Result<Option<String>, Unwritable> {
+    fn log(&mut self) -> Result<Option<String>, RowWriteError> {
         let entries: Vec<_> = (0..)
             .zip(&self.slice.results)
             .filter_map(|(place, (job, result))| match result {
@@ -240,13 +240,13 @@ impl<'r> RecordBuilder<'r> {
         let (sql, jobs) = (&mut self.sql, || entries.iter().map(|(_, job, _)| *job));
         let keys = match self.tenant {
             None => vec![
-                ("place", sql.many(Type::Int, entries.iter().map(|(place, ..)| Cell::Int(*place)))),
+                ("place", sql.many(Type::Int, entries.iter().map(|(place, ..)| SqlValue::Int(*place)))),
                 ("tenant_id", sql.ids(jobs().map(|job| job.tenant.to_bytes()))),
             ],
             Some(_) => vec![
                 ("webhook_id", sql.ids(jobs().map(|job| job.webhook_id.to_bytes()))),
                 ("event_id", sql.ids(jobs().map(|job| job.event_id.to_bytes()))),
-                ("attempt", sql.many(Type::Int, jobs().map(|job| Cell::Int(i64::from(job.attempt))))),
+                ("attempt", sql.many(Type::Int, jobs().map(|job| SqlValue::Int(i64::from(job.attempt))))),
             ],
         };
         let columns: Vec<&Column> = Delivery::TABLE.columns.iter().chain(Delivery::TABLE.derived).collect();
@@ -254,7 +254,8 @@ impl<'r> RecordBuilder<'r> {
             .iter()
             .enumerate()
             .map(|(at, column)| {
-                let cells = entries.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(Cell::Null(column.kind)));
+                let cells =
+                    entries.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
                 sql.many(column.kind, cells)
             })
             .collect();
@@ -337,7 +338,7 @@ fn health_sets() -> String {
 pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
 /// Reads a row of the result of a record.
-pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     let held = int(row)?;
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
@@ -347,12 +348,12 @@ pub(super) fn read_row(row: &mut dyn Fetch) -> Result<Row, Failure> {
 }
 
 /// Merges the results of a record's transactions. Results that were not recorded count as lost.
-pub(super) fn merge(parts: Vec<Vec<Row>>, results: usize) -> Recorded {
+pub(super) fn merge(parts: Vec<Vec<Row>>, results: usize) -> RecordOutcome {
     let (mut held, mut streaks) = (0, vec![]);
     for (count, streak) in parts.into_iter().flatten() {
         held += count.unsigned_abs();
         streaks.extend(streak);
     }
     let results = u64::try_from(results).unwrap_or(u64::MAX);
-    Recorded { streaks, lost: results.saturating_sub(held) }
+    RecordOutcome { streaks, lost: results.saturating_sub(held) }
 }

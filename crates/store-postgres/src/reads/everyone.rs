@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{Environment, Tenant};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, Id, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
@@ -11,7 +11,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::Everyone;
-use candor_tables::flat::{Cell, Fetch, Stored, Type};
+use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
 
 use crate::failure::Failure;
 use crate::sql::Sql;
@@ -28,7 +28,7 @@ impl Everyone for PostgresStore {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
         let mut sql = Sql::default();
         let after = sql.id(after.map_or([0; 16], |id| id.to_bytes()));
-        let limit = sql.bind(Cell::Int(i64::from(limit)));
+        let limit = sql.bind(SqlValue::Int(i64::from(limit)));
         // In a live data set the tenant id equals the organization's id.
         sql.push(&format!(
             "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id LIMIT {limit}",
@@ -39,12 +39,12 @@ impl Everyone for PostgresStore {
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        if let Some(lookup) = self.layout.tenant_of_secret("hash", Cell::Bytes(hash.0.to_vec())) {
+        if let Some(lookup) = self.layout.tenant_of_secret("hash", SqlValue::Bytes(hash.0.to_vec())) {
             return self.key_of_its_tenant(hash, &lookup).await;
         }
         let mut sql = Sql::default();
-        let hash = sql.bind(Cell::Bytes(hash.0.to_vec()));
-        let test = sql.bind(Cell::Text(Environment::Test.word().to_owned()));
+        let hash = sql.bind(SqlValue::Bytes(hash.0.to_vec()));
+        let test = sql.bind(SqlValue::Text(Environment::Test.word().to_owned()));
         sql.push(&format!(
             "SELECT k.tenant_id, {}, e.id, e.role, e.status FROM api_keys AS k LEFT JOIN employees AS e \
              ON e.tenant_id = CASE WHEN k.environment = {test} THEN ({OPENED})::uuid ELSE k.tenant_id END \
@@ -58,7 +58,7 @@ impl Everyone for PostgresStore {
         let mut sql = Sql::default();
         let tenants = sql.ids(used.iter().map(|(organization, _, _)| Tenant::live(*organization).to_bytes()));
         let keys = sql.ids(used.iter().map(|(_, id, _)| id.to_bytes()));
-        let times = sql.many(Type::Time, used.iter().map(|(_, _, time)| Cell::Time(*time)));
+        let times = sql.many(Type::Time, used.iter().map(|(_, _, time)| SqlValue::Time(*time)));
         sql.push(&format!(
             "UPDATE api_keys AS k SET last_used_at = u.at FROM UNNEST({tenants}, {keys}, {times}) AS u (tenant_id, id, at) \
              WHERE k.tenant_id = u.tenant_id AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)"
@@ -72,7 +72,7 @@ impl PostgresStore {
     async fn key_of_its_tenant(&self, hash: KeyHash, lookup: &Sql) -> Read<Option<KeyRecord>> {
         let Some(tenant) = self.find(lookup, owner).await? else { return Ok(None) };
         let mut sql = Sql::default();
-        let (tenant, hash) = (sql.tenant(tenant), sql.bind(Cell::Bytes(hash.0.to_vec())));
+        let (tenant, hash) = (sql.tenant(tenant), sql.bind(SqlValue::Bytes(hash.0.to_vec())));
         sql.push(&format!(
             "SELECT k.tenant_id, {}, NULL::uuid, NULL::text, NULL::text FROM api_keys AS k \
              WHERE k.tenant_id = {tenant} AND (k.hash = {hash} OR k.previous_hash = {hash})",
@@ -91,20 +91,20 @@ impl PostgresStore {
 
 type Person = (EmployeeId, Role, Status);
 
-fn person_behind(row: &mut dyn Fetch) -> Result<Option<Person>, Failure> {
+fn person_behind(row: &mut dyn CellReader) -> Result<Option<Person>, Failure> {
     let person = row.id().map_err(Failure::Other)?.map(Id::from_bytes);
     let role = word::<Role>(row, "role")?;
     let status = word::<Status>(row, "status")?;
     Ok(person.zip(role).zip(status).map(|((id, role), status)| (id, role, status)))
 }
 
-fn record(row: &mut dyn Fetch) -> Result<KeyRecord, Failure> {
+fn record(row: &mut dyn CellReader) -> Result<KeyRecord, Failure> {
     let organization = owner(row)?.organization;
     let key = versioned::<ApiKey>(row)?.value;
     Ok(KeyRecord { organization, key, person: person_behind(row)? })
 }
 
-fn word<T: Word>(row: &mut dyn Fetch, column: &'static str) -> Result<Option<T>, Failure> {
+fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Result<Option<T>, Failure> {
     let Some(text) = row.text().map_err(Failure::Other)? else { return Ok(None) };
     let reason = || format!("unexpected value {text:?}");
     let unexpected = |_| StorageError::Corrupt { table: "employees", column, reason: reason() };

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, FeedFilter, FeedStart, MOST_COMMIT_DELAY_SECONDS, first_id_at};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::FeedPage;
-use candor_tables::flat::{Cell, Fetch, Stored, Type};
+use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
 use tokio::time::sleep;
 
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ const PAUSES: [Duration; 4] =
 const LOOKED_AT: u32 = 128;
 
 /// Parameters of a read of the feed.
-pub(super) struct Wanted<'w> {
+pub(super) struct FeedRead<'w> {
     pub(super) layout: SharedLayout,
     pub(super) filter: &'w FeedFilter,
     pub(super) oldest: Timestamp,
@@ -41,7 +41,7 @@ pub(super) struct Wanted<'w> {
 }
 
 /// Result of one read of the feed.
-struct Look {
+struct FeedLook {
     page: FeedPage,
     /// `true` if the feed has events that are not settled yet.
     is_held_back: bool,
@@ -55,7 +55,7 @@ enum Row {
 
 impl PostgresStore {
     /// Returns the next events that match the filter, with the position to continue after.
-    pub(super) async fn piece(&self, tenant: Tenant, wanted: &Wanted<'_>) -> Read<FeedPage> {
+    pub(super) async fn piece(&self, tenant: Tenant, wanted: &FeedRead<'_>) -> Read<FeedPage> {
         let mut after = match wanted.start {
             FeedStart::Oldest => None,
             FeedStart::After(place) => Some(place.clone()),
@@ -66,7 +66,7 @@ impl PostgresStore {
             }
         };
         for pause in PAUSES {
-            let Look { page, is_held_back } = self.look(tenant, wanted, after.as_ref()).await?;
+            let FeedLook { page, is_held_back } = self.look(tenant, wanted, after.as_ref()).await?;
             if page.more || !is_held_back {
                 return Ok(page);
             }
@@ -78,7 +78,7 @@ impl PostgresStore {
         Ok(self.look(tenant, wanted, after.as_ref()).await?.page)
     }
 
-    async fn look(&self, tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>) -> Read<Look> {
+    async fn look(&self, tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>) -> Read<FeedLook> {
         let conditions = wanted.filter.conditions(wanted.start);
         let rows = if conditions.is_empty() {
             let sql = sql(tenant, wanted, after, LOOKED_AT);
@@ -92,7 +92,7 @@ impl PostgresStore {
         };
         let most = if conditions.is_empty() { LOOKED_AT } else { self.slow.limits.feed_scan };
         let mut look =
-            Look { page: FeedPage { events: vec![], next: after.cloned(), more: false }, is_held_back: false };
+            FeedLook { page: FeedPage { events: vec![], next: after.cloned(), more: false }, is_held_back: false };
         let mut end = None;
         for row in rows {
             match row {
@@ -142,23 +142,23 @@ fn last_settled(layout: SharedLayout, tenant: Tenant) -> Sql {
 
 /// Query for the next settled events, at most `most`, and for those among them that match. Only the returned
 /// events are read in full.
-fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32) -> Sql {
+fn sql(tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>, most: u32) -> Sql {
     let mut sql = Sql::default();
-    let (tenant, oldest) = (sql.tenant(tenant), sql.bind(Cell::Time(wanted.oldest)));
-    let rows = sql.bind(Cell::Int(i64::from(wanted.limit) + 1));
+    let (tenant, oldest) = (sql.tenant(tenant), sql.bind(SqlValue::Time(wanted.oldest)));
+    let rows = sql.bind(SqlValue::Int(i64::from(wanted.limit) + 1));
     let behind = match after {
         Some(Position { key: Key::Rank(rank), id }) => {
-            format!(" AND (position, id) > ({}, {})", sql.bind(Cell::Int(*rank)), sql.id(*id))
+            format!(" AND (position, id) > ({}, {})", sql.bind(SqlValue::Int(*rank)), sql.id(*id))
         }
         Some(_) | None => String::new(),
     };
     let mut is_wanted = vec![];
     if !wanted.filter.kinds.is_empty() {
-        let kinds = sql.many(Type::Text, wanted.filter.kinds.iter().map(|kind| Cell::Text(kind.word().to_owned())));
+        let kinds = sql.many(Type::Text, wanted.filter.kinds.iter().map(|kind| SqlValue::Text(kind.word().to_owned())));
         is_wanted.push(format!("type = ANY({kinds})"));
     }
     if let FeedStart::Since(at) = wanted.start {
-        is_wanted.push(format!("created_at >= {}", sql.bind(Cell::Time(*at))));
+        is_wanted.push(format!("created_at >= {}", sql.bind(SqlValue::Time(*at))));
     }
     let is_wanted = if is_wanted.is_empty() { "true".to_owned() } else { is_wanted.join(" AND ") };
     sql.push(&format!(
@@ -179,7 +179,7 @@ fn sql(tenant: Tenant, wanted: &Wanted<'_>, after: Option<&Position>, most: u32)
     sql
 }
 
-fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
+fn row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     let (is_event, rank, id) = (flag(row)?, int(row)?, row.id().map_err(Failure::Other)?);
     let (looked_at, is_held_back) = (int(row)?, flag(row)?);
     if is_event {
@@ -189,6 +189,6 @@ fn row(row: &mut dyn Fetch) -> Result<Row, Failure> {
     Ok(Row::End { last, looked_at, is_held_back })
 }
 
-fn place(row: &mut dyn Fetch) -> Result<Position, Failure> {
+fn place(row: &mut dyn CellReader) -> Result<Position, Failure> {
     Ok(Position { key: Key::Rank(int(row)?), id: id(row)? })
 }

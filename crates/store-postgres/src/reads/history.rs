@@ -8,9 +8,9 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::{Expiry, FeedPage, History};
 use candor_port_storage::{StorageError, StoredAnswer};
-use candor_tables::flat::{Cell, Fetch};
+use candor_tables::flat::{CellReader, SqlValue};
 
-use super::feed::Wanted;
+use super::feed::FeedRead;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::layout::idempotency::store_answer;
@@ -22,8 +22,8 @@ use crate::store::PostgresStore;
 impl History for PostgresStore {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
         let mut sql = Sql::default();
-        let (tenant, key) = (sql.tenant(tenant), sql.bind(Cell::Text(key.as_str().to_owned())));
-        let now = sql.bind(Cell::Time(now));
+        let (tenant, key) = (sql.tenant(tenant), sql.bind(SqlValue::Text(key.as_str().to_owned())));
+        let now = sql.bind(SqlValue::Time(now));
         sql.push(&format!(
             "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key = {key} AND expires_at > {now}"
         ));
@@ -42,7 +42,7 @@ impl History for PostgresStore {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage> {
-        self.piece(tenant, &Wanted { layout: self.layout, filter, oldest, start, limit }).await
+        self.piece(tenant, &FeedRead { layout: self.layout, filter, oldest, start, limit }).await
     }
 
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
@@ -66,7 +66,7 @@ impl History for PostgresStore {
 /// locked rows.
 fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
-    let (at, most) = (sql.bind(Cell::Time(at)), sql.bind(Cell::Int(i64::from(most))));
+    let (at, most) = (sql.bind(SqlValue::Time(at)), sql.bind(SqlValue::Int(i64::from(most))));
     let column = condition.split(' ').next().unwrap_or_default();
     let passing_over = layout.skip_locked();
     sql.push(&format!(
@@ -78,7 +78,7 @@ fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at:
     sql
 }
 
-fn stored_replay(row: &mut dyn Fetch) -> Result<StoredAnswer, Failure> {
+fn stored_replay(row: &mut dyn CellReader) -> Result<StoredAnswer, Failure> {
     let corrupt = |column, reason: &str| StorageError::Corrupt { table: "replays", column, reason: reason.to_owned() };
     let fingerprint = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint).map_err(|_| corrupt("fingerprint", "not 32 bytes"))?;

@@ -6,8 +6,8 @@ use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
 use candor_port_storage::Version;
 use candor_port_storage::error::Read;
-use candor_port_storage::store::{LinesAbove, People, Reporting};
-use candor_tables::flat::{Cell, Stored};
+use candor_port_storage::store::{Ancestors, People, Reporting};
+use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::rows::employees;
 
 use crate::sql::Sql;
@@ -15,13 +15,13 @@ use crate::sql::row::{columns, flag, id, int, versioned};
 use crate::store::PostgresStore;
 
 /// Returns the stored words of all statuses but the one of people who have left.
-fn present() -> impl Iterator<Item = Cell> {
-    employees::present().map(|word| Cell::Text(word.to_owned()))
+fn present() -> impl Iterator<Item = SqlValue> {
+    employees::present().map(|word| SqlValue::Text(word.to_owned()))
 }
 
 #[async_trait]
 impl People for PostgresStore {
-    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors> {
         let mut sql = Sql::default();
         let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));
         // One statement, for a consistent snapshot. `OFFSET 0` makes each step an index lookup, also before the
@@ -38,7 +38,7 @@ impl People for PostgresStore {
         let rows = self.apart(&sql.planned_anew(), |row| Ok((id(row)?, id(row)?, int(row)?))).await?;
         let tree = rows.iter().find(|row| row.2 >= 0).map_or(0, |row| row.2);
         let lines = rows.into_iter().filter(|row| row.2 < 0).map(|row| (Id::from_bytes(row.0), Id::from_bytes(row.1)));
-        Ok(LinesAbove { tree: Version(tree), lines: lines.collect() })
+        Ok(Ancestors { tree: Version(tree), lines: lines.collect() })
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
@@ -53,7 +53,7 @@ impl People for PostgresStore {
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         let mut sql = Sql::default();
         let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|manager| manager.to_bytes())));
-        let most = sql.bind(Cell::Int(i64::from(most)));
+        let most = sql.bind(SqlValue::Int(i64::from(most)));
         let order = "ORDER BY last_name_key, first_name_key, id";
         let runs: Vec<_> = present()
             .map(|status| {

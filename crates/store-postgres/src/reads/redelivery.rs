@@ -1,12 +1,12 @@
 //! Query for the events to deliver again.
 
 use candor_domain::event::{Event, EventType};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EventId, Id};
 use candor_domain::webhook::Status;
 use candor_port_storage::StorageError;
-use candor_port_storage::queue::{Again, QueueKey, Resend};
-use candor_tables::flat::{Cell, Fetch, Stored, Type};
+use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter};
+use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
 
 use crate::failure::Failure;
 use crate::sql::Sql;
@@ -27,16 +27,16 @@ fn first_id(millis: i64) -> [u8; 16] {
 }
 
 /// Builds the query. Failed deliveries come from an index that has them in the order of their events.
-pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<EventId>, most: u16) -> Sql {
+pub(super) fn sql((tenant, webhook): QueueKey, which: &RedeliveryFilter, after: Option<EventId>, most: u16) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
     let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
     let above = sql.id(after.map_or(since, |id| since.max(id.to_bytes())));
     let below = sql.id(first_id(which.until.millis().saturating_add(APART_MILLIS)));
-    let (since, until) = (sql.bind(Cell::Time(which.since)), sql.bind(Cell::Time(which.until)));
-    let types = sql.many(Type::Text, which.types.iter().map(|event_type| Cell::Text(event_type.word().to_owned())));
-    let most = sql.bind(Cell::Int(i64::from(most)));
-    let now = sql.bind(Cell::Time(which.now));
+    let (since, until) = (sql.bind(SqlValue::Time(which.since)), sql.bind(SqlValue::Time(which.until)));
+    let types = sql.many(Type::Text, which.types.iter().map(|event_type| SqlValue::Text(event_type.word().to_owned())));
+    let most = sql.bind(SqlValue::Int(i64::from(most)));
+    let now = sql.bind(SqlValue::Time(which.now));
     let job = |what: &str| {
         format!(
             "(SELECT {what} FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = {webhook} AND j.event_id = e.id)"
@@ -82,11 +82,11 @@ pub(super) fn sql((tenant, webhook): QueueKey, which: &Again, after: Option<Even
 }
 
 /// Reads an event's id, its type, and whether it is queued.
-pub(super) fn event(row: &mut dyn Fetch) -> Result<Resend, Failure> {
+pub(super) fn event(row: &mut dyn CellReader) -> Result<EventToRedeliver, Failure> {
     let id = Id::from_bytes(read_row::id(row)?);
     let word = row.text().map_err(Failure::Other)?.unwrap_or_default();
     let reason = || format!("unexpected value {word:?}");
     let corrupt = |_| StorageError::Corrupt { table: Event::TABLE.name, column: "type", reason: reason() };
     let event_type = EventType::from_word(&word).map_err(corrupt)?;
-    Ok(Resend { event_id: id, event_type, is_queued: read_row::flag(row)? })
+    Ok(EventToRedeliver { event_id: id, event_type, is_queued: read_row::flag(row)? })
 }

@@ -4,22 +4,22 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
-use candor_tables::flat::{Cell, Column, Fetch};
+use candor_tables::flat::{CellReader, Column, SqlValue};
 use candor_tables::listing::Listing;
-use candor_tables::read::{Found, ID, RowKind};
+use candor_tables::read::{AnyStored, ID, RowKind};
 
 use crate::sql::Sql;
 use crate::sql::row::{columns, columns_of, owner};
 use crate::store::PostgresStore;
 
 /// Returns `true` for a text with NUL: PostgreSQL rejects it, and no stored text contains one.
-fn is_nowhere(value: &Cell) -> bool {
-    matches!(value, Cell::Text(text) if text.contains('\0'))
+fn is_nowhere(value: &SqlValue) -> bool {
+    matches!(value, SqlValue::Text(text) if text.contains('\0'))
 }
 
 #[async_trait]
 impl Rows for PostgresStore {
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>> {
         if is_nowhere(&value) {
             return Ok(None);
         }
@@ -30,12 +30,18 @@ impl Rows for PostgresStore {
         self.find(&sql, |row| Ok(kind.read(row)?)).await
     }
 
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, mut values: Vec<Cell>) -> Read<Vec<Found>> {
+    async fn any_rows(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        mut values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>> {
         values.retain(|value| !is_nowhere(value));
         let mut sql = Sql::default();
         let (owner, count) = (tenant, values.len());
         let (tenant, values) = (sql.tenant(tenant), sql.many(by.kind, values));
-        let (table, read) = (kind.table(), |row: &mut dyn Fetch| Ok(kind.read(row)?));
+        let (table, read) = (kind.table(), |row: &mut dyn CellReader| Ok(kind.read(row)?));
         if by == ID {
             let (columns, name) = (columns_of(table, "", &tenant), table.name);
             sql.push(&format!("SELECT {columns} FROM {name} WHERE tenant_id = {tenant} AND id = ANY({values})"));
@@ -50,11 +56,11 @@ impl Rows for PostgresStore {
         self.apart(&sql.planned_anew(), read).await
     }
 
-    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
+    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         self.rows_of(tenant, lists).await
     }
 
-    async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
+    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
         if is_nowhere(&value) {
             return Ok(None);
         }
@@ -71,9 +77,9 @@ impl Rows for PostgresStore {
         self.find(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
     }
 
-    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
+    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
         let mut sql = Sql::default();
-        let (until, most) = (sql.bind(until), sql.bind(Cell::Int(i64::from(most))));
+        let (until, most) = (sql.bind(until), sql.bind(SqlValue::Int(i64::from(most))));
         let (columns, table, by) = (columns(kind.table(), ""), kind.table().name, by.name);
         sql.push(&format!(
             "SELECT tenant_id, {columns} FROM {table} WHERE {by} <= {until} ORDER BY {by}, tenant_id, id LIMIT {most}"

@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_port_storage::upkeep::Emptied;
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
 use crate::failure::Failure;
 use crate::nodes::transaction::{Transaction, carried_out, send};
@@ -39,7 +39,7 @@ impl PostgresStore {
         most: u32,
     ) -> Emptied {
         let mut sql = Sql::default();
-        let (tenant, most) = (sql.tenant(tenant), sql.bind(Cell::Int(i64::from(most))));
+        let (tenant, most) = (sql.tenant(tenant), sql.bind(SqlValue::Int(i64::from(most))));
         // A row of another partition may have an equal `ctid`. It belongs to the same tenant, so it is deleted
         // too.
         sql.push(&format!(

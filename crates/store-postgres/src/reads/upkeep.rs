@@ -7,7 +7,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 use candor_tables::copy::CopyTable;
-use candor_tables::flat::{Cell, Fetch};
+use candor_tables::flat::{CellReader, SqlValue};
 use candor_tables::schema::SchemaTable;
 use candor_tables::sizes::{TablePiece, piece_statement};
 
@@ -47,12 +47,12 @@ impl Upkeep for PostgresStore {
 
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
         let statements = vec![Sql::plain(LOCK), addition(&key, seen)];
-        self.send(Transaction::of(statements, 1), |_| Ok(())).await.map(drop)
+        self.send(Transaction::new(statements, 1), |_| Ok(())).await.map(drop)
     }
 
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         let statements = vec![Sql::plain(LOCK), Sql::plain("DELETE FROM master_keys"), addition(&key, 0)];
-        self.send(Transaction::of(statements, 2), |_| Ok(())).await.map(drop)
+        self.send(Transaction::new(statements, 2), |_| Ok(())).await.map(drop)
     }
 
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
@@ -68,14 +68,14 @@ impl Upkeep for PostgresStore {
     }
 
     async fn time(&self) -> Read<Option<Timestamp>> {
-        let time = |row: &mut dyn Fetch| row.time().map_err(Failure::Other);
+        let time = |row: &mut dyn CellReader| row.time().map_err(Failure::Other);
         Ok(self.find(&Sql::plain("SELECT clock_timestamp()"), time).await?.flatten())
     }
 
     /// Uses a pooled connection, like a change set, so that an exhausted pool fails the probe as well.
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
         let mut sql = Sql::default();
-        let at = sql.bind(Cell::Time(at));
+        let at = sql.bind(SqlValue::Time(at));
         sql.push(&format!(
             "INSERT INTO write_probes (id, probed_at) VALUES (1, {at}) \
              ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at"
@@ -84,7 +84,7 @@ impl Upkeep for PostgresStore {
     }
 }
 
-fn piece(row: &mut dyn Fetch) -> Result<TablePiece, Failure> {
+fn piece(row: &mut dyn CellReader) -> Result<TablePiece, Failure> {
     Ok(TablePiece {
         rows: int(row)?.unsigned_abs(),
         last: row.id().map_err(Failure::Other)?,
@@ -96,12 +96,12 @@ fn piece(row: &mut dyn Fetch) -> Result<TablePiece, Failure> {
 fn addition(key: &MasterKey, seen: usize) -> Sql {
     let mut sql = Sql::default();
     let values = [
-        sql.bind(Cell::Text(key.key_id.clone())),
-        sql.bind(Cell::Text(key.fingerprint.clone())),
-        sql.bind(Cell::Bytes(key.sealed.clone())),
-        sql.bind(Cell::Time(key.recorded_at)),
+        sql.bind(SqlValue::Text(key.key_id.clone())),
+        sql.bind(SqlValue::Text(key.fingerprint.clone())),
+        sql.bind(SqlValue::Bytes(key.sealed.clone())),
+        sql.bind(SqlValue::Time(key.recorded_at)),
     ];
-    let seen = sql.bind(Cell::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
+    let seen = sql.bind(SqlValue::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
     sql.push(&format!(
         "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT {} \
          WHERE (SELECT count(*) FROM master_keys) = {seen} ON CONFLICT DO NOTHING",
@@ -110,7 +110,7 @@ fn addition(key: &MasterKey, seen: usize) -> Sql {
     sql
 }
 
-fn master_key(row: &mut dyn Fetch) -> Result<MasterKey, Failure> {
+fn master_key(row: &mut dyn CellReader) -> Result<MasterKey, Failure> {
     Ok(MasterKey {
         key_id: row.text().map_err(Failure::Other)?.unwrap_or_default(),
         fingerprint: row.text().map_err(Failure::Other)?.unwrap_or_default(),

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
-use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
-use candor_tables::flat::{Cell, Fetch, Reader, Stored};
+use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
+use candor_tables::flat::{CellReader, Reader, SqlValue, Stored};
 use candor_tables::rows::{JOB_TABLE, read_job};
 use futures_util::future::try_join_all;
 
@@ -34,7 +34,7 @@ impl Webhooks for PostgresStore {
     async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         let mut sql = Sql::default();
         let ids = after.map_or_else(Default::default, |(tenant, webhook)| (tenant.to_bytes(), webhook.to_bytes()));
-        let (tenant, webhook, most) = (sql.id(ids.0), sql.id(ids.1), sql.bind(Cell::Int(i64::from(most))));
+        let (tenant, webhook, most) = (sql.id(ids.0), sql.id(ids.1), sql.bind(SqlValue::Int(i64::from(most))));
         let columns = columns(Subscription::TABLE, "");
         sql.push(&format!(
             "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > ({tenant}, {webhook}) \
@@ -46,7 +46,7 @@ impl Webhooks for PostgresStore {
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
         let mut sql = Sql::default();
         let (tenant, queue) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
-        let (at, delivery) = (sql.bind(Cell::Time(begun_at(id))), sql.id(id.to_bytes()));
+        let (at, delivery) = (sql.bind(SqlValue::Time(begun_at(id))), sql.id(id.to_bytes()));
         let columns = columns(Delivery::TABLE, "");
         let under = |word: &&str| {
             format!(
@@ -78,7 +78,7 @@ impl Webhooks for PostgresStore {
             "SELECT {columns} FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook} \
              AND event_id = {event}"
         ));
-        let read = |row: &mut dyn Fetch| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
+        let read = |row: &mut dyn CellReader| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
         Ok(self.send(Transaction::steered(vec![sql]), read).await?.into_iter().next())
     }
 
@@ -86,10 +86,10 @@ impl Webhooks for PostgresStore {
         &self,
         tenant: Tenant,
         webhook: WebhookId,
-        which: &Again,
+        which: &RedeliveryFilter,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<Resend>> {
+    ) -> Read<Vec<EventToRedeliver>> {
         let transaction = Transaction::steered(vec![redelivery::sql((tenant, webhook), which, after, most)]);
         self.send(transaction, redelivery::event).await
     }

@@ -1,6 +1,6 @@
 //! Sessions that check the schema, or change it one at a time.
 
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
 use crate::connection::session::{Session, run};
@@ -53,7 +53,7 @@ pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnectio
 pub(crate) async fn one<T: Send>(
     connection: &AsyncPgConnection,
     sql: &str,
-    read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+    read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 ) -> Result<T, SchemaError> {
     let rows = run(connection, &Sql::plain(sql), read).await.map_err(failed)?;
     rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("no answer to {sql}")))

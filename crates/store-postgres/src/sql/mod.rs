@@ -6,7 +6,7 @@ pub(crate) mod row;
 pub(crate) mod wire;
 
 use candor_domain::access::Tenant;
-use candor_tables::flat::{Cell, Type};
+use candor_tables::flat::{SqlValue, Type};
 use candor_tables::rows::employees;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -100,14 +100,14 @@ impl Sql {
     }
 
     /// Binds a parameter and returns its placeholder.
-    pub(crate) fn bind(&mut self, cell: Cell) -> String {
+    pub(crate) fn bind(&mut self, cell: SqlValue) -> String {
         self.binds.push(Bind::One(Value(cell)));
         format!("${}", self.binds.len())
     }
 
     /// Binds an id and returns its placeholder.
     pub(crate) fn id(&mut self, bytes: [u8; 16]) -> String {
-        self.bind(Cell::Id(bytes))
+        self.bind(SqlValue::Id(bytes))
     }
 
     /// Binds the tenant whose rows the statement touches, and returns the placeholder. On a cluster the statement
@@ -124,25 +124,25 @@ impl Sql {
 
     /// Binds an array of one type and returns its placeholder. Arrays of ids become texts of the form `{…}`,
     /// because PostgreSQL has no arrays of arrays of different lengths.
-    pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = Cell>) -> String {
+    pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = SqlValue>) -> String {
         self.array(kind, &mut cells.into_iter())
     }
 
     /// Non-generic body of `many`, so that it is not monomorphized per iterator.
-    fn array(&mut self, kind: Type, cells: &mut dyn Iterator<Item = Cell>) -> String {
-        let value = |cell| Value(if let Cell::Ids(ids) = cell { Cell::Text(ids_as_text(&ids)) } else { cell });
+    fn array(&mut self, kind: Type, cells: &mut dyn Iterator<Item = SqlValue>) -> String {
+        let value = |cell| Value(if let SqlValue::Ids(ids) = cell { SqlValue::Text(ids_as_text(&ids)) } else { cell });
         self.binds.push(Bind::Many(element(kind), cells.map(value).collect()));
         format!("${}", self.binds.len())
     }
 
     /// Binds the statuses of people who have not left and returns the placeholder.
     pub(crate) fn present_statuses(&mut self) -> String {
-        self.many(Type::Text, employees::present().map(|word| Cell::Text(word.to_owned())))
+        self.many(Type::Text, employees::present().map(|word| SqlValue::Text(word.to_owned())))
     }
 
     /// Binds an array of ids and returns its placeholder.
     pub(crate) fn ids(&mut self, ids: impl IntoIterator<Item = [u8; 16]>) -> String {
-        self.many(Type::Id, ids.into_iter().map(Cell::Id))
+        self.many(Type::Id, ids.into_iter().map(SqlValue::Id))
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
     fn a_part_has_its_own_parameters_in_the_order_of_its_text() {
         let mut whole = Sql::default();
         for number in 1..=12 {
-            whole.bind(Cell::Int(number));
+            whole.bind(SqlValue::Int(number));
         }
         let part = whole.part("UPDATE t SET a = $12, b = '$' WHERE c = $2 AND d = $12");
         assert_eq!(part.text(), "UPDATE t SET a = $1, b = '$' WHERE c = $2 AND d = $1");

@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_port_storage::Versioned;
-use candor_tables::flat::{Fetch, MemberTable, Related, Stored, Table};
+use candor_tables::flat::{CellReader, MemberTable, Related, Stored, Table};
 use candor_tables::read;
 
 use crate::failure::Failure;
@@ -44,26 +44,26 @@ fn related(it: &Related, row: &str, tenant: &str) -> String {
 }
 
 /// Reads the [`columns`] of a resource.
-pub(crate) fn versioned<T: Stored>(row: &mut dyn Fetch) -> Result<Versioned<T>, Failure> {
+pub(crate) fn versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, Failure> {
     Ok(read::versioned(row)?)
 }
 
 /// Reads the leading `tenant_id` column of a cross-tenant query.
-pub(crate) fn owner(row: &mut dyn Fetch) -> Result<Tenant, Failure> {
+pub(crate) fn owner(row: &mut dyn CellReader) -> Result<Tenant, Failure> {
     Ok(Tenant::from_bytes(id(row)?))
 }
 
 /// Reads an id; fails on null.
-pub(crate) fn id(row: &mut dyn Fetch) -> Result<[u8; 16], Failure> {
+pub(crate) fn id(row: &mut dyn CellReader) -> Result<[u8; 16], Failure> {
     row.id().map_err(Failure::Other)?.ok_or_else(|| Failure::Other("an id is null".to_owned()))
 }
 
 /// Reads a boolean; null counts as `false`.
-pub(crate) fn flag(row: &mut dyn Fetch) -> Result<bool, Failure> {
+pub(crate) fn flag(row: &mut dyn CellReader) -> Result<bool, Failure> {
     row.flag().map(|flag| flag == Some(true)).map_err(Failure::Other)
 }
 
 /// Reads a number; null counts as 0.
-pub(crate) fn int(row: &mut dyn Fetch) -> Result<i64, Failure> {
+pub(crate) fn int(row: &mut dyn CellReader) -> Result<i64, Failure> {
     row.int().map(Option::unwrap_or_default).map_err(Failure::Other)
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use candor_domain::time::{Date, Timestamp};
-use candor_tables::flat::{Cell, Fetch, Type};
+use candor_tables::flat::{CellReader, SqlValue, Type};
 use diesel::deserialize::Result as Read;
 use diesel::pg::{Pg, PgValue};
 use diesel::row::{Field, Row, RowIndex};
@@ -22,7 +22,7 @@ const UUID_OID: u32 = 2950;
 
 /// A cell that can be bound as a parameter.
 #[derive(Debug, Clone)]
-pub(crate) struct Value(pub(crate) Cell);
+pub(crate) struct Value(pub(crate) SqlValue);
 
 /// SQL types that a cell can be bound as.
 pub(crate) trait Bound {}
@@ -37,7 +37,7 @@ impl Bound for Binary {}
 
 impl<T: Bound> ToSql<T, Pg> for Value {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        if matches!(self.0, Cell::Null(_)) {
+        if matches!(self.0, SqlValue::Null(_)) {
             return Ok(IsNull::Yes);
         }
         write(&self.0, out)?;
@@ -46,17 +46,17 @@ impl<T: Bound> ToSql<T, Pg> for Value {
 }
 
 /// Writes the value of a cell; writes nothing for null.
-pub(crate) fn write(cell: &Cell, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) fn write(cell: &SqlValue, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     match cell {
-        Cell::Null(_) => {}
-        Cell::Id(it) => out.write_all(it)?,
-        Cell::Text(it) => out.write_all(it.as_bytes())?,
-        Cell::Int(it) => out.write_all(&it.to_be_bytes())?,
-        Cell::Flag(it) => out.write_all(&[u8::from(*it)])?,
-        Cell::Time(it) => out.write_all(&micros(*it).to_be_bytes())?,
-        Cell::Date(it) => out.write_all(&days(*it).to_be_bytes())?,
-        Cell::Ids(it) => write_ids(it, out)?,
-        Cell::Bytes(it) => out.write_all(it)?,
+        SqlValue::Null(_) => {}
+        SqlValue::Id(it) => out.write_all(it)?,
+        SqlValue::Text(it) => out.write_all(it.as_bytes())?,
+        SqlValue::Int(it) => out.write_all(&it.to_be_bytes())?,
+        SqlValue::Flag(it) => out.write_all(&[u8::from(*it)])?,
+        SqlValue::Time(it) => out.write_all(&micros(*it).to_be_bytes())?,
+        SqlValue::Date(it) => out.write_all(&days(*it).to_be_bytes())?,
+        SqlValue::Ids(it) => write_ids(it, out)?,
+        SqlValue::Bytes(it) => out.write_all(it)?,
     }
     Ok(())
 }
@@ -110,7 +110,7 @@ pub(crate) struct Columns<'a, R> {
 }
 
 impl<'a, R> Columns<'a, R> {
-    pub(crate) const fn of(row: &'a R) -> Self {
+    pub(crate) const fn new(row: &'a R) -> Self {
         Self { row, at: 0, size: 0 }
     }
 }
@@ -165,7 +165,7 @@ pub(crate) fn ids(bytes: &[u8]) -> Result<Vec<[u8; 16]>, String> {
     read_ids(bytes).map_err(|error| error.to_string())
 }
 
-impl<'a, R> Fetch for Columns<'a, R>
+impl<'a, R> CellReader for Columns<'a, R>
 where
     R: Row<'a, Pg> + RowIndex<usize>,
 {

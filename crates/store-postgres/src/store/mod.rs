@@ -15,7 +15,7 @@ use candor_fair_share::{LargeWork, RowSizes};
 use candor_port_storage::error::Read;
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError};
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tracing::Instrument;
@@ -31,9 +31,9 @@ use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explained;
 use crate::sql::Sql;
 use crate::sql::row::flag;
-use queue_connections::Turns;
+use queue_connections::QueueConnections;
 use replica::Replica;
-use slow::Slow;
+use slow::SlowReadLimits;
 
 /// Divisor for the maximum share of connections that reads share. Slow reads use connections of their own.
 const SHARED: usize = 2;
@@ -59,9 +59,9 @@ const TURN_WAIT: Duration = Duration::from_secs(5);
 pub struct PostgresStore {
     pub(crate) nodes: Nodes,
     pub(crate) home: Handle,
-    pub(crate) turns: Turns,
+    pub(crate) turns: QueueConnections,
     pub(crate) warned: Warned,
-    pub(crate) slow: Slow,
+    pub(crate) slow: SlowReadLimits,
     /// Turns of tenants at the connections for single reads.
     single_reads: LargeWork,
     /// Turns of tenants at reads of large results.
@@ -96,7 +96,8 @@ impl PostgresStore {
         let (sizes, home) = (Sizes { shared, pooled, slow: options.slow_reads }, session.home().clone());
         let (nodes, layout) = servers(&session, sizes).await?;
         let committer = Committer::new(nodes.clone(), home.clone(), layout);
-        let (turns, warned, slow) = (Turns::of(pooled), Warned::default(), Slow::new(options.slow_reads));
+        let (turns, warned, slow) =
+            (QueueConnections::new(pooled), Warned::default(), SlowReadLimits::new(options.slow_reads));
         let (asked_first, for_replica) = (None, None);
         let single_reads = LargeWork::with_turns(pooled / SINGLE_READ_SHARE);
         let (large_work, row_sizes) = (LargeWork::default(), RowSizes::default());
@@ -115,7 +116,7 @@ impl PostgresStore {
             committer,
         };
         let Some(url) = &options.replica_url else { return Ok(store) };
-        let replica = Some(Arc::new(Replica::of(&store, url, options).await?));
+        let replica = Some(Arc::new(Replica::connect(&store, url, options).await?));
         Ok(Self { for_replica: Some(Arc::new(Self { asked_first: replica, ..store.clone() })), ..store })
     }
 
@@ -128,7 +129,7 @@ impl PostgresStore {
     pub(crate) async fn read<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
     ) -> Read<Vec<T>> {
         let mut values = Values::read_by(read);
         self.read_into(sql, &mut values).await?;
@@ -146,7 +147,7 @@ impl PostgresStore {
     pub(crate) async fn find<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
     ) -> Read<Option<T>> {
         Ok(self.read(sql, read).await?.into_iter().next())
     }
@@ -155,7 +156,7 @@ impl PostgresStore {
     pub(crate) async fn apart<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
     ) -> Read<Vec<T>> {
         let mut values = Values::read_by(read);
         self.apart_into(sql, &mut values).await?;
@@ -169,7 +170,7 @@ impl PostgresStore {
         &self,
         tenant: Tenant,
         sql: Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send + 'static,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send + 'static,
     ) -> Read<Vec<T>> {
         let turn = self.large_work.turn(tenant).await?;
         let store = self.clone();
@@ -210,7 +211,7 @@ async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout
     let layout = layout_of(found.into_vec().first() == Some(&true));
     let hosts = session.by_host();
     if !layout.spans_tenants() && hosts.len() > 1 {
-        return Ok((Nodes::of_cluster(hosts, sizes).await?, layout));
+        return Ok((Nodes::for_cluster(hosts, sizes).await?, layout));
     }
     Ok((first, layout))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_port_storage::error::Read;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -21,11 +21,11 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// Semaphore for the queue's share of connections.
 #[derive(Clone)]
-pub(crate) struct Turns(Arc<Semaphore>);
+pub(crate) struct QueueConnections(Arc<Semaphore>);
 
-impl Turns {
+impl QueueConnections {
     /// Creates the semaphore for a pool of this size.
-    pub(crate) fn of(pool: usize) -> Self {
+    pub(crate) fn new(pool: usize) -> Self {
         Self(Arc::new(Semaphore::new((pool / SHARE).max(1))))
     }
 
@@ -43,7 +43,7 @@ impl PostgresStore {
     pub(crate) async fn in_turn<T>(
         &self,
         transaction: Transaction,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure>,
     ) -> Read<Vec<T>> {
         values(self.raw_in_turn(transaction).await?, read).map_err(Failure::into_storage)
     }
@@ -63,7 +63,7 @@ impl PostgresStore {
     pub(crate) async fn send<T>(
         &self,
         transaction: Transaction,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure>,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure>,
     ) -> Read<Vec<T>> {
         values(self.send_raw(transaction).await?, read).map_err(Failure::into_storage)
     }

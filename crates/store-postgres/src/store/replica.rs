@@ -7,12 +7,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use metrics::{counter, gauge};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use crate::connection::pool::{Held, Pool};
+use crate::connection::pool::{Pool, PooledConnection};
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::standby::{IDENTITY, Identity, STANDING, StandbyOf, one};
@@ -55,7 +55,7 @@ enum State {
 }
 
 /// Reads whether the server is a standby, and its lag in seconds.
-fn standing(row: &mut dyn Fetch) -> Result<(bool, f64), Failure> {
+fn standing(row: &mut dyn CellReader) -> Result<(bool, f64), Failure> {
     let is_standby = flag(row)?;
     // Negative if the standby's clock is behind the primary's.
     let millis = u32::try_from(int(row)?.max(0)).unwrap_or(u32::MAX);
@@ -63,7 +63,7 @@ fn standing(row: &mut dyn Fetch) -> Result<(bool, f64), Failure> {
 }
 
 /// Reason for a read without an answer from the replica.
-enum Unanswered {
+enum ReplicaUnavailable {
     /// The replica is unavailable.
     Down(String),
     /// The statement failed on the replica.
@@ -72,7 +72,11 @@ enum Unanswered {
 
 impl Replica {
     /// Connects to the replica of a store.
-    pub(crate) async fn of(store: &PostgresStore, url: &str, options: &PostgresOptions) -> Result<Self, ConnectError> {
+    pub(crate) async fn connect(
+        store: &PostgresStore,
+        url: &str,
+        options: &PostgresOptions,
+    ) -> Result<Self, ConnectError> {
         if let Some(reason) = store.layout.refusal_of_replicas() {
             return Err(ConnectError::Replica(reason.to_owned()));
         }
@@ -125,35 +129,36 @@ impl Replica {
         gauge!("candor_store_replica_up").set(0);
     }
 
-    async fn ask(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Unanswered> {
+    async fn ask(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
         let answer = match timeout(self.patience, self.ask_once(sql, rows)).await {
             Ok(it) => it,
-            Err(_) => Err(Unanswered::Down("it did not answer in time".to_owned())),
+            Err(_) => Err(ReplicaUnavailable::Down("it did not answer in time".to_owned())),
         };
         match &answer {
             Ok(()) => self.is_up(),
-            Err(Unanswered::Down(reason)) => self.is_down(reason),
-            Err(Unanswered::Failed(failure)) => tracing::debug!(?failure, "a read failed on the replica"),
+            Err(ReplicaUnavailable::Down(reason)) => self.is_down(reason),
+            Err(ReplicaUnavailable::Failed(failure)) => tracing::debug!(?failure, "a read failed on the replica"),
         }
         answer
     }
 
-    async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Unanswered> {
-        let down = |failure: Failure| Unanswered::Down(failure.text());
-        let held = Held::new(self.pool.get().await.map_err(down)?);
+    async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
+        let down = |failure: Failure| ReplicaUnavailable::Down(failure.text());
+        let held = PooledConnection::new(self.pool.get().await.map_err(down)?);
         let connection = held.get().map_err(down)?;
         let done = run_into(connection, sql, rows).await;
         if let Err(Failure::Lost(text)) = done {
-            return Err(Unanswered::Down(text));
+            return Err(ReplicaUnavailable::Down(text));
         }
-        let (is_standby, lag) = one(connection, &Sql::plain(STANDING), standing).await.map_err(Unanswered::Down)?;
+        let (is_standby, lag) =
+            one(connection, &Sql::plain(STANDING), standing).await.map_err(ReplicaUnavailable::Down)?;
         // A promoted standby may have diverged from this database.
         if !is_standby {
-            return Err(Unanswered::Down("it is no standby any more".to_owned()));
+            return Err(ReplicaUnavailable::Down("it is no standby any more".to_owned()));
         }
         gauge!("candor_store_replica_lag_seconds").set(lag);
         held.give_back();
-        done.map_err(Unanswered::Failed)
+        done.map_err(ReplicaUnavailable::Failed)
     }
 }
 
@@ -165,8 +170,8 @@ impl PostgresStore {
     pub async fn examine_replica(&self) -> Result<(), String> {
         let Some(replica) = &self.for_replica().asked_first else { return Ok(()) };
         replica.ask(&Sql::plain(STANDING), &mut Values::read_by(flag)).await.map_err(|error| match error {
-            Unanswered::Down(reason) => reason,
-            Unanswered::Failed(failure) => failure.text(),
+            ReplicaUnavailable::Down(reason) => reason,
+            ReplicaUnavailable::Failed(failure) => failure.text(),
         })
     }
 
@@ -174,7 +179,7 @@ impl PostgresStore {
     pub(crate) async fn replica_answer<T: Send>(
         &self,
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
     ) -> Option<Vec<T>> {
         let mut values = Values::read_by(read);
         let answers = self.replica_answers(sql, &mut values).await;
@@ -207,8 +212,8 @@ impl PostgresStore {
                     counter!(READS).increment(1);
                     return Some(Ok(()));
                 }
-                Err(Unanswered::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
-                Err(Unanswered::Down(_) | Unanswered::Failed(_)) => {}
+                Err(ReplicaUnavailable::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
+                Err(ReplicaUnavailable::Down(_) | ReplicaUnavailable::Failed(_)) => {}
             }
         }
         fell_back();

@@ -7,7 +7,7 @@ use candor_domain::access::Tenant;
 use candor_fair_share::{Places, SlowReadPermit, SlowReads};
 use candor_port_storage::error::Read;
 use candor_port_storage::{SlowCause, TooSlow};
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -22,12 +22,12 @@ const GRACE: Duration = Duration::from_millis(250);
 
 /// Limits of slow reads, and the limiter of their concurrency.
 #[derive(Clone)]
-pub(crate) struct Slow {
+pub(crate) struct SlowReadLimits {
     pub(crate) limits: SlowReads,
     places: Arc<Places>,
 }
 
-impl Slow {
+impl SlowReadLimits {
     /// Creates a limiter with one permit for each connection reserved on a server.
     pub(crate) fn new(limits: SlowReads) -> Self {
         Self { limits, places: Arc::new(Places::new(&limits)) }
@@ -36,19 +36,19 @@ impl Slow {
 
 /// A permit that is held as long as the server may work on the statement: the server does not notice a client that
 /// goes away.
-struct Occupied {
+struct StatementPermit {
     place: Option<SlowReadPermit>,
     until: Instant,
     home: Handle,
 }
 
-impl Occupied {
+impl StatementPermit {
     fn leave(mut self) {
         drop(self.place.take());
     }
 }
 
-impl Drop for Occupied {
+impl Drop for StatementPermit {
     fn drop(&mut self) {
         if let Some(place) = self.place.take() {
             let until = self.until;
@@ -68,7 +68,7 @@ impl PostgresStore {
         tenant: Tenant,
         conditions: &[String],
         sql: &Sql,
-        read: impl Fn(&mut dyn Fetch) -> Result<T, Failure> + Send,
+        read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
     ) -> Read<Vec<T>> {
         let mut values = Values::read_by(read);
         self.slowly_into(tenant, conditions, sql, &mut values).await?;
@@ -76,14 +76,14 @@ impl PostgresStore {
     }
 
     async fn slowly_into(&self, tenant: Tenant, conditions: &[String], sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
-        let Slow { limits, places } = &self.slow;
+        let SlowReadLimits { limits, places } = &self.slow;
         let place = places.take(tenant, conditions).await?;
         let out_of_time = || TooSlow { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
         if limits.deadline.is_zero() {
             return Err(out_of_time());
         }
         let until = || Instant::now() + limits.deadline + GRACE;
-        let mut occupied = Occupied { place: Some(place), until: until(), home: self.home.clone() };
+        let mut occupied = StatementPermit { place: Some(place), until: until(), home: self.home.clone() };
         if let Some(answer) = self.replica_answer_in_time(sql, rows).await {
             occupied.leave();
             return answer.map_err(|_| out_of_time());

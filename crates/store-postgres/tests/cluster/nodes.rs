@@ -8,7 +8,7 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::{Storage, StorageError};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 use candor_tables::rows;
 use candor_test_postgres::{Cluster, Nodes, is_spread};
 use futures_util::future::{join, join_all};
@@ -24,7 +24,7 @@ const CLIENTS: usize = 4;
 const REQUESTS: usize = 10;
 
 /// A cluster for one test, whose nodes the test may kill.
-pub(super) struct Scene {
+pub(super) struct ClusterTest {
     pub(super) nodes: Nodes,
     pub(super) make: Fixtures,
     /// One tenant on each worker node, in the order of the nodes.
@@ -37,7 +37,7 @@ pub(super) fn url(nodes: &[Cluster]) -> String {
     format!("postgres://candor@{}/{DATABASE}", hosts.join(","))
 }
 
-impl Scene {
+impl ClusterTest {
     async fn set() -> Option<Self> {
         Self::set_with(&[]).await
     }
@@ -97,7 +97,7 @@ pub(super) async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Te
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_killed_holds_up_its_own_tenants_alone_until_it_is_back() {
-    let Some(mut scene) = Scene::set().await else { return };
+    let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&own(&scene.nodes.all[0])).await;
     let [first, second] = scene.tenants;
     for tenant in [first, second] {
@@ -120,7 +120,7 @@ async fn a_worker_that_is_killed_holds_up_its_own_tenants_alone_until_it_is_back
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_coordinator_that_is_killed_is_not_missed_by_who_names_other_nodes_too() {
-    let Some(mut scene) = Scene::set().await else { return };
+    let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&url(&scene.nodes.all)).await;
     for tenant in scene.tenants {
         announce(&store, &scene.make, tenant).await.unwrap();
@@ -155,7 +155,7 @@ async fn refused_at_once(store: &PostgresStore, make: &Fixtures, tenant: Tenant)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_does() {
-    let Some(mut scene) = Scene::set().await else { return };
+    let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&url(&scene.nodes.all)).await;
     let [first, second] = scene.tenants;
     for tenant in [first, second] {
@@ -174,7 +174,7 @@ async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_d
         for _ in 0..REQUESTS {
             announce(&store, &scene.make, second).await.unwrap();
             // The tenant of a secret is looked up on the first node, which must not wait for the other nodes.
-            let nobody = Cell::Bytes(vec![0; 32]);
+            let nobody = SqlValue::Bytes(vec![0; 32]);
             assert_eq!(store.owned(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
         }
     }));
@@ -185,7 +185,7 @@ async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_d
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_coordinator_that_does_not_answer_is_not_missed_by_who_names_other_nodes_too() {
-    let Some(mut scene) = Scene::set().await else { return };
+    let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&url(&scene.nodes.all)).await;
     for tenant in scene.tenants {
         announce(&store, &scene.make, tenant).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_coordinator_that_does_not_answer_is_not_missed_by_who_names_other_nod
         announced(&store, &scene.make, tenant).await;
         Poller::new(&store, tenant).until(2).await;
         let begun = Instant::now();
-        let nobody = || Cell::Bytes(vec![0; 32]);
+        let nobody = || SqlValue::Bytes(vec![0; 32]);
         while !matches!(store.owned(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
             assert!(begun.elapsed() < DEADLINE, "another node knows it as well");
         }

@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_store_postgres::PostgresStore;
 use tokio_postgres::Client;
 
-use super::nodes::{Scene, announce, announced, own, url};
+use super::nodes::{ClusterTest, announce, announced, own, url};
 use super::{DEADLINE, Poller, place, support};
 
 const COUNTING: &str = "shared_preload_libraries=citus,pg_stat_statements";
@@ -21,7 +21,7 @@ const CHANGES: usize = 5;
 struct Counters(Vec<Client>);
 
 impl Counters {
-    async fn of(scene: &Scene) -> Self {
+    async fn new(scene: &ClusterTest) -> Self {
         let mut all = vec![];
         for node in &scene.nodes.all {
             all.push(support::client(&own(node)).await);
@@ -31,7 +31,7 @@ impl Counters {
     }
 
     /// Returns the number of statements per node for [`CHANGES`] changes of a tenant and reads of its feed.
-    async fn counted(&self, store: &PostgresStore, scene: &Scene, tenant: Tenant) -> Vec<i64> {
+    async fn counted(&self, store: &PostgresStore, scene: &ClusterTest, tenant: Tenant) -> Vec<i64> {
         for node in &self.0 {
             node.batch_execute("SELECT pg_stat_statements_reset()").await.unwrap();
         }
@@ -47,7 +47,7 @@ impl Counters {
     }
 
     /// Repeats the count until only this node gets statements.
-    async fn until_alone(&self, store: &PostgresStore, scene: &Scene, tenant: Tenant, node: usize) {
+    async fn until_alone(&self, store: &PostgresStore, scene: &ClusterTest, tenant: Tenant, node: usize) {
         let begun = Instant::now();
         loop {
             let counted = self.counted(store, scene, tenant).await;
@@ -65,8 +65,8 @@ fn is_alone(counted: &[i64], node: usize) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_but_the_tenants_node_is_asked_also_after_the_tenant_was_moved() {
-    let Some(scene) = Scene::set_with(&[COUNTING]).await else { return };
-    let (counters, store) = (Counters::of(&scene).await, scene.store(&url(&scene.nodes.all)).await);
+    let Some(scene) = ClusterTest::set_with(&[COUNTING]).await else { return };
+    let (counters, store) = (Counters::new(&scene).await, scene.store(&url(&scene.nodes.all)).await);
     for (tenant, node) in scene.tenants.into_iter().zip(1..) {
         announce(&store, &scene.make, tenant).await.unwrap();
         let counted = counters.counted(&store, &scene, tenant).await;
@@ -84,7 +84,7 @@ async fn nobody_but_the_tenants_node_is_asked_also_after_the_tenant_was_moved() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_not_there_at_the_start_is_asked_as_soon_as_it_is() {
-    let Some(mut scene) = Scene::set_with(&[COUNTING]).await else { return };
+    let Some(mut scene) = ClusterTest::set_with(&[COUNTING]).await else { return };
     let [first, second] = scene.tenants;
     scene.nodes.all[1].kill().unwrap();
     let store = scene.store(&url(&scene.nodes.all)).await;
@@ -94,7 +94,7 @@ async fn a_node_that_is_not_there_at_the_start_is_asked_as_soon_as_it_is() {
 
     scene.nodes.all[1].start_again().unwrap();
     announced(&store, &scene.make, first).await;
-    let counters = Counters::of(&scene).await;
+    let counters = Counters::new(&scene).await;
     counters.until_alone(&store, &scene, first, 1).await;
 
     // Reads also survive the loss of the first node of the URL.

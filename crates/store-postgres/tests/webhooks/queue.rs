@@ -5,7 +5,7 @@ use std::time::Duration;
 use candor_domain::people::Employee;
 use candor_domain::webhook::{AttemptOutcome, HealthDelta, Status, Subscription};
 use candor_port_storage::Storage;
-use candor_port_storage::queue::{AttemptResult, Claim, Queue, Walk, Webhooks};
+use candor_port_storage::queue::{AttemptResult, Claim, Queue, QueueWalk, Webhooks};
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::Client;
@@ -36,8 +36,8 @@ const FILL: &str = "INSERT INTO delivery_jobs \
     FROM (SELECT 50 AS w, e FROM generate_series(1, 20000) AS e \
     UNION ALL SELECT w, e FROM generate_series(1, 100) AS w, generate_series(1, 20) AS e WHERE w <> 50) AS q";
 
-fn walk(queues: u16, each: u16) -> Walk {
-    Walk { after: None, queues, each, busy: vec![] }
+fn walk(queues: u16, each: u16) -> QueueWalk {
+    QueueWalk { after: None, queues, each, busy: vec![] }
 }
 
 async fn read(client: &Client, what: &str) -> i64 {
@@ -136,7 +136,7 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
     let it = Receiver::new(&store, 3).await;
     other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
     let failed = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
-    let delta = HealthDelta::of(failed, Status::Failed, true, it.make.tick());
+    let delta = HealthDelta::from_attempt(failed, Status::Failed, true, it.make.tick());
     let queue = (it.tenant, it.to.id);
     let records: Vec<_> = (0..4)
         .map(|_| {

@@ -4,7 +4,9 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryKind, Id};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, AttemptOutcome, DeliveryOrigin, Job, Schedule, Settled, Subscription};
+use candor_domain::webhook::{
+    AttemptEffect, AttemptOutcome, AttemptResponse, DeliveryOrigin, Job, Schedule, Subscription,
+};
 use candor_port_storage::Storage;
 use candor_port_storage::queue::{AttemptResult, Lease, Queue, WorkerId};
 use candor_port_storage::{Row, Write};
@@ -49,15 +51,15 @@ impl Receiver {
     }
 
     /// Returns the result of a successful attempt that began at this time.
-    pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> Settled {
+    pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> AttemptEffect {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
-        let answered = Answered { status: 204, duration_ms: 7, outcome: AttemptOutcome::Acknowledged };
+        let answered = AttemptResponse { status: 204, duration_ms: 7, outcome: AttemptOutcome::Acknowledged };
         job.settle(id, self.to.url.clone(), answered, &Schedule::default(), (begun, begun))
     }
 
     /// Records a successful attempt at this time.
-    pub(crate) async fn attempt(&self, begun: Timestamp) -> Settled {
+    pub(crate) async fn attempt(&self, begun: Timestamp) -> AttemptEffect {
         let job = self.leased().await;
         let settled = self.acknowledged(&job, begun);
         let result = AttemptResult::Settled(Box::new(settled.clone()));

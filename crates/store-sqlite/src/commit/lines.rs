@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
-use candor_port_storage::store::LinesAbove;
+use candor_port_storage::store::Ancestors;
 use candor_port_storage::{CommitError, StorageError, Version};
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 
 use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};
@@ -116,7 +116,7 @@ pub(crate) fn change(
 }
 
 /// Reads the lines of these people and of all their ancestors, one level per step.
-pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<LinesAbove, StorageError> {
+pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<Ancestors, StorageError> {
     // The version is read first: if lines change between the statements, a move that relies on this version
     // is refused as stale.
     let tree = version(db, tenant)?;
@@ -134,7 +134,7 @@ pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Resul
         step.extend(lines[from..].iter().map(|(_, manager)| *manager).filter(|line| !seen.contains(line)));
     }
     let lines = lines.into_iter().map(|(person, manager)| (Id::from_bytes(person), Id::from_bytes(manager)));
-    Ok(LinesAbove { tree, lines: lines.collect() })
+    Ok(Ancestors { tree, lines: lines.collect() })
 }
 
 /// Returns the people below a manager at any depth.
@@ -158,7 +158,7 @@ pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
     Sql::new(text).bind_all(people.iter().map(|person| Value::from(*person)).chain(nobody)).bind(tenant)
 }
 
-fn id(row: &mut dyn Fetch, column: &'static str) -> Result<[u8; 16], StorageError> {
+fn id(row: &mut dyn CellReader, column: &'static str) -> Result<[u8; 16], StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column, reason };
     row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))
 }

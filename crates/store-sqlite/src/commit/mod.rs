@@ -8,7 +8,9 @@ use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::people::Employee;
 use candor_port_storage::change::RowKey;
-use candor_port_storage::{ChangeSet, CommitError, Committed, Lines, Require, StorageError, Version, Write};
+use candor_port_storage::{
+    ChangeSet, CommitError, Committed, ReportingLineChange, Require, StorageError, Version, Write,
+};
 use candor_tables::AnyRow;
 use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
@@ -141,7 +143,7 @@ fn reporting(
     tenant: Tenant,
     row: &AnyRow,
     manager: Option<EmployeeId>,
-    lines: Lines,
+    lines: ReportingLineChange,
     upkeep: &mut Upkeep,
 ) -> Result<(), CommitError> {
     if let Some(seen) = lines.seen {

@@ -26,9 +26,9 @@ thread_local! {
 }
 
 /// Guard that restores the previous limit, even if a read panics.
-struct Before(Option<Limit>);
+struct LimitGuard(Option<Limit>);
 
-impl Drop for Before {
+impl Drop for LimitGuard {
     fn drop(&mut self) {
         LIMIT.set(self.0);
     }
@@ -53,7 +53,7 @@ pub(crate) fn within<T>(
     limit: Limit,
     read: impl FnOnce() -> Result<T, StorageError>,
 ) -> Option<Result<T, StorageError>> {
-    let _before = Before(LIMIT.replace(Some(limit)));
+    let _before = LimitGuard(LIMIT.replace(Some(limit)));
     match read() {
         Err(_) if is_over() => None,
         found => Some(found),
@@ -62,7 +62,7 @@ pub(crate) fn within<T>(
 
 /// Runs work without a limit, because it must not be interrupted half-way.
 pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
-    let _before = Before(LIMIT.replace(None));
+    let _before = LimitGuard(LIMIT.replace(None));
     work()
 }
 
@@ -75,7 +75,7 @@ mod tests {
     const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
 
     fn reader() -> Db {
-        Source::of(&DatabaseLocation::Memory).unwrap().reader().unwrap()
+        Source::new(&DatabaseLocation::Memory).unwrap().reader().unwrap()
     }
 
     #[test]

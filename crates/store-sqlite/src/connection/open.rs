@@ -91,7 +91,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// Prepares the location for connections.
-    pub(crate) fn of(place: &DatabaseLocation) -> Result<Self, StorageError> {
+    pub(crate) fn new(place: &DatabaseLocation) -> Result<Self, StorageError> {
         match place {
             DatabaseLocation::File(path) => Ok(Self { address: file_address(path)?, in_memory: false }),
             DatabaseLocation::Memory => {

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn connections_share_no_lock_for_their_pages() {
-        let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
+        let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let used = |text: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(text);
         let options = ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0"];
         assert_eq!(options.map(|option| db.number(used(option)).unwrap()), [0, 0, 1], "see .cargo/config.toml");

@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn reader() -> Db {
-        Source::of(&DatabaseLocation::Memory).unwrap().reader().unwrap()
+        Source::new(&DatabaseLocation::Memory).unwrap().reader().unwrap()
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use diesel::row::{Field, Row};
 use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
 use candor_domain::time::{Date, Timestamp};
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 
 /// Reader of one row's columns, from the first to the last.
 pub(crate) struct Columns<'r, R> {
@@ -44,7 +44,7 @@ impl<'r, R> Columns<'r, R> {
     }
 }
 
-impl<'s, R: Row<'s, Sqlite>> Fetch for Columns<'_, R> {
+impl<'s, R: Row<'s, Sqlite>> CellReader for Columns<'_, R> {
     fn id(&mut self) -> Result<Option<[u8; 16]>, String> {
         self.value(SqliteType::Binary, |value| id(value.read_blob()))
     }

@@ -71,9 +71,9 @@ impl<T> TaskQueue<T> {
 }
 
 /// Guard that abandons the queue when its consumer ends, even by a panic, so that no caller waits for ever.
-pub(crate) struct Taker<'q, T>(pub(crate) &'q TaskQueue<T>);
+pub(crate) struct ConsumerGuard<'q, T>(pub(crate) &'q TaskQueue<T>);
 
-impl<T> Drop for Taker<'_, T> {
+impl<T> Drop for ConsumerGuard<'_, T> {
     fn drop(&mut self) {
         self.0.abandon();
     }
@@ -98,7 +98,7 @@ mod tests {
     fn nothing_waits_for_a_taker_that_is_gone() {
         let queue = TaskQueue::new();
         assert_eq!(queue.push(1), Ok(1));
-        drop(Taker(&queue));
+        drop(ConsumerGuard(&queue));
         assert_eq!(queue.push(2), Err(2));
         assert_eq!(queue.take(2), None);
     }

@@ -15,7 +15,7 @@ use tracing::Span;
 use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
-use crate::connection::tasks::{Taker, TaskQueue};
+use crate::connection::tasks::{ConsumerGuard, TaskQueue};
 use crate::sql::{Db, Sql, failed};
 
 /// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
@@ -38,7 +38,7 @@ pub(crate) trait Task: Send {
 pub(crate) type Tasks = TaskQueue<Box<dyn Task>>;
 
 /// A task made of a closure.
-struct Asked<F, T, E> {
+struct ClosureTask<F, T, E> {
     work: Option<F>,
     result: Option<Result<T, E>>,
     answer: oneshot::Sender<Result<T, E>>,
@@ -48,7 +48,7 @@ struct Asked<F, T, E> {
     span: Span,
 }
 
-impl<F, T, E> Task for Asked<F, T, E>
+impl<F, T, E> Task for ClosureTask<F, T, E>
 where
     F: FnOnce(&mut Db) -> Result<T, E> + Send,
     T: Send,
@@ -96,7 +96,8 @@ where
     E: From<StorageError> + Send + 'static,
 {
     let (answer, answered) = oneshot::channel();
-    let task = Asked { work: Some(work), result: None, answer, is_long, since: Instant::now(), span: Span::current() };
+    let task =
+        ClosureTask { work: Some(work), result: None, answer, is_long, since: Instant::now(), span: Span::current() };
     let waiting = tasks.push(Box::new(task)).map_err(|_| stopped())?;
     queue_length(waiting);
     answered.await.map_err(|_| stopped())?
@@ -134,7 +135,7 @@ impl Writer {
     /// Executes tasks until the queue is closed and empty.
     pub(crate) fn work(mut self) {
         let tasks = Arc::clone(&self.tasks);
-        let _taker = Taker(&tasks);
+        let _taker = ConsumerGuard(&tasks);
         let mut long = VecDeque::new();
         count_group(0, 0);
         loop {

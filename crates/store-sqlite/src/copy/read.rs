@@ -6,13 +6,13 @@ use candor_port_storage::StorageError;
 use candor_port_storage::copy::{RowSender, RowStream};
 use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyTable, fetched};
-use candor_tables::flat::{Cell, Fetch};
+use candor_tables::flat::{CellReader, SqlValue};
 
 use crate::connection::open::read_only;
 use crate::sql::{Db, Sql};
 
 /// Reads the rows after a key, on a thread and a connection of their own.
-pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<Cell>>) -> Read<RowStream> {
+pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
     let mut db = read_only(address)?;
     let (mut sender, stream) = RowStream::new();
     let work = move || {
@@ -24,13 +24,13 @@ pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<Cell>>) ->
     Ok(stream)
 }
 
-fn send_all(db: &mut Db, table: &CopyTable, after: Option<Vec<Cell>>, sender: &mut RowSender) -> Read<()> {
+fn send_all(db: &mut Db, table: &CopyTable, after: Option<Vec<SqlValue>>, sender: &mut RowSender) -> Read<()> {
     let stopped = |_| StorageError::Unavailable("nobody reads any more".to_owned());
     let sent = db.rows(statement(table, after), |row| sender.send_blocking(read(row, table)?).map_err(stopped));
     sent.map(drop)
 }
 
-fn statement(table: &CopyTable, after: Option<Vec<Cell>>) -> Sql {
+fn statement(table: &CopyTable, after: Option<Vec<SqlValue>>) -> Sql {
     let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     let key: Vec<_> = table.key_columns().map(|column| column.name).collect();
     let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
@@ -40,7 +40,7 @@ fn statement(table: &CopyTable, after: Option<Vec<Cell>>) -> Sql {
     Sql::new(format!("SELECT {columns} FROM {name}{behind} ORDER BY {key}")).bind_all(after.unwrap_or_default())
 }
 
-fn read(row: &mut dyn Fetch, table: &CopyTable) -> Read<Vec<Cell>> {
+fn read(row: &mut dyn CellReader, table: &CopyTable) -> Read<Vec<SqlValue>> {
     let cell = |column: &candor_tables::flat::Column| {
         let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
         fetched(row, column.kind).map_err(corrupt)

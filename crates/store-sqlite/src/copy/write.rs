@@ -6,7 +6,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::copy::CopyProgress;
 use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyRow, CopyTable, DistinctPositions};
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
 use crate::sql::{Db, Sql, failed};
 
@@ -80,7 +80,7 @@ fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
         Some(_) | None => DistinctPositions::default(),
     };
     for mut row in rows {
-        if let Some(Cell::Int(position)) = table.position().and_then(|at| row.get_mut(at)) {
+        if let Some(SqlValue::Int(position)) = table.position().and_then(|at| row.get_mut(at)) {
             *position = positions.next(*position);
         }
         run(db, &Sql::new(Arc::clone(&text)).bind_all(row))?;
@@ -90,7 +90,7 @@ fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
 
 fn last_position(db: &mut Db) -> Read<DistinctPositions> {
     let last = db.first(Sql::new("SELECT max(position) FROM events"), |row| row.int().map_err(StorageError::Failed))?;
-    Ok(DistinctPositions::behind(last.flatten()))
+    Ok(DistinctPositions::starting_after(last.flatten()))
 }
 
 fn write_down(db: &mut Db, (name, value): &(String, String)) -> Read<()> {

@@ -7,10 +7,10 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::page::Key;
 use candor_port_storage::StorageError;
-use candor_tables::flat::{Cell, Column, Fetch, MemberTable, Type};
+use candor_tables::flat::{CellReader, Column, MemberTable, SqlValue, Type};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, is_of_few};
-use candor_tables::read::Found;
+use candor_tables::read::AnyStored;
 
 use crate::connection::limit::{self, Limit};
 use crate::sql::{Db, Sql, Value};
@@ -24,7 +24,7 @@ const LOOKS_OF_A_SCAN: u32 = 100;
 /// Returns the first rows of several lists together, plus one more if there is one. The lists have the same
 /// order and no row in common. The merge happens here, because SQLite would put whole rows into a sorter,
 /// which costs as much as reading them.
-pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<Found>, StorageError> {
+pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<AnyStored>, StorageError> {
     if let [only] = listings
         && !only.is_several_runs()
     {
@@ -45,7 +45,7 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
 }
 
 /// Reads the sort value of a row, which follows the columns of its table.
-fn key(row: &mut dyn Fetch, listing: &Listing) -> Result<Key, StorageError> {
+fn key(row: &mut dyn CellReader, listing: &Listing) -> Result<Key, StorageError> {
     let Column { name, kind, .. } = listing.sort;
     let key = match kind {
         Type::Time => row.time().map(|time| time.map(Key::Time)),
@@ -64,7 +64,7 @@ pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
     let plan = plan::of(db, tenant, listing)?;
     let Some(then) = plan.then else { return rows_from(db, tenant, listing, &plan.first, read) };
@@ -81,7 +81,7 @@ pub(crate) fn rows_from<T>(
     tenant: Tenant,
     listing: &Listing,
     source: &RowSource,
-    mut read: impl FnMut(&mut dyn Fetch) -> Result<T, StorageError>,
+    mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
     let mut runs = runs(listing);
     let Some(first) = runs.next() else { return Ok(vec![]) };
@@ -93,7 +93,7 @@ pub(crate) fn rows_from<T>(
 }
 
 /// The column and the value that all rows of a run share.
-pub(crate) type Run<'l> = Option<(&'static str, &'l Cell)>;
+pub(crate) type Run<'l> = Option<(&'static str, &'l SqlValue)>;
 
 /// Returns the runs of a list.
 pub(crate) fn runs(listing: &Listing) -> impl Iterator<Item = Run<'_>> {
@@ -133,7 +133,7 @@ impl List<'_> {
         let by_firsts = matches!(self.source, RowSource::GatherFirsts(_));
         match self.listing.conditions.get(from) {
             Some(condition @ (Condition::Within(column, manager) | Condition::Reach(column, manager))) => {
-                let people = Below { column: column.name, manager: *manager, itself: itself(condition) };
+                let people = PeopleBelow { column: column.name, manager: *manager, itself: itself(condition) };
                 if by_firsts {
                     self.firsts(draft, run, from, people);
                 } else {
@@ -179,7 +179,7 @@ impl List<'_> {
     /// Row source that reads the first row of each person. These rows determine the people whose rows can be
     /// on the page: as many as the page has rows, plus ties with the last of them. Therefore the number of
     /// rows per person does not matter.
-    fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, people: Below) {
+    fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, people: PeopleBelow) {
         let (column, filter) = (people.column, RowFilter::default());
         let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
@@ -212,7 +212,7 @@ impl List<'_> {
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
                 Condition::Within(column, manager) | Condition::Reach(column, manager) => {
-                    let below = Below { column: column.name, manager: *manager, itself: itself(condition) };
+                    let below = PeopleBelow { column: column.name, manager: *manager, itself: itself(condition) };
                     below.is_met(draft, self.tenant, is_hashed)
                 }
                 Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
@@ -270,7 +270,7 @@ fn hex(ids: &[[u8; 16]]) -> Value {
 
 /// The people below a manager.
 #[derive(Clone, Copy)]
-struct Below {
+struct PeopleBelow {
     column: &'static str,
     manager: EmployeeId,
     /// `true` if the manager is included.
@@ -281,7 +281,7 @@ const fn itself(condition: &Condition) -> bool {
     matches!(condition, Condition::Reach(..))
 }
 
-impl Below {
+impl PeopleBelow {
     /// Adds the people as a subquery with the column `l.person`.
     fn list(&self, draft: &mut Draft, tenant: Tenant) {
         draft.with("(SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = ", tenant);

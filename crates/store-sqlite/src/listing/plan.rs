@@ -10,7 +10,7 @@ use crate::text::Draft;
 
 /// Returns the plan for a page of a list.
 pub(crate) fn of(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
-    let mut planner = ListPlanner::of(listing);
+    let mut planner = ListPlanner::new(listing);
     while let Some(condition) = planner.next_to_count() {
         planner.counted(count(db, tenant, condition)?);
     }

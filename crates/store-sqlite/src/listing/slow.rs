@@ -19,13 +19,13 @@ use crate::sql::Db;
 const LOOKS: u32 = 500;
 
 /// Threads and slots for slow reads.
-pub(crate) struct Slow {
+pub(crate) struct SlowReadThreads {
     pub(crate) limits: SlowReads,
     pub(crate) reads: Arc<Reads>,
     places: Places,
 }
 
-impl Slow {
+impl SlowReadThreads {
     pub(crate) fn new(limits: SlowReads) -> Self {
         Self { limits, reads: Arc::new(Reads::new()), places: Places::new(&limits) }
     }
@@ -40,7 +40,7 @@ impl SqliteStore {
         read: impl Fn(&mut Db, &[Listing]) -> Result<T, StorageError> + Send + Sync + 'static,
     ) -> Result<T, StorageError> {
         let (read, listings): (_, Arc<[Listing]>) = (Arc::new(read), listings.into());
-        if listings.iter().all(|listing| AccessPath::of(listing).is_answered()) {
+        if listings.iter().all(|listing| AccessPath::new(listing).is_answered()) {
             let are_large = listings
                 .first()
                 .is_some_and(|list| self.row_sizes.are_large(tenant, list.table(), usize::from(list.limit) + 1));
@@ -65,7 +65,7 @@ impl SqliteStore {
         conditions: Vec<String>,
         read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
-        let Slow { limits, reads, places } = &self.slow;
+        let SlowReadThreads { limits, reads, places } = &self.slow;
         let place = places.take(tenant, &conditions).await?;
         let deadline = limits.deadline;
         let work = move |db: &mut Db| {

@@ -7,8 +7,8 @@ use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::StorageError;
-use candor_port_storage::queue::{Claim, Claimed, Lease, QueueKey, Walk};
-use candor_tables::flat::{Fetch, Reader};
+use candor_port_storage::queue::{Claim, ClaimedJobs, Lease, QueueKey, QueueWalk};
+use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
 use super::UNLEASED;
@@ -36,13 +36,13 @@ impl SubscriptionQueues {
 type Found = Result<Job, StorageError>;
 
 /// Selects deliveries by the claim and leases them to a worker.
-pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<Claimed, StorageError> {
+pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<ClaimedJobs, StorageError> {
     let (found, next) = match claim {
         Claim::Oldest { most } => (oldest(db, now, *most)?, None),
         Claim::SubscriptionQueues(walk) => along(db, SubscriptionQueues::Due(now), walk)?,
         Claim::Parked(walk) => along(db, SubscriptionQueues::Parked, walk)?,
     };
-    let claimed = Claimed { jobs: readable(found)?, next };
+    let claimed = ClaimedJobs { jobs: readable(found)?, next };
     // A parked delivery becomes due when the lease ends, in case no result is recorded.
     let due = if matches!(claim, Claim::Parked(_)) { ", due_at = ?2" } else { "" };
     let text = format!(
@@ -63,7 +63,11 @@ fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageE
 }
 
 /// Walks from one subscription to the next, skipping the rest of each queue.
-fn along(db: &mut Db, queues: SubscriptionQueues, walk: &Walk) -> Result<(Vec<Found>, Option<QueueKey>), StorageError> {
+fn along(
+    db: &mut Db,
+    queues: SubscriptionQueues,
+    walk: &QueueWalk,
+) -> Result<(Vec<Found>, Option<QueueKey>), StorageError> {
     let busy: HashSet<_> = walk.busy.iter().copied().collect();
     let (mut jobs, mut at) = (vec![], walk.after);
     for _ in 0..walk.queues {
@@ -93,7 +97,7 @@ fn next(db: &mut Db, queues: SubscriptionQueues, after: Option<QueueKey>) -> Res
     }
 }
 
-fn queue(row: &mut dyn Fetch) -> Result<QueueKey, StorageError> {
+fn queue(row: &mut dyn CellReader) -> Result<QueueKey, StorageError> {
     let mut reader = Reader::new(row, JOB_TABLE);
     Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
 }
@@ -148,6 +152,6 @@ fn columns(db: &mut Db) -> String {
     db.statements(JOB_TABLE).columns.clone()
 }
 
-fn job(row: &mut dyn Fetch) -> Result<Job, StorageError> {
+fn job(row: &mut dyn CellReader) -> Result<Job, StorageError> {
     Ok(read_job(&mut Reader::new(row, JOB_TABLE))?)
 }

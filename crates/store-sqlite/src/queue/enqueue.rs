@@ -2,13 +2,13 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::queue::Lease;
-use candor_port_storage::{CommitError, Committed, Sooner, StorageError, Version};
-use candor_tables::flat::{Fetch, Reader, Stored};
+use candor_port_storage::{CommitError, Committed, ExpediteDelivery, StorageError, Version};
+use candor_tables::flat::{CellReader, Reader, Stored};
 
 use crate::commit::refusal::refused;
 use crate::sql::{Db, Sql, Value};
@@ -45,7 +45,7 @@ pub(crate) fn fan_out(
     Ok(())
 }
 
-fn active(row: &mut dyn Fetch) -> Result<(WebhookId, i64), StorageError> {
+fn active(row: &mut dyn CellReader) -> Result<(WebhookId, i64), StorageError> {
     let mut reader = Reader::new(row, Subscription::TABLE);
     Ok((reader.id()?, reader.int()?))
 }
@@ -100,7 +100,12 @@ const BRING_FORWARD: &str = "UPDATE delivery_jobs SET \
     AND (?2 IS NULL OR (attempt = ?3 AND (delivery_id IS NULL OR delivery_id = ?2)))";
 
 /// Makes queued deliveries due at `at`.
-pub(crate) fn bring_forward(db: &mut Db, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Result<(), CommitError> {
+pub(crate) fn bring_forward(
+    db: &mut Db,
+    tenant: Tenant,
+    sooner: &[ExpediteDelivery],
+    at: Timestamp,
+) -> Result<(), CommitError> {
     for it in sooner {
         let (attempt, delivery) = it.promised.unzip();
         let sql = Sql::new(BRING_FORWARD)

@@ -10,7 +10,7 @@ use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{Lease, QueueState, WorkerId};
 use candor_port_storage::{CommitError, Row, StorageError};
 use candor_tables::AnyRow;
-use candor_tables::flat::{Cell, Fetch, Reader, Stored};
+use candor_tables::flat::{CellReader, Reader, SqlValue, Stored};
 
 use super::FEW;
 use crate::SqliteStore;
@@ -46,7 +46,7 @@ impl MailQueue for SqliteStore {
     }
 
     async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
-        let sql = Sql::new(COUNTED).bind(Cell::Date(day)).bind(recipient.0.as_slice());
+        let sql = Sql::new(COUNTED).bind(SqlValue::Date(day)).bind(recipient.0.as_slice());
         let mails = self.read(None, move |db| db.number(sql)).await?;
         Ok(u32::try_from(mails).unwrap_or(u32::MAX))
     }
@@ -59,8 +59,9 @@ impl MailQueue for SqliteStore {
 /// Leases the emails that have been due for the longest time.
 pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
     let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
-    let key =
-        |row: &mut dyn Fetch| Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?));
+    let key = |row: &mut dyn CellReader| {
+        Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?))
+    };
     let keys: Vec<MailKey> = db.rows(due.bind(now).bind(i64::from(most)), key)?;
     for (tenant, id) in &keys {
         let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
@@ -82,14 +83,14 @@ fn record(db: &mut Db, worker: WorkerId, results: Vec<(MailKey, MailResult)>) ->
 /// Records one result. Returns `false` if the worker no longer held the lease.
 fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
     let row = match result {
-        MailResult::Changed(it) => Some(Row::seen(it.value, it.version)),
+        MailResult::Changed(it) => Some(Row::expecting(it.value, it.version)),
         MailResult::Released => None,
     };
     let seen = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
     let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(seen.map_or(Value::Null, Value::from));
     let held = db.execute(&sql).map_err(|error| failed(&error))? > 0;
     if let (true, Some(row)) = (held, row) {
-        table::write(db, tenant, &AnyRow::of(&row)).map_err(|cause| match cause {
+        table::write(db, tenant, &AnyRow::from_row(&row)).map_err(|cause| match cause {
             CommitError::Storage(error) => error,
             other @ (CommitError::Stale
             | CommitError::Taken(_)
@@ -104,9 +105,9 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
 /// Counts an email of the day. Returns `false` if the limit is reached.
 fn count(db: &mut Db, recipient: Recipient, day: Date, most: u32) -> Result<bool, StorageError> {
     let before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
-    let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(Cell::Date(before));
+    let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(SqlValue::Date(before));
     db.execute(&forget).map_err(|error| failed(&error))?;
-    let count = Sql::new(COUNT).bind(Cell::Date(day)).bind(recipient.0.as_slice()).bind(i64::from(most));
+    let count = Sql::new(COUNT).bind(SqlValue::Date(day)).bind(recipient.0.as_slice()).bind(i64::from(most));
     Ok(db.execute(&count).map_err(|error| failed(&error))? > 0)
 }
 

@@ -19,9 +19,9 @@ use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
-    AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RecordOutcome, WorkerId,
 };
-use candor_tables::flat::{Fetch, Reader};
+use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
 use crate::SqliteStore;
@@ -52,7 +52,7 @@ impl Queue for SqliteStore {
         BATCH
     }
 
-    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
         let claim = claim.clone();
         // A walk along many queues takes hundreds of steps.
         let is_long = !matches!(claim, Claim::Oldest { .. });
@@ -64,7 +64,7 @@ impl Queue for SqliteStore {
         worker: WorkerId,
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
-    ) -> Read<Recorded> {
+    ) -> Read<RecordOutcome> {
         let is_long = results.len() > FEW;
         writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &results, &health)).await
     }
@@ -82,7 +82,7 @@ impl Queue for SqliteStore {
 pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -> Result<Option<Job>, StorageError> {
     let columns = db.statements(JOB_TABLE).columns.clone();
     let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
-    let job = |row: &mut dyn Fetch| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
+    let job = |row: &mut dyn CellReader| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
     db.first(sql.bind(tenant).bind(webhook).bind(event), job)
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageEr
 }
 
 /// Reads a [`QueueState`] from a row of a query on `table`.
-fn queue_state(row: &mut dyn Fetch, table: &'static str) -> Result<QueueState, StorageError> {
+fn queue_state(row: &mut dyn CellReader, table: &'static str) -> Result<QueueState, StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "due_at", reason };
     let due = row.int().map_err(corrupt)?.unwrap_or_default();
     Ok(QueueState { due: due.unsigned_abs(), oldest_due_at: row.time().map_err(corrupt)? })

@@ -1,10 +1,10 @@
 //! Recording of the results of leased deliveries.
 
-use candor_domain::fields::Word;
-use candor_domain::webhook::{Delivery, HealthDelta, Job, Settled, Streak};
+use candor_domain::fields::StringEnum;
+use candor_domain::webhook::{AttemptEffect, Delivery, HealthDelta, Job, Streak};
 use candor_port_storage::StorageError;
-use candor_port_storage::queue::{AttemptResult, QueueKey, Recorded, WorkerId};
-use candor_tables::flat::{Fetch, Stored};
+use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome, WorkerId};
+use candor_tables::flat::{CellReader, Stored};
 
 use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};
@@ -29,8 +29,8 @@ pub(crate) fn record(
     worker: WorkerId,
     results: &[(Job, AttemptResult)],
     health: &[(QueueKey, HealthDelta)],
-) -> Result<Recorded, StorageError> {
-    let mut recorded = Recorded::default();
+) -> Result<RecordOutcome, StorageError> {
+    let mut recorded = RecordOutcome::default();
     for (job, result) in results {
         if !hold(db, worker, job, result)? {
             recorded.lost += 1;
@@ -88,7 +88,7 @@ fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, St
     Ok(changed > 0)
 }
 
-fn log(db: &mut Db, job: &Job, settled: &Settled) -> Result<(), StorageError> {
+fn log(db: &mut Db, job: &Job, settled: &AttemptEffect) -> Result<(), StorageError> {
     let text = db.statements(Delivery::TABLE).insert();
     let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells()?);
     db.execute(&sql).map(drop).map_err(|error| failed(&error))
@@ -107,7 +107,7 @@ fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<
     db.first(sql, streak)
 }
 
-fn streak(row: &mut dyn Fetch) -> Result<Streak, StorageError> {
+fn streak(row: &mut dyn CellReader) -> Result<Streak, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "webhooks", column, reason };
     let failures = row.int().map_err(corrupt("failures"))?.unwrap_or_default();
     let failures = u32::try_from(failures).map_err(|_| corrupt("failures")(format!("unexpected value {failures}")))?;

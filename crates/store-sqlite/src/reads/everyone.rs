@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
@@ -12,7 +12,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::Everyone;
-use candor_tables::flat::{Fetch, Stored};
+use candor_tables::flat::{CellReader, Stored};
 
 use crate::SqliteStore;
 use crate::connection::writer;
@@ -75,7 +75,7 @@ fn person(db: &mut Db, tenant: Tenant, id: EmployeeId) -> Result<Option<(Employe
     db.first(sql, |row| Ok((id, word(row, "role")?, word(row, "status")?)))
 }
 
-fn word<T: Word>(row: &mut dyn Fetch, column: &'static str) -> Result<T, StorageError> {
+fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Result<T, StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table: "employees", column, reason };
     let text = row.text().map_err(corrupt)?.unwrap_or_default();
     T::from_word(&text).map_err(|_| corrupt(format!("unexpected value {text:?}")))

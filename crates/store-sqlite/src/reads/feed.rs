@@ -2,12 +2,12 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedStart, MOST_COMMIT_DELAY_SECONDS, first_id_at};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::store::FeedPage;
-use candor_tables::flat::{Fetch, Reader, Stored};
+use candor_tables::flat::{CellReader, Reader, Stored};
 
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
@@ -22,7 +22,7 @@ const THE_NTH: &str =
     "SELECT position, id FROM events WHERE tenant_id = ? AND position > ? ORDER BY position LIMIT 1 OFFSET ?";
 
 /// Parameters of a feed read.
-pub(super) struct Wanted {
+pub(super) struct FeedRead {
     pub(super) tenant: Tenant,
     /// Selected event types; empty selects all.
     pub(super) kinds: Vec<EventType>,
@@ -34,10 +34,10 @@ pub(super) struct Wanted {
 }
 
 /// Returns the next selected events and the cursor behind them.
-pub(super) fn piece(db: &mut Db, wanted: &Wanted) -> Result<FeedPage, StorageError> {
+pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageError> {
     // One read transaction, so that the bounds match the events.
     let moment = db.moment()?;
-    let (db, Wanted { tenant, limit, .. }) = (&mut *moment.0, wanted);
+    let (db, FeedRead { tenant, limit, .. }) = (&mut *moment.0, wanted);
     let after = match &wanted.start {
         FeedStart::Oldest => None,
         FeedStart::After(place) => Some(found_again(db, *tenant, place)?),
@@ -84,7 +84,7 @@ fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Posi
     db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)
 }
 
-fn statement(db: &mut Db, wanted: &Wanted, after: Option<&Position>, end: Option<&Position>) -> Sql {
+fn statement(db: &mut Db, wanted: &FeedRead, after: Option<&Position>, end: Option<&Position>) -> Sql {
     let mut draft = Draft::default();
     draft.add("SELECT ").add(&db.statements(Event::TABLE).columns).add(", position FROM events");
     draft.with(" WHERE tenant_id = ", wanted.tenant).with(" AND position > ", rank(after));
@@ -107,14 +107,14 @@ fn rank(place: Option<&Position>) -> i64 {
     }
 }
 
-fn place(row: &mut dyn Fetch) -> Result<Position, StorageError> {
+fn place(row: &mut dyn CellReader) -> Result<Position, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
     let rank = row.int().map_err(corrupt("position"))?.unwrap_or_default();
     let id = row.id().and_then(|id| id.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     Ok(Position { key: Key::Rank(rank), id })
 }
 
-fn placed(row: &mut dyn Fetch) -> Result<(Event, i64), StorageError> {
+fn placed(row: &mut dyn CellReader) -> Result<(Event, i64), StorageError> {
     let mut reader = Reader::new(row, Event::TABLE);
     Ok((Event::read(&mut reader)?, reader.int()?))
 }

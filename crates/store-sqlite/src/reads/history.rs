@@ -9,9 +9,9 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::{Expiry, FeedPage, History};
 use candor_port_storage::{CommitError, StorageError, StoredAnswer};
-use candor_tables::flat::{Fetch, Stored};
+use candor_tables::flat::{CellReader, Stored};
 
-use super::feed::{self, Wanted};
+use super::feed::{self, FeedRead};
 use crate::SqliteStore;
 use crate::commit;
 use crate::connection::writer;
@@ -59,7 +59,7 @@ impl History for SqliteStore {
     ) -> Read<FeedPage> {
         let conditions = filter.conditions(start);
         let most = (!conditions.is_empty()).then_some(self.slow.limits.feed_scan);
-        let wanted = Wanted { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
+        let wanted = FeedRead { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
         let are_large = self.row_sizes.are_large(tenant, Event::TABLE, limit.into());
         let read = move |db: &mut Db| feed::piece(db, &wanted);
         let page = match (conditions.is_empty(), are_large) {
@@ -89,7 +89,7 @@ impl History for SqliteStore {
     }
 }
 
-fn answer(row: &mut dyn Fetch) -> Result<StoredAnswer, StorageError> {
+fn answer(row: &mut dyn CellReader) -> Result<StoredAnswer, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "replays", column, reason };
     let absent = || "null".to_owned();
     let fingerprint = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("fingerprint"))?;

@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
 use candor_port_storage::error::Read;
-use candor_port_storage::store::{LinesAbove, People, Reporting};
+use candor_port_storage::store::{Ancestors, People, Reporting};
 use candor_port_storage::{StorageError, Version};
 use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
@@ -18,7 +18,7 @@ use crate::{SqliteStore, table};
 
 #[async_trait]
 impl People for SqliteStore {
-    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<LinesAbove> {
+    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors> {
         let people: Vec<_> = people.iter().map(|person| person.to_bytes()).collect();
         self.read(tenant, move |db| lines::above(db, tenant, people)).await
     }

@@ -1,12 +1,12 @@
 //! Selection of the events to redeliver.
 
 use candor_domain::event::{Event, EventType};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::EventId;
 use candor_domain::webhook::Status;
 use candor_port_storage::StorageError;
-use candor_port_storage::queue::{Again, QueueKey, Resend};
-use candor_tables::flat::{Fetch, Stored};
+use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter};
+use candor_tables::flat::{CellReader, Stored};
 
 use crate::sql::Db;
 use crate::text::Draft;
@@ -19,10 +19,10 @@ const APART_MILLIS: i64 = 60_000;
 pub(crate) fn events(
     db: &mut Db,
     queue: QueueKey,
-    which: &Again,
+    which: &RedeliveryFilter,
     after: Option<EventId>,
     most: u16,
-) -> Result<Vec<Resend>, StorageError> {
+) -> Result<Vec<EventToRedeliver>, StorageError> {
     let (tenant, webhook) = queue;
     let range = Range::new(which, after);
     let mut draft = Draft::default();
@@ -69,7 +69,7 @@ struct Range {
 }
 
 impl Range {
-    fn new(which: &Again, after: Option<EventId>) -> Self {
+    fn new(which: &RedeliveryFilter, after: Option<EventId>) -> Self {
         let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
         let above = after.map_or(since, |id| since.max(id.to_bytes()));
         Self { above, below: first_id(which.until.millis().saturating_add(APART_MILLIS)) }
@@ -118,11 +118,11 @@ fn next_failed(
     draft.add(")");
 }
 
-fn event(row: &mut dyn Fetch) -> Result<Resend, StorageError> {
+fn event(row: &mut dyn CellReader) -> Result<EventToRedeliver, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
     let id = row.id().and_then(|id| id.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     let word = row.text().map_err(corrupt("type"))?.unwrap_or_default();
     let kind = EventType::from_word(&word).map_err(|_| corrupt("type")(format!("unexpected value {word:?}")))?;
     let is_queued = row.int().map_err(corrupt("id"))?.unwrap_or_default() > 0;
-    Ok(Resend { event_id: EventId::from_bytes(id), event_type: kind, is_queued })
+    Ok(EventToRedeliver { event_id: EventId::from_bytes(id), event_type: kind, is_queued })
 }

@@ -5,9 +5,9 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
-use candor_tables::flat::{Cell, Column};
+use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::Listing;
-use candor_tables::read::{Found, RowKind};
+use candor_tables::read::{AnyStored, RowKind};
 
 use crate::listing;
 use crate::sql::Db;
@@ -15,11 +15,11 @@ use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Rows for SqliteStore {
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: Cell) -> Read<Option<Found>> {
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>> {
         self.look_up(tenant, move |db| table::get(db, tenant, kind, by, value)).await
     }
 
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<Cell>) -> Read<Vec<Found>> {
+    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
         let (count, table) = (values.len(), kind.table());
         let read = move |db: &mut Db| table::by_values(db, tenant, kind, by, values);
         let found = match self.row_sizes.are_large(tenant, table, count) {
@@ -30,7 +30,7 @@ impl Rows for SqliteStore {
         Ok(found)
     }
 
-    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<Found>> {
+    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         if lists.is_empty() {
             return Ok(vec![]);
         }
@@ -41,11 +41,11 @@ impl Rows for SqliteStore {
         Ok(found)
     }
 
-    async fn any_owned(&self, kind: RowKind, by: Column, value: Cell) -> Read<Option<(Tenant, Found)>> {
+    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
         self.look_up(None, move |db| table::owned(db, kind, by, value)).await
     }
 
-    async fn any_due(&self, kind: RowKind, by: Column, until: Cell, most: u16) -> Read<Vec<(Tenant, Found)>> {
+    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
         self.read(None, move |db| table::due(db, kind, by, until, most)).await
     }
 }

@@ -8,7 +8,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 use candor_tables::copy::CopyTable;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use candor_tables::schema::SchemaTable;
 use candor_tables::sizes::{TablePiece, piece_statement};
 
@@ -67,7 +67,7 @@ impl Upkeep for SqliteStore {
     }
 }
 
-fn piece(row: &mut dyn Fetch) -> Result<TablePiece, StorageError> {
+fn piece(row: &mut dyn CellReader) -> Result<TablePiece, StorageError> {
     let failed = StorageError::Failed;
     let rows = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
     let last = row.id().map_err(failed)?;
@@ -118,7 +118,7 @@ pub(crate) fn master_keys(db: &mut Db) -> Result<Vec<MasterKey>, StorageError> {
     db.rows(Sql::new(MASTER_KEYS), master_key)
 }
 
-fn master_key(row: &mut dyn Fetch) -> Result<MasterKey, StorageError> {
+fn master_key(row: &mut dyn CellReader) -> Result<MasterKey, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "master_keys", column, reason };
     Ok(MasterKey {
         key_id: row.text().map_err(corrupt("key_id"))?.unwrap_or_default(),

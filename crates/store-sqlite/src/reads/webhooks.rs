@@ -4,14 +4,14 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
 use candor_port_storage::error::Read;
-use candor_port_storage::queue::{Again, QueueKey, Resend, Webhooks};
+use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
 use candor_port_storage::{StorageError, Versioned};
-use candor_tables::flat::{Fetch, Reader, Stored};
+use candor_tables::flat::{CellReader, Reader, Stored};
 use candor_tables::read::versioned;
 
 use super::redelivery;
@@ -46,10 +46,10 @@ impl Webhooks for SqliteStore {
         &self,
         tenant: Tenant,
         webhook: WebhookId,
-        which: &Again,
+        which: &RedeliveryFilter,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<Resend>> {
+    ) -> Read<Vec<EventToRedeliver>> {
         let which = which.clone();
         self.read(tenant, move |db| redelivery::events(db, (tenant, webhook), &which, after, most)).await
     }
@@ -75,7 +75,7 @@ pub(crate) fn attempt(
 
 /// Returns the selected event types of each subscription of a tenant.
 pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, StorageError> {
-    let wanted = |row: &mut dyn Fetch| Ok(Reader::new(row, Subscription::TABLE).int()?);
+    let wanted = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).int()?);
     let sql = Sql::new("SELECT wanted FROM webhooks WHERE tenant_id = ?").bind(tenant);
     Ok(Subscribers::new(db.rows(sql, wanted)?))
 }

@@ -43,7 +43,7 @@ fn backup_check_finds_damage_and_foreign_schemas() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |name: &str, statements: &str| {
         let file = folder.path().join(name);
-        let mut db = Source::of(&DatabaseLocation::File(file.clone())).unwrap().writer().unwrap();
+        let mut db = Source::new(&DatabaseLocation::File(file.clone())).unwrap().writer().unwrap();
         crate::migrate::apply(&mut db).unwrap();
         db.batch("PRAGMA journal_mode = delete; PRAGMA foreign_keys = off;").unwrap();
         db.batch(statements).unwrap();
@@ -73,7 +73,7 @@ fn backup_check_finds_damage_and_foreign_schemas() {
 fn backup_leaves_out_what_was_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let (database, file) = (folder.path().join("a.db"), folder.path().join("copy.db"));
-    let mut db = Source::of(&DatabaseLocation::File(database.clone())).unwrap().writer().unwrap();
+    let mut db = Source::new(&DatabaseLocation::File(database.clone())).unwrap().writer().unwrap();
     crate::migrate::apply(&mut db).unwrap();
     db.batch("PRAGMA secure_delete = off; CREATE TABLE secrets (text TEXT);").unwrap();
     db.execute(&Sql::new("INSERT INTO secrets VALUES (?)").bind("unmistakable")).unwrap();

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use candor_domain::people::Employee;
-use candor_port_storage::{Lines, Row, Write};
+use candor_port_storage::{ReportingLineChange, Row, Write};
 use candor_store_testkit::Fixtures;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 
 use super::{database, save};
 use crate::commit::lines::{above, beginnings, managers};
 use crate::sql::{Db, Sql};
 
 fn plan(db: &mut Db, sql: Sql) -> String {
-    let step = |row: &mut dyn Fetch| {
+    let step = |row: &mut dyn CellReader| {
         let _numbers = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };
@@ -40,7 +40,7 @@ fn many_new_people_have_lines_to_everybody_above_them() {
         people.push(Employee { manager_id: Some(people[it / 3].id), ..make.employee() });
     }
     let new = |employee: &Employee| {
-        Write::employee(&Row::new(employee.clone()), employee.manager_id.map(|_| Lines { seen: None }))
+        Write::employee(&Row::new(employee.clone()), employee.manager_id.map(|_| ReportingLineChange { seen: None }))
     };
     save(&mut db, &make, tenant, people.iter().map(new).collect());
     let managers: HashMap<_, _> = people.iter().filter_map(|person| Some((person.id, person.manager_id?))).collect();

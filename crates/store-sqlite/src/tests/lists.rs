@@ -3,7 +3,7 @@
 use candor_domain::access::Tenant;
 use candor_domain::id::{AttributeId, EmployeeId};
 use candor_domain::observation::{Filter, Observation};
-use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
+use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::params::Archived;
 use candor_domain::people::Employee;
 use candor_domain::time::Date;
@@ -178,7 +178,7 @@ fn a_scan_past_too_many_rows_of_others_is_given_up() {
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
     let run = listing::runs(listing).next().unwrap();
     let sql = listing::statement(tenant, listing, source, run).explained();
-    let step = |row: &mut dyn candor_tables::flat::Fetch| {
+    let step = |row: &mut dyn candor_tables::flat::CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };

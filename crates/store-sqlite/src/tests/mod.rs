@@ -22,7 +22,7 @@ use crate::sql::Db;
 
 /// Creates a migrated database in memory, without the threads of a store.
 fn database() -> Db {
-    let mut db = Source::of(&DatabaseLocation::Memory).unwrap().writer().unwrap();
+    let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
     migrate::apply(&mut db).unwrap();
     db
 }

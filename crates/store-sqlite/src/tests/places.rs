@@ -59,7 +59,7 @@ fn what_a_database_remembers_is_read_whatever_its_schema() {
     let place = DatabaseLocation::File(folder.path().join("candor.db"));
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
     assert!(!folder.path().join("candor.db").exists(), "looking makes nothing");
-    let mut db = Source::of(&place).unwrap().writer().unwrap();
+    let mut db = Source::new(&place).unwrap().writer().unwrap();
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true), "no table yet");
     migrate::apply(&mut db).unwrap();
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
@@ -71,7 +71,7 @@ fn what_a_database_remembers_is_read_whatever_its_schema() {
 fn the_log_is_begun_anew_once_it_was_moved_and_nobody_needs_it() {
     let folder = tempfile::tempdir().unwrap();
     let log = || std::fs::metadata(folder.path().join("candor.db-wal")).unwrap().len();
-    let source = Source::of(&DatabaseLocation::File(folder.path().join("candor.db"))).unwrap();
+    let source = Source::new(&DatabaseLocation::File(folder.path().join("candor.db"))).unwrap();
     let (mut writer, mut reader) = (source.writer().unwrap(), source.reader().unwrap());
     let mut other = source.checkpointer().unwrap();
     writer.batch("CREATE TABLE filler (bytes BLOB) STRICT").unwrap();

@@ -3,7 +3,7 @@
 use diesel_migrations::MigrationHarness;
 
 use candor_tables::copy;
-use candor_tables::flat::{Fetch, Table, Type};
+use candor_tables::flat::{CellReader, Table, Type};
 use candor_tables::rows::JOB_TABLE;
 use candor_tables::schema::{Placement, TABLES, placed};
 
@@ -78,7 +78,7 @@ fn declared_columns_have_name_type_and_nullability() {
         // Generated columns are excluded: `table_xinfo` marks them as hidden.
         let text =
             "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
-        let read = |row: &mut dyn Fetch| {
+        let read = |row: &mut dyn CellReader| {
             Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap(), row.flag().unwrap().unwrap()))
         };
         let there = db.rows(Sql::new(text).bind(table.name), read).unwrap();
@@ -167,7 +167,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
 
 #[test]
 fn every_connection_checks_foreign_keys() {
-    let source = Source::of(&DatabaseLocation::Memory).unwrap();
+    let source = Source::new(&DatabaseLocation::Memory).unwrap();
     for mut db in [source.writer().unwrap(), source.reader().unwrap()] {
         assert_eq!(db.number(Sql::new("PRAGMA foreign_keys")).unwrap(), 1);
     }
@@ -175,12 +175,12 @@ fn every_connection_checks_foreign_keys() {
 
 #[test]
 fn no_plan_depends_on_the_values_of_a_statement() {
-    let source = Source::of(&DatabaseLocation::Memory).unwrap();
+    let source = Source::new(&DatabaseLocation::Memory).unwrap();
     let mut db = source.writer().unwrap();
     db.batch("CREATE TABLE t (a TEXT COLLATE NOCASE) STRICT; CREATE INDEX t_by_a ON t (a)").unwrap();
     // With a literal, SQLite would look up the prefix of the text in the index.
     let sql = Sql::new("EXPLAIN QUERY PLAN SELECT a FROM t WHERE a LIKE ?").bind("abc%");
-    let step = |row: &mut dyn Fetch| {
+    let step = |row: &mut dyn CellReader| {
         let _numbers = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };

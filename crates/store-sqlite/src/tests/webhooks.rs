@@ -7,11 +7,11 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
     self, Delivery, DeliveryFilter, DeliveryOrigin, HealthDelta, Job, Status, Streak, Subscription,
 };
-use candor_port_storage::queue::{Again, AttemptResult, Claim, Lease, Walk};
+use candor_port_storage::queue::{AttemptResult, Claim, Lease, QueueWalk, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
-use candor_tables::flat::Fetch;
+use candor_tables::flat::CellReader;
 use candor_tables::rows;
 
 use super::{database, save};
@@ -40,7 +40,7 @@ fn stored() -> Stored {
 
 /// Returns the executed statements with their query plans.
 fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
-    let step = |row: &mut dyn Fetch| {
+    let step = |row: &mut dyn CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };
@@ -93,7 +93,7 @@ fn whoever_wants_an_event_is_found_in_the_index_alone() {
 }
 
 fn claims() -> [(Claim, Vec<&'static str>); 3] {
-    let walk = Walk { after: None, queues: 1, each: 9, busy: vec![] };
+    let walk = QueueWalk { after: None, queues: 1, each: 9, busy: vec![] };
     [
         (Claim::Oldest { most: 9 }, vec!["SEARCH delivery_jobs USING INDEX delivery_jobs_by_due_time (due_at<?)"]),
         (
@@ -169,8 +169,9 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
 fn what_is_recorded_is_found_by_its_key() {
     let Stored { mut db, make, tenant, to, lease } = stored();
     let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test);
-    let settled =
-        |job: &Job, retry_at| AttemptResult::Settled(Box::new(webhook::Settled { entry: entry(&make, job), retry_at }));
+    let settled = |job: &Job, retry_at| {
+        AttemptResult::Settled(Box::new(webhook::AttemptEffect { entry: entry(&make, job), retry_at }))
+    };
     let jobs: Vec<_> = (0..5).map(|_| job()).collect();
     let change = ChangeSet { lease: Some(lease), ..make.change(vec![Write::Enqueue(jobs.clone())]) };
     commit::carry_out(&mut db, tenant, &change).unwrap();
@@ -238,21 +239,21 @@ fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
 #[test]
 fn what_is_to_be_delivered_again_is_walked_along_an_index() {
     let Stored { mut db, make, tenant, to, .. } = stored();
-    let all = Again {
+    let all = RedeliveryFilter {
         since: Timestamp::from_millis(0),
         until: make.tick(),
         types: vec![EventType::EmployeeCreated],
         only_failed: false,
         now: make.tick(),
     };
-    let mut steps = |which: &Again| {
+    let mut steps = |which: &RedeliveryFilter| {
         redelivery::events(&mut db, (tenant, to.id), which, Some(make.id()), 9).unwrap();
         plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect::<Vec<_>>()
     };
     let every = steps(&all);
     assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
     assert!(!every.iter().any(|step| step.starts_with("SCAN") || step.contains("B-TREE")), "{every:?}");
-    let failed = steps(&Again { only_failed: true, ..all });
+    let failed = steps(&RedeliveryFilter { only_failed: true, ..all });
     // Seeks from one failed event to the next, and from there to the event.
     assert!(
         failed.iter().any(|step| step.contains("deliveries_by_event") && step.contains("event_id>?")),
@@ -266,15 +267,16 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
 /// Stepping to the next subscription skips the rest of the current queue.
 #[test]
 fn no_step_to_the_next_subscription_walks_a_backlog() {
-    for (claim, after) in [(Claim::SubscriptionQueues as fn(Walk) -> Claim, "by_lane"), (Claim::Parked, "parked")] {
+    for (claim, after) in [(Claim::SubscriptionQueues as fn(QueueWalk) -> Claim, "by_lane"), (Claim::Parked, "parked")]
+    {
         let Stored { mut db, make, tenant, to, lease } = stored();
-        let walk = Walk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![] };
+        let walk = QueueWalk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![] };
         queue::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
         let asked = std::mem::take(&mut db.asked);
         assert_eq!(asked.len(), 2, "of the tenant, and of the next one");
         for sql in asked {
             assert!(format!("{sql:?}").contains(after), "{sql:?}");
-            let opcode = |row: &mut dyn Fetch| {
+            let opcode = |row: &mut dyn CellReader| {
                 let _address = row.int();
                 Ok(row.text().unwrap().unwrap())
             };

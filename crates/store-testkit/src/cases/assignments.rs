@@ -8,7 +8,7 @@ use candor_tables::rows;
 
 use super::rows::named;
 use crate::Case;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -19,7 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Saves an assignment: a requester asks two reviewers about a fourth person.
-async fn asked(world: &World) -> Assignment {
+async fn asked(world: &CaseContext) -> Assignment {
     let [about, requester, one, other] =
         [world.hired().await.id, world.hired().await.id, world.hired().await.id, world.hired().await.id];
     let it = Assignment { requester_id: Some(requester), ..world.make.assignment(about, vec![one, other]) };
@@ -27,22 +27,22 @@ async fn asked(world: &World) -> Assignment {
     it
 }
 
-async fn kept(world: &World, it: &Assignment) -> Assignment {
+async fn kept(world: &CaseContext, it: &Assignment) -> Assignment {
     world.store.row::<Assignment>(world.tenant, it.id).await.unwrap().unwrap().value
 }
 
-async fn an_assignment_comes_back_with_what_was_submitted(world: World) {
+async fn an_assignment_comes_back_with_what_was_submitted(world: CaseContext) {
     let before = asked(&world).await;
     assert_eq!(kept(&world, &before).await, before);
     let mut after = Assignment { submitted_count: 1, due_date: Some(world.make.tick().date()), ..before.clone() };
     after.submissions[1].status = SubmissionStatus::Submitted;
     after.submissions[1].observation_ids = vec![world.make.id(), world.make.id()];
     after.submissions[1].submitted_at = Some(world.make.tick());
-    world.save(vec![Write::put(&Row::seen(after.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(after.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &before).await, after);
 }
 
-async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: World) {
+async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: CaseContext) {
     let it = asked(&world).await;
     let listed = async |filter: Filter, viewer: Viewer| {
         let page = PageRequest { limit: 10, after: None };
@@ -66,7 +66,7 @@ async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: World) {
     }
 }
 
-async fn a_corrupt_submission_names_its_column(world: World) {
+async fn a_corrupt_submission_names_its_column(world: CaseContext) {
     let it = asked(&world).await;
     for spoilt in ["spoilt", "[1]", r#"[{"reviewer":"x","observations":[],"at":0}]"#] {
         world.spoil(&format!("UPDATE assignments SET submissions = '{spoilt}'")).await;

@@ -12,7 +12,7 @@ use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Number of keys, above what any store puts into one statement.
 const MANY: usize = 150;
 
-async fn many(world: &World) -> Vec<Employee> {
+async fn many(world: &CaseContext) -> Vec<Employee> {
     let person = |number: usize| {
         let it = world.make.employee();
         let external_id = number.is_multiple_of(3).then(|| format!("HR-{number}"));
@@ -50,7 +50,7 @@ fn by_id(people: Vec<Versioned<Employee>>) -> BTreeMap<EmployeeId, Versioned<Emp
     by_id
 }
 
-async fn people_are_found_by_many_addresses_at_once(world: World) {
+async fn people_are_found_by_many_addresses_at_once(world: CaseContext) {
     let people = many(&world).await;
     let mut emails: Vec<_> = people.iter().skip(10).map(|person| folded(&person.email)).collect();
     emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
@@ -62,7 +62,7 @@ async fn people_are_found_by_many_addresses_at_once(world: World) {
     assert_eq!(world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &nobody).await.unwrap(), []);
 }
 
-async fn people_are_found_by_many_external_ids_at_once(world: World) {
+async fn people_are_found_by_many_external_ids_at_once(world: CaseContext) {
     let people = many(&world).await;
     let mut ids: Vec<_> = (0..MANY).map(|number| format!("HR-{number}")).collect();
     ids.extend(["hr-0", "", "x\0"].map(str::to_owned));
@@ -71,7 +71,7 @@ async fn people_are_found_by_many_external_ids_at_once(world: World) {
     assert_eq!(by_id(found), by_id(wanted));
 }
 
-async fn departments_are_found_by_many_names_at_once(world: World) {
+async fn departments_are_found_by_many_names_at_once(world: CaseContext) {
     let department = |number: usize| {
         let it = world.make.department();
         Department { name: format!("Care {number}"), archived_at: (number == 3).then_some(it.created_at), ..it }
@@ -85,7 +85,7 @@ async fn departments_are_found_by_many_names_at_once(world: World) {
     assert_eq!(found, wanted, "archived ones too");
 }
 
-async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: World) {
+async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: CaseContext) {
     let top = world.hired().await;
     let mut chain = vec![top.id];
     for _ in 0..70 {
@@ -106,7 +106,7 @@ async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: W
     assert_eq!((nobody.tree, nobody.lines), (world.tree().await, vec![]));
 }
 
-async fn the_invitations_of_several_people_are_all_read(world: World) {
+async fn the_invitations_of_several_people_are_all_read(world: CaseContext) {
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
     let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
     world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
@@ -117,7 +117,7 @@ async fn the_invitations_of_several_people_are_all_read(world: World) {
     assert_eq!(found, wanted);
 }
 
-async fn a_batch_read_keeps_within_its_tenant(world: World) {
+async fn a_batch_read_keeps_within_its_tenant(world: CaseContext) {
     let person = Employee { external_id: Some("HR-1".to_owned()), ..world.make.employee() };
     let person = world.joined(person).await;
     let below = world.hired_below(person.id).await;
@@ -125,7 +125,7 @@ async fn a_batch_read_keeps_within_its_tenant(world: World) {
     world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let (emails, names) = ([folded(&person.email)], [folded(&department.name)]);
     for other in [world.elsewhere(), world.test_environment()] {
-        let World { store, tenant, .. } = &other;
+        let CaseContext { store, tenant, .. } = &other;
         assert_eq!(store.rows_by(*tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), []);
         assert_eq!(store.rows_by(*tenant, rows::employees::BY_EXTERNAL_ID, &["HR-1".to_owned()]).await.unwrap(), []);
         assert_eq!(store.rows_by(*tenant, rows::departments::BY_NAME, &names).await.unwrap(), []);

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Subscription};
-use candor_port_storage::queue::{AttemptResult, Claim, Claimed, QueueKey, Walk};
+use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, QueueKey, QueueWalk};
 use candor_port_storage::{Row, Version, Write};
 
 use super::queue::just_before;
 use crate::Case;
 use crate::worker::{END, LEASE_SECONDS, MANY, Worker, in_order, walk};
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Enqueues deliveries of a subscription that become due in another order than that of their events.
-async fn backlog(world: &World, to: &Subscription, size: usize, from: Timestamp) -> Vec<Job> {
+async fn backlog(world: &CaseContext, to: &Subscription, size: usize, from: Timestamp) -> Vec<Job> {
     let mut jobs: Vec<_> = (0..size).map(|_| world.delivery_at(from, to)).collect();
     for at in (1..size).rev() {
         jobs.swap(at, world.random.below(at + 1));
@@ -41,7 +41,7 @@ async fn backlog(world: &World, to: &Subscription, size: usize, from: Timestamp)
     jobs
 }
 
-async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: World) {
+async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: CaseContext) {
     const SPOILT: u16 = 99;
     let (start, worker) = (world.now(), Worker::new(&world));
     let (one, other) = (world.subscriber().await, world.subscriber().await);
@@ -57,7 +57,7 @@ async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: World) {
     }
 }
 
-async fn the_longest_due_come_first_and_no_more_than_wanted(world: World) {
+async fn the_longest_due_come_first_and_no_more_than_wanted(world: CaseContext) {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let start = world.now();
     let mut jobs = vec![];
@@ -77,7 +77,7 @@ async fn the_longest_due_come_first_and_no_more_than_wanted(world: World) {
     assert_eq!(found, jobs);
 }
 
-async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
+async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: CaseContext) {
     let to = world.subscriber().await;
     let jobs = in_order(backlog(&world, &to, 5, world.now()).await);
     let mut now = world.now().plus_seconds(1);
@@ -90,7 +90,7 @@ async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
             for claim in
                 [Claim::Oldest { most: MANY }, Claim::SubscriptionQueues(walk(MANY)), Claim::Parked(walk(MANY))]
             {
-                let Claimed { jobs, .. } = worker.claims(just_before(until), claim).await;
+                let ClaimedJobs { jobs, .. } = worker.claims(just_before(until), claim).await;
                 assert_eq!(jobs, []);
             }
         }
@@ -103,7 +103,7 @@ async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: World) {
 async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueKey>) -> Claim + Send) -> Vec<Job> {
     let (mut found, mut after, mut fruitless) = (vec![], None, 0);
     while fruitless < 3 {
-        let Claimed { jobs, next } = worker.claims(now, claim(after)).await;
+        let ClaimedJobs { jobs, next } = worker.claims(now, claim(after)).await;
         after = next;
         fruitless = if jobs.is_empty() { fruitless + 1 } else { 0 };
         found.extend(jobs);
@@ -113,7 +113,7 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueK
 }
 
 /// Lets workers claim concurrently, and checks that together they get every delivery once.
-async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
+async fn share_out(world: &CaseContext, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
     let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
     let keys: BTreeSet<_> = found.iter().map(|job| (job.webhook_id, job.event_id)).collect();
@@ -124,7 +124,7 @@ async fn share_out(world: &World, now: Timestamp, jobs: &[Job], claims: [fn(Opti
     assert_eq!(in_order(found), in_order(jobs.to_vec()));
 }
 
-async fn workers_at_once_never_get_the_same_delivery(world: World) {
+async fn workers_at_once_never_get_the_same_delivery(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     for _ in 0..12 {
         let mut jobs = vec![];
@@ -133,13 +133,13 @@ async fn workers_at_once_never_get_the_same_delivery(world: World) {
         }
         let now = world.now().plus_seconds(1);
         let oldest = |_| Claim::Oldest { most: 7 };
-        let queues = |after| Claim::SubscriptionQueues(Walk { after, ..walk(3) });
+        let queues = |after| Claim::SubscriptionQueues(QueueWalk { after, ..walk(3) });
         share_out(&world, now, &jobs, [oldest, queues]).await;
         Worker::new(&world).clears().await;
     }
 }
 
-async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
+async fn workers_at_once_never_get_the_same_parked_delivery(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     for _ in 0..6 {
         let mut jobs = vec![];
@@ -149,14 +149,14 @@ async fn workers_at_once_never_get_the_same_parked_delivery(world: World) {
         let worker = Worker::new(&world);
         let due = worker.all(END).await;
         worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
-        let parked = |after| Claim::Parked(Walk { after, ..walk(3) });
+        let parked = |after| Claim::Parked(QueueWalk { after, ..walk(3) });
         share_out(&world, world.now(), &jobs, [parked, parked]).await;
         Worker::new(&world).clears().await;
     }
 }
 
 /// Creates subscriptions of several tenants in the order of their ids, each with due deliveries.
-async fn queues(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(QueueKey, Vec<Job>)> {
+async fn queues(world: &CaseContext, sizes: &[usize], from: Timestamp) -> Vec<(QueueKey, Vec<Job>)> {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut queues = vec![];
     for (number, size) in sizes.iter().enumerate() {
@@ -171,7 +171,7 @@ async fn queues(world: &World, sizes: &[usize], from: Timestamp) -> Vec<(QueueKe
     queues
 }
 
-async fn every_subscription_gets_its_share(world: World) {
+async fn every_subscription_gets_its_share(world: CaseContext) {
     const SIZES: [usize; 8] = [1, 40, 0, 3, 12, 0, 2, 25];
     for each in [1, 4, 100] {
         for most in [1, 2, 3, 100] {
@@ -181,8 +181,8 @@ async fn every_subscription_gets_its_share(world: World) {
             let (worker, now) = (Worker::new(&world), start.plus_seconds(1));
             let (mut found, mut after, mut calls) = (vec![], None, 0);
             loop {
-                let walk = Walk { after, queues: most, each, busy: busy.clone() };
-                let Claimed { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
+                let walk = QueueWalk { after, queues: most, each, busy: busy.clone() };
+                let ClaimedJobs { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
                 let met: BTreeSet<_> = jobs.iter().map(|job| job.webhook_id).collect();
                 assert!(met.len() <= usize::from(most), "{} of at most {most}", met.len());
                 found.extend(jobs);
@@ -201,24 +201,24 @@ async fn every_subscription_gets_its_share(world: World) {
     }
 }
 
-async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: World) {
+async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: CaseContext) {
     let queues = queues(&world, &[2, 2, 2, 2], world.now()).await;
     let (worker, now) = (Worker::new(&world), world.now().plus_seconds(1));
     let busy = vec![queues[0].0, queues[1].0, queues[3].0];
     let (mut found, mut after) = (vec![], None);
     for (queue, _) in &queues {
-        let walk = Walk { after, queues: 1, each: 9, busy: busy.clone() };
-        let Claimed { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
+        let walk = QueueWalk { after, queues: 1, each: 9, busy: busy.clone() };
+        let ClaimedJobs { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
         // At the last subscription, a store may already know that none follows.
         assert!(next == Some(*queue) || next.is_none() && *queue == queues[3].0, "{next:?} at {queue:?}");
         (found, after) = ([found, jobs].concat(), Some(*queue));
     }
     assert_eq!(in_order(found), in_order(queues[2].1.clone()));
-    let end = worker.claims(now, Claim::SubscriptionQueues(Walk { after, queues: 1, each: 9, busy })).await;
-    assert_eq!(end, Claimed::default());
+    let end = worker.claims(now, Claim::SubscriptionQueues(QueueWalk { after, queues: 1, each: 9, busy })).await;
+    assert_eq!(end, ClaimedJobs::default());
 }
 
-async fn what_is_parked_waits_for_its_subscription(world: World) {
+async fn what_is_parked_waits_for_its_subscription(world: CaseContext) {
     let (here, there) = (world.clone(), world.elsewhere());
     let active = here.subscriber().await;
     let paused = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
@@ -232,7 +232,7 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
     here.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     assert_eq!(worker.all(END).await, []);
-    assert_eq!(worker.claims(END, Claim::SubscriptionQueues(Walk { queues: MANY, ..walk(9) })).await.jobs, []);
+    assert_eq!(worker.claims(END, Claim::SubscriptionQueues(QueueWalk { queues: MANY, ..walk(9) })).await.jobs, []);
     let now = world.now();
     let taken = worker.all_parked(now).await;
     let of = |to: &Subscription| in_order(jobs.iter().filter(|job| job.webhook_id == to.id).copied().collect());
@@ -247,12 +247,12 @@ async fn what_is_parked_waits_for_its_subscription(world: World) {
     assert_eq!(other.all(now).await, [of(&active)[0]]);
     worker.keeps(found(&removed).into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, of(&active));
-    let again = Write::put(&Row::seen(Subscription { active: true, ..paused.clone() }, Version::FIRST));
+    let again = Write::put(&Row::expecting(Subscription { active: true, ..paused.clone() }, Version::FIRST));
     there.save(vec![again]).await;
     assert_eq!(worker.all_parked(now).await, of(&paused));
 }
 
-async fn the_parked_come_in_the_order_of_their_events(world: World) {
+async fn the_parked_come_in_the_order_of_their_events(world: CaseContext) {
     let to = world.subscriber().await;
     let others = world.subscriber().await;
     world.happened(&[EventType::EmployeeCreated; 3]).await;
@@ -261,8 +261,8 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
     worker.keeps(due.iter().map(|job| (*job, AttemptResult::Parked)).collect()).await;
     let (now, mut found) = (world.now(), vec![]);
     for _ in 0..3 {
-        let first = Walk { busy: vec![world.queue(&others)], ..walk(1) };
-        let Claimed { jobs, .. } = worker.claims(now, Claim::Parked(first)).await;
+        let first = QueueWalk { busy: vec![world.queue(&others)], ..walk(1) };
+        let ClaimedJobs { jobs, .. } = worker.claims(now, Claim::Parked(first)).await;
         assert_eq!(jobs.len(), 1);
         found.extend(jobs);
     }
@@ -272,10 +272,10 @@ async fn the_parked_come_in_the_order_of_their_events(world: World) {
     assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");
 }
 
-async fn an_empty_queue_gives_nothing(world: World) {
+async fn an_empty_queue_gives_nothing(world: CaseContext) {
     world.subscriber().await;
     let worker = Worker::new(&world);
     for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9)), Claim::Parked(walk(9))] {
-        assert_eq!(worker.claims(END, claim).await, Claimed::default());
+        assert_eq!(worker.claims(END, claim).await, ClaimedJobs::default());
     }
 }

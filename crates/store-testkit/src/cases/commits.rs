@@ -15,7 +15,7 @@ use candor_tables::{AnyRow, rows};
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -43,8 +43,8 @@ struct Everything {
 }
 
 impl Everything {
-    async fn around(world: &World, write: Write) -> Self {
-        let World { make, .. } = world;
+    async fn around(world: &CaseContext, write: Write) -> Self {
+        let CaseContext { make, .. } = world;
         let subject = world.hired().await;
         let attribute = make.attribute();
         let department = make.department();
@@ -70,8 +70,8 @@ impl Everything {
 
     /// Returns for each part of the change set whether the store has it: rows, side tables, events, audit
     /// entries.
-    async fn shown(&self, world: &World) -> Vec<(&'static str, bool)> {
-        let World { store, tenant, .. } = world;
+    async fn shown(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
+        let CaseContext { store, tenant, .. } = world;
         let tenant = *tenant;
         let custom = people::Filter { custom: self.person.custom_fields.digests(), ..people::Filter::default() };
         let by_custom =
@@ -106,7 +106,7 @@ impl Everything {
         ]
     }
 
-    async fn must_be(&self, world: &World, there: bool, because: &str) {
+    async fn must_be(&self, world: &CaseContext, there: bool, because: &str) {
         let shown = self.shown(world).await;
         let wanted: Vec<_> = shown.iter().map(|(what, _)| (*what, there)).collect();
         assert_eq!(shown, wanted, "{because}");
@@ -118,10 +118,10 @@ fn renamed(seen: &Versioned<Employee>, name: &str) -> Employee {
 }
 
 fn person(employee: Employee, seen: Version) -> Write {
-    Write::employee(&Row::seen(employee, seen), None)
+    Write::employee(&Row::expecting(employee, seen), None)
 }
 
-async fn everything_of_a_change_set_is_saved(world: World) {
+async fn everything_of_a_change_set_is_saved(world: CaseContext) {
     let write = Write::put(&Row::new(world.make.department()));
     let all = Everything::around(&world, write).await;
     all.must_be(&world, false, "before").await;
@@ -131,7 +131,7 @@ async fn everything_of_a_change_set_is_saved(world: World) {
     assert_eq!(kept, Some(Versioned { value: all.person.clone(), version: Version::FIRST }));
 }
 
-async fn a_stale_write_leaves_nothing(world: World) {
+async fn a_stale_write_leaves_nothing(world: CaseContext) {
     let before = world.hired().await;
     let seen = world.employee(before.id).await;
     world.try_save(person(renamed(&seen, "Winner"), seen.version)).await.unwrap();
@@ -142,7 +142,7 @@ async fn a_stale_write_leaves_nothing(world: World) {
     assert_eq!(world.employee(before.id).await.value.first_name, "Winner");
 }
 
-async fn whatever_is_against_a_change_leaves_nothing(world: World) {
+async fn whatever_is_against_a_change_leaves_nothing(world: CaseContext) {
     let holder = world.hired().await;
     let taken = Employee { email: holder.email.to_uppercase(), ..world.make.employee() };
     let homeless = Employee { department_id: Some(DepartmentId::from_bytes([9; 16])), ..world.make.employee() };
@@ -164,7 +164,7 @@ async fn whatever_is_against_a_change_leaves_nothing(world: World) {
 }
 
 /// Commits concurrent change sets: a third is valid, a third is stale, and a third uses a taken address.
-async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
+async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: CaseContext) {
     let holder = world.hired().await;
     let seen = world.employee(holder.id).await;
     world.try_save(person(renamed(&seen, "Current"), seen.version)).await.unwrap();
@@ -190,7 +190,7 @@ async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: World) {
     }
 }
 
-async fn of_many_writers_of_one_version_one_gets_through(world: World) {
+async fn of_many_writers_of_one_version_one_gets_through(world: CaseContext) {
     let before = world.hired().await;
     for _ in 0..5 {
         let seen = world.employee(before.id).await;
@@ -208,7 +208,7 @@ async fn of_many_writers_of_one_version_one_gets_through(world: World) {
     }
 }
 
-async fn a_new_row_must_not_exist_and_a_changed_one_must(world: World) {
+async fn a_new_row_must_not_exist_and_a_changed_one_must(world: CaseContext) {
     let there = world.hired().await;
     let again = world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..there })).await;
     assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
@@ -218,8 +218,8 @@ async fn a_new_row_must_not_exist_and_a_changed_one_must(world: World) {
     assert_eq!(world.store.row::<Employee>(world.tenant, nobody.id).await.unwrap(), None);
 }
 
-async fn versions_count_up_by_one(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn versions_count_up_by_one(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let organization = make.organization(tenant.organization);
     let (department, attribute) = (make.department(), make.attribute());
     let (connector, key) = (make.connector(), make.api_key());
@@ -252,8 +252,8 @@ async fn versions_count_up_by_one(world: World) {
 }
 
 /// Commits people together with their managers, and an event for each, as an import does.
-async fn a_batch_of_many_people_is_one_change(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn a_batch_of_many_people_is_one_change(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let mut people: Vec<Employee> = Vec::new();
     for number in 0..400_usize {
         // Each person after the first reports to an earlier one of the same batch.
@@ -285,8 +285,8 @@ async fn a_batch_of_many_people_is_one_change(world: World) {
     assert_eq!(world.employee(last).await.value.role, Role::Manager);
 }
 
-async fn side_tables_follow_their_rows(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn side_tables_follow_their_rows(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
     world.save(attributes.iter().map(|attribute| Write::put(&Row::new(attribute.clone()))).collect()).await;
     let [a, b, c] = [attributes[0].id, attributes[1].id, attributes[2].id];
@@ -295,7 +295,7 @@ async fn side_tables_follow_their_rows(world: World) {
     let mut seen = None;
     for tags in [vec![a, b], vec![b, c], vec![], vec![c, b, a], vec![a]] {
         let value = Observation { attribute_ids: tags.clone(), ..base.clone() };
-        let row = AnyRow::of(&Row { value, seen });
+        let row = AnyRow::from_row(&Row { value, seen });
         seen = Some(row.version());
         world.save(vec![Write::Put(row)]).await;
         for tag in [a, b, c] {

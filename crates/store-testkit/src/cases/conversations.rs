@@ -10,7 +10,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Writ
 use candor_tables::rows;
 
 use crate::Case;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -25,30 +25,30 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Saves a conversation of two people.
-async fn begun(world: &World) -> Conversation {
+async fn begun(world: &CaseContext) -> Conversation {
     let people = vec![world.hired().await.id, world.hired().await.id];
     let it = world.make.conversation(people);
     world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     it
 }
 
-fn message(world: &World, of: &Conversation, at: Timestamp) -> Vec<Write> {
+fn message(world: &CaseContext, of: &Conversation, at: Timestamp) -> Vec<Write> {
     let it = Message { created_at: at, ..world.make.message(of.id, of.participant_ids[0]) };
     vec![Write::put(&Row::new(it)), Write::MessageAdded(of.id, at)]
 }
 
-async fn kept(world: &World, it: &Conversation) -> (Conversation, Version) {
+async fn kept(world: &CaseContext, it: &Conversation) -> (Conversation, Version) {
     let kept = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap().unwrap();
     (kept.value, kept.version)
 }
 
-async fn messages(world: &World, of: &Conversation) -> Vec<Message> {
+async fn messages(world: &CaseContext, of: &Conversation) -> Vec<Message> {
     let page = PageRequest { limit: 100, after: None };
     let list = rows::conversations::messages(of.id, &Default::default(), Sort::up(SortBy::CreatedAt), &page);
     world.store.page(world.tenant, list).await.unwrap().items
 }
 
-async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: World) {
+async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: CaseContext) {
     let it = begun(&world).await;
     assert_eq!(kept(&world, &it).await, (it.clone(), Version::FIRST));
     let [early, late] = [world.make.tick(), world.make.tick()];
@@ -69,26 +69,26 @@ async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: World
     assert_eq!(order(Sort::down(SortBy::CreatedAt)).await, [other.id, it.id]);
 }
 
-async fn a_change_of_the_rest_leaves_what_messages_recorded(world: World) {
+async fn a_change_of_the_rest_leaves_what_messages_recorded(world: CaseContext) {
     let it = begun(&world).await;
     let at = world.make.tick();
     world.save(message(&world, &it, at)).await;
     // This decision is based on a read before the message, so the commit must fail as stale.
     let renamed = Conversation { title: "Renamed".to_owned(), ..it.clone() };
-    world.save(vec![Write::put(&Row::seen(renamed.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(renamed.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });
 }
 
-async fn an_archived_conversation_takes_no_message(world: World) {
+async fn an_archived_conversation_takes_no_message(world: CaseContext) {
     let it = begun(&world).await;
     let archived = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
-    world.save(vec![Write::put(&Row::seen(archived.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(archived.clone(), Version::FIRST))]).await;
     let refused = world.commit(world.make.change(message(&world, &it, world.make.tick()))).await;
     assert!(matches!(refused, Err(CommitError::Stale)), "{refused:?}");
     assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived, vec![]));
 }
 
-async fn thirty_messages_at_once_are_all_there(world: World) {
+async fn thirty_messages_at_once_are_all_there(world: CaseContext) {
     let it = begun(&world).await;
     let times: Vec<_> = (0..30).map(|_| world.make.tick()).collect();
     let tasks = times.iter().map(|at| {
@@ -102,13 +102,13 @@ async fn thirty_messages_at_once_are_all_there(world: World) {
     assert_eq!((written, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
 }
 
-async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones(world: World) {
+async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones(world: CaseContext) {
     let mut all = vec![];
     for _ in 0..5 {
         all.push(begun(&world).await);
     }
     let archived = Conversation { archived_at: Some(world.make.tick()), ..all[2].clone() };
-    world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(archived, Version::FIRST))]).await;
     let times: Vec<_> = (0..60).map(|_| world.make.tick()).collect();
     let tasks = times.iter().enumerate().map(|(at, time)| {
         let (world, event) = (world.clone(), world.make.event(EventType::ConversationMessageCreated));
@@ -126,7 +126,7 @@ async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_on
     }
 }
 
-async fn conversations_that_begin_at_once_are_all_there(world: World) {
+async fn conversations_that_begin_at_once_are_all_there(world: CaseContext) {
     let people = [world.hired().await.id, world.hired().await.id];
     let all: Vec<_> = (0..40).map(|_| world.make.conversation(people.to_vec())).collect();
     let tasks = all.iter().enumerate().map(|(at, message)| {
@@ -145,7 +145,7 @@ async fn conversations_that_begin_at_once_are_all_there(world: World) {
     }
 }
 
-async fn nobody_elses_conversation_is_touched(world: World) {
+async fn nobody_elses_conversation_is_touched(world: CaseContext) {
     let it = begun(&world).await;
     for other in [world.elsewhere(), world.test_environment()] {
         let refused = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;

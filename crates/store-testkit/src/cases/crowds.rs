@@ -10,7 +10,7 @@ use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Write};
 
 use crate::Case;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Creates a change set that writes an observation like the service does.
-fn observing(world: &World, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
+fn observing(world: &CaseContext, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
         requires: it.attribute_ids.iter().map(|attribute_id| Require::open::<Attribute>(*attribute_id)).collect(),
         events: vec![world.make.event(EventType::ObservationCreated)],
@@ -30,7 +30,7 @@ fn observing(world: &World, it: &Observation, replay: IdempotencyRecord) -> Chan
     }
 }
 
-async fn commit_all(world: &World, all: &[ChangeSet]) -> Vec<Result<(), CommitError>> {
+async fn commit_all(world: &CaseContext, all: &[ChangeSet]) -> Vec<Result<(), CommitError>> {
     let tasks = all.iter().cloned().map(|change| {
         let world = world.clone();
         async move { world.commit(change).await }
@@ -40,7 +40,7 @@ async fn commit_all(world: &World, all: &[ChangeSet]) -> Vec<Result<(), CommitEr
 
 /// Returns `true` if an observation is stored, and checks that its event and its stored response are there
 /// exactly then.
-async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
+async fn is_there(world: &CaseContext, it: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
     let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
     let there = world.store.row::<Observation>(world.tenant, it.id).await.unwrap();
@@ -51,7 +51,7 @@ async fn is_there(world: &World, it: &Observation, change: &ChangeSet, events: &
 
 /// Mixes failing change sets into each group of ten: one requires an archived attribute, one is about an unknown
 /// person, one has a taken id.
-async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
+async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     let taken = world.observed(person.id).await;
     let (open, archived) = (make.attribute(), make.attribute());
@@ -90,7 +90,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: World) {
 }
 
 /// Commits retries of three requests among other change sets, all at once and in a new order in each round.
-async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
+async fn thirty_twins_in_a_crowd_make_one_effect(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     for round in 0..5 {
         let keys: Vec<_> = (0..30)
@@ -116,7 +116,7 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: World) {
 
 /// Commits change sets of which every second one has a lease. Each must get exactly the deliveries of its own
 /// events.
-async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: World) {
+async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
     world.save(subscriptions.each_ref().map(|subscription| Write::put(&Row::new(subscription.clone()))).to_vec()).await;

@@ -15,7 +15,7 @@ use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::{World, at_once, eventually};
+use crate::world::{CaseContext, at_once, eventually};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -38,7 +38,7 @@ async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
     false
 }
 
-async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
+async fn a_dropped_commit_is_carried_out_or_not_begun(world: CaseContext) {
     let attempts: Vec<(Employee, IdempotencyRecord)> =
         (0..60).map(|number| (world.make.employee(), world.make.replay(&format!("dropped-{number}")))).collect();
     let tasks = attempts.clone().into_iter().enumerate().map(|(number, (person, replay))| {
@@ -76,8 +76,8 @@ async fn a_dropped_commit_is_carried_out_or_not_begun(world: World) {
 }
 
 /// Returns `true` if all parts of a change are stored, or none.
-async fn whole(world: &World, person: &Employee, replay: &IdempotencyRecord) -> bool {
-    let World { store, tenant, .. } = world;
+async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecord) -> bool {
+    let CaseContext { store, tenant, .. } = world;
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };
     // Reads in the reverse order of writing. A commit between two reads then shows as a difference.
@@ -87,7 +87,7 @@ async fn whole(world: &World, person: &Employee, replay: &IdempotencyRecord) -> 
     [row.is_some(), kept.is_some()] == [!log.items.is_empty(); 2]
 }
 
-async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
+async fn a_dropped_commit_leaves_no_lock_behind(world: CaseContext) {
     let mut people = Vec::new();
     for _ in 0..12 {
         people.push(world.hired().await);
@@ -98,7 +98,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
             async move {
                 let seen = world.employee(person.id).await;
                 let state = Employee { first_name: format!("Dropped{round}"), ..seen.value };
-                let write = Write::employee(&Row::seen(state, seen.version), None);
+                let write = Write::employee(&Row::expecting(state, seen.version), None);
                 dropped_after((number + round) % 5, world.try_save(write)).await;
             }
         });
@@ -109,7 +109,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
             eventually("the row can be written", || async {
                 let seen = world.employee(person).await;
                 let state = Employee { first_name: "After".to_owned(), ..seen.value };
-                world.try_save(Write::employee(&Row::seen(state, seen.version), None)).await.is_ok()
+                world.try_save(Write::employee(&Row::expecting(state, seen.version), None)).await.is_ok()
             })
             .await;
         }
@@ -117,7 +117,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: World) {
     assert!(world.employee(people[0].id).await.version > Version(4));
 }
 
-async fn dropped_reads_disturb_nobody(world: World) {
+async fn dropped_reads_disturb_nobody(world: CaseContext) {
     let person = world.hired().await;
     let tasks = (0..80).map(|number| {
         let world = world.clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_domain::webhook::{self, DeliveryFilter, Subscription};
-use candor_port_storage::queue::{Again, AttemptResult, Claim, Queue, Webhooks};
+use candor_port_storage::queue::{AttemptResult, Claim, Queue, RedeliveryFilter, Webhooks};
 use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{ChangeSet, CommitError, StorageExt};
 use candor_port_storage::{Storage, StorageError};
@@ -14,7 +14,7 @@ use candor_tables::rows;
 use super::queue::just_before;
 use crate::fixtures::joins;
 use crate::worker::{LEASE_SECONDS, Worker};
-use crate::world::{EVER, World};
+use crate::world::{CaseContext, EVER};
 use crate::{Case, Fault, Faulty, FaultyCall};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -25,13 +25,13 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn hire(world: &World) -> (Employee, ChangeSet) {
+fn hire(world: &CaseContext) -> (Employee, ChangeSet) {
     let person = world.make.employee();
     (person.clone(), world.make.change(vec![joins(person)]))
 }
 
-async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
-    let faulty = Faulty::over(Arc::clone(&world.store));
+async fn a_fault_comes_before_or_after_the_call_as_arranged(world: CaseContext) {
+    let faulty = Faulty::sharing(Arc::clone(&world.store));
     faulty.fail(FaultyCall::Commit, 2, Fault::Before);
     faulty.fail(FaultyCall::Commit, 3, Fault::After);
     let mut there = Vec::new();
@@ -58,8 +58,8 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: World) {
 }
 
 /// Injects faults before and after a claim and a record. The worker recovers although it gets no answer.
-async fn the_queue_fails_before_or_after_as_arranged(world: World) {
-    let faulty = Faulty::over(Arc::clone(&world.store));
+async fn the_queue_fails_before_or_after_as_arranged(world: CaseContext) {
+    let faulty = Faulty::sharing(Arc::clone(&world.store));
     let to = world.subscriber().await;
     let job = world.delivery_at(world.now(), &to);
     world.enqueue(&[job]).await;
@@ -87,12 +87,12 @@ async fn the_queue_fails_before_or_after_as_arranged(world: World) {
     assert_eq!((faulty.calls(FaultyCall::Claim), faulty.calls(FaultyCall::Record)), (3, 3));
 }
 
-async fn every_call_for_webhooks_can_fail(world: World) {
-    let faulty = Faulty::over(Arc::clone(&world.store));
+async fn every_call_for_webhooks_can_fail(world: CaseContext) {
+    let faulty = Faulty::sharing(Arc::clone(&world.store));
     let to = world.subscriber().await;
     let (tenant, now, page) = (world.tenant, world.now(), PageRequest { limit: 9, after: None });
     let (id, sort) = (world.make.id(), Sort::up(SortBy::CreatedAt));
-    let which = Again { since: now, until: now, types: vec![], only_failed: false, now };
+    let which = RedeliveryFilter { since: now, until: now, types: vec![], only_failed: false, now };
     for down in [false, true] {
         faulty.set_down(down);
         let answers = [

@@ -10,7 +10,7 @@ use candor_port_storage::ChangeSet;
 use candor_port_storage::store::{Expiry, FeedPage};
 
 use crate::Case;
-use crate::world::{EVER, Poller, World, at_once};
+use crate::world::{CaseContext, EVER, Poller, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     let usual = SlowReads::with_places(2);
@@ -31,17 +31,17 @@ pub(crate) fn cases() -> Vec<Case> {
 const WRITERS: usize = 20;
 const EACH: usize = 12;
 
-fn announcing(world: &World, events: Vec<Event>) -> ChangeSet {
+fn announcing(world: &CaseContext, events: Vec<Event>) -> ChangeSet {
     ChangeSet { events, ..world.make.change(vec![]) }
 }
 
-async fn announce(world: &World, kind: EventType) -> Event {
+async fn announce(world: &CaseContext, kind: EventType) -> Event {
     let event = world.make.event(kind);
     world.commit(announcing(world, vec![event.clone()])).await.unwrap();
     event
 }
 
-async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
+async fn a_poller_sees_every_event_of_concurrent_writers_once(world: CaseContext) {
     let polling = tokio::spawn({
         let mut poller = Poller::new(world.clone());
         async move {
@@ -82,7 +82,7 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: World) {
     }
 }
 
-async fn events_stand_in_commit_order(world: World) {
+async fn events_stand_in_commit_order(world: CaseContext) {
     // The ids sort in the reverse of the commit order.
     let mut events: Vec<_> = (0..12).map(|_| world.make.event(EventType::ObservationCreated)).collect();
     events.reverse();
@@ -92,12 +92,18 @@ async fn events_stand_in_commit_order(world: World) {
     assert_eq!(world.events().await, events);
 }
 
-async fn read(world: &World, kinds: &[EventType], since: Timestamp, after: Option<&Position>, limit: u16) -> FeedPage {
+async fn read(
+    world: &CaseContext,
+    kinds: &[EventType],
+    since: Timestamp,
+    after: Option<&Position>,
+    limit: u16,
+) -> FeedPage {
     let filter = FeedFilter { kinds: kinds.to_vec() };
     world.store.feed(world.tenant, &filter, since, &after.cloned().into(), limit).await.unwrap()
 }
 
-async fn the_feed_is_filtered_by_kind_and_age(world: World) {
+async fn the_feed_is_filtered_by_kind_and_age(world: CaseContext) {
     let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObservationCreated];
     let mut all = Vec::new();
     for number in 0..30 {
@@ -125,12 +131,12 @@ async fn the_feed_is_filtered_by_kind_and_age(world: World) {
     assert_eq!(page.events, all[18..]);
 }
 
-async fn an_empty_page_leads_nowhere_else(world: World) {
+async fn an_empty_page_leads_nowhere_else(world: CaseContext) {
     let nothing = read(&world, &[], EVER, None, 10).await;
     assert_eq!((nothing.events, nothing.more), (vec![], false));
     let first = announce(&world, EventType::EmployeeCreated).await;
     assert_eq!(world.events().await, std::slice::from_ref(&first));
-    // The last event is the marker of `World::events`.
+    // The last event is the marker of `CaseContext::events`.
     let all = read(&world, &[], EVER, None, 10).await;
     assert_eq!(all.events.len(), 2);
     let end = all.next.unwrap();
@@ -149,7 +155,7 @@ async fn an_empty_page_leads_nowhere_else(world: World) {
     assert_eq!(early.events[0], first);
 }
 
-async fn a_page_says_whether_more_is_there(world: World) {
+async fn a_page_says_whether_more_is_there(world: CaseContext) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;
     }
@@ -164,7 +170,7 @@ async fn a_page_says_whether_more_is_there(world: World) {
 }
 
 /// Positions are not reused after a sweep. A poller behind the last position would otherwise miss new events.
-async fn a_poller_goes_on_after_everything_was_swept(world: World) {
+async fn a_poller_goes_on_after_everything_was_swept(world: CaseContext) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;
     }
@@ -182,7 +188,7 @@ async fn a_poller_goes_on_after_everything_was_swept(world: World) {
     newcomer.until(|events| events == [next.clone()]).await;
 }
 
-async fn each_tenant_has_a_feed_of_its_own(world: World) {
+async fn each_tenant_has_a_feed_of_its_own(world: CaseContext) {
     let tenants = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut wanted = Vec::new();
     for tenant in &tenants {
@@ -193,7 +199,7 @@ async fn each_tenant_has_a_feed_of_its_own(world: World) {
     }
 }
 
-async fn a_poll_looks_at_few_events_and_at_none_twice(world: World) {
+async fn a_poll_looks_at_few_events_and_at_none_twice(world: CaseContext) {
     let (common, rare) = (EventType::EmployeeUpdated, EventType::SummaryShared);
     for _ in 0..7 {
         announce(&world, common).await;
@@ -223,11 +229,11 @@ async fn a_poll_looks_at_few_events_and_at_none_twice(world: World) {
     assert_eq!(poller.events.first(), Some(&next));
 }
 
-async fn from(world: &World, start: &FeedStart, limit: u16) -> FeedPage {
+async fn from(world: &CaseContext, start: &FeedStart, limit: u16) -> FeedPage {
     world.store.feed(world.tenant, &FeedFilter::default(), EVER, start, limit).await.unwrap()
 }
 
-async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: World) {
+async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: CaseContext) {
     let nothing = from(&world, &FeedStart::Now, 10).await;
     assert_eq!(nothing, FeedPage { events: vec![], next: None, more: false });
     announce(&world, EventType::EmployeeCreated).await;
@@ -242,7 +248,7 @@ async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: World) {
     assert_eq!(from(&world.elsewhere(), &FeedStart::Now, 10).await.next, None, "others' events are not theirs");
 }
 
-async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: World) {
+async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: CaseContext) {
     let mut made = vec![];
     for _ in 0..30 {
         world.make.clock.advance_seconds(60);

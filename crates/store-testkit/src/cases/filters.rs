@@ -4,17 +4,17 @@ use candor_domain::audit::{self, Actor, ActorKind, AuditEntry};
 use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::library::{Attribute, Department, Tone, attribute, department};
 use candor_domain::observation::{self, Observation, Type};
-use candor_domain::page::Listed;
+use candor_domain::page::Sortable;
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, StatusFilter};
 use candor_domain::text::folded;
-use candor_domain::visibility::{Restricted, Viewer};
+use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_port_storage::ChangeSet;
 
 use super::lists::{self, List};
 use super::population::{Population, day, instant};
 use crate::Case;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -36,7 +36,7 @@ fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
     bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
-fn bounds<T: Ord + Copy>(world: &World, percent: usize, value: impl Fn(&World) -> T) -> Bounds<T> {
+fn bounds<T: Ord + Copy>(world: &CaseContext, percent: usize, value: impl Fn(&CaseContext) -> T) -> Bounds<T> {
     let (a, b) = (value(world), value(world));
     let some = |value| world.random.chance(percent).then_some(value);
     Bounds { gte: some(a.min(b)), lte: some(a.max(b)) }
@@ -53,9 +53,9 @@ fn is_archived<T>(wanted: Archived, archived_at: Option<T>) -> bool {
 const ARCHIVED: [Archived; 4] = [Archived::No, Archived::Yes, Archived::All, Archived::All];
 
 /// Compares a list in one of its orders with one page size; successive numbers cover every order.
-async fn check<T>(world: &World, number: usize, list: List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
+async fn check<T>(world: &CaseContext, number: usize, list: List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
 where
-    T: Listed + Clone + PartialEq + std::fmt::Debug,
+    T: Sortable + Clone + PartialEq + std::fmt::Debug,
 {
     let sorts: Vec<_> = T::sorts().collect();
     let sort = sorts[number % sorts.len()].1;
@@ -75,13 +75,13 @@ fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Popul
         && within(filter.updated_at, it.updated_at)
 }
 
-async fn observation_filter(world: &World, all: &Population, number: usize, filter: observation::Filter) {
+async fn observation_filter(world: &CaseContext, all: &Population, number: usize, filter: observation::Filter) {
     let list = lists::observations(world, filter.clone());
     check(world, number, list, &all.observations, |row| shows_observation(&filter, row, all), &format!("{filter:?}"))
         .await;
 }
 
-async fn observations_are_filtered(world: World) {
+async fn observations_are_filtered(world: CaseContext) {
     let all = Population::new(&world, 30, 300).await;
     let random = &world.random;
     let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
@@ -101,7 +101,7 @@ async fn observations_are_filtered(world: World) {
     }
 }
 
-async fn observations_of_each_viewer_are_filtered(world: World) {
+async fn observations_of_each_viewer_are_filtered(world: CaseContext) {
     let all = Population::new(&world, 12, 400).await;
     let random = &world.random;
     let people: Vec<_> = all.people.iter().map(|person| person.id).collect();
@@ -127,7 +127,7 @@ async fn observations_of_each_viewer_are_filtered(world: World) {
 
 /// Lists of small and large subtrees, because a store may choose its plan by the number of people below the
 /// manager.
-async fn observations_of_wide_and_narrow_subtrees(world: World) {
+async fn observations_of_wide_and_narrow_subtrees(world: CaseContext) {
     let all = Population::new(&world, 400, 600).await;
     let by_size = |least: usize, most: usize| {
         let fits = |employee: &&Employee| (least..=most).contains(&all.size_below(employee.id));
@@ -148,7 +148,7 @@ async fn observations_of_wide_and_narrow_subtrees(world: World) {
     }
 }
 
-async fn observations_with_common_and_rare_tags(world: World) {
+async fn observations_with_common_and_rare_tags(world: CaseContext) {
     let all = Population::new(&world, 10, 600).await;
     let tag = |number: usize| all.attributes[number].id;
     let none = candor_domain::id::AttributeId::from_bytes([0; 16]);
@@ -186,11 +186,11 @@ fn shows_person(filter: &people::Filter, it: &Employee) -> bool {
 }
 
 /// Comparison of an optional filter with a value that may be absent.
-trait Wanted<T> {
+trait FilterValue<T> {
     fn is_none_or_equal(&self, value: Option<&T>) -> bool;
 }
 
-impl<T: PartialEq> Wanted<T> for Option<T> {
+impl<T: PartialEq> FilterValue<T> for Option<T> {
     fn is_none_or_equal(&self, value: Option<&T>) -> bool {
         self.is_none() || self.as_ref() == value
     }
@@ -200,7 +200,7 @@ fn custom(key: &str, value: u64) -> CustomFields {
     CustomFields([(key.to_owned(), Custom::Number(value.into()))].into())
 }
 
-async fn people_are_filtered(world: World) {
+async fn people_are_filtered(world: CaseContext) {
     let all = Population::new(&world, 150, 0).await;
     let random = &world.random;
     let statuses = [
@@ -239,7 +239,7 @@ async fn people_are_filtered(world: World) {
     }
 }
 
-async fn departments_and_attributes_are_filtered(world: World) {
+async fn departments_and_attributes_are_filtered(world: CaseContext) {
     let all = Population::new(&world, 1, 0).await;
     let random = &world.random;
     let department_names: Vec<_> = all.departments.iter().map(|department| folded(&department.name)).collect();
@@ -277,7 +277,7 @@ async fn departments_and_attributes_are_filtered(world: World) {
     }
 }
 
-fn audit_entry(world: &World) -> AuditEntry {
+fn audit_entry(world: &CaseContext) -> AuditEntry {
     let random = &world.random;
     let kind = *random.pick(&[ActorKind::ApiKey, ActorKind::Employee, ActorKind::Connector, ActorKind::System]);
     let actor =
@@ -287,7 +287,7 @@ fn audit_entry(world: &World) -> AuditEntry {
     AuditEntry { actor, occurred_at: instant(world), ..world.make.audit(action, target) }
 }
 
-async fn the_audit_log_is_filtered(world: World) {
+async fn the_audit_log_is_filtered(world: CaseContext) {
     let random = &world.random;
     let entries: Vec<_> = (0..120).map(|_| audit_entry(&world)).collect();
     for batch in entries.chunks(30) {

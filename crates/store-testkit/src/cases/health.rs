@@ -2,12 +2,12 @@
 
 use candor_domain::event::EventType;
 use candor_domain::webhook::{AttemptOutcome, FailureReason, HealthDelta, Status, Streak, Subscription};
-use candor_port_storage::queue::{QueueKey, Recorded};
+use candor_port_storage::queue::{QueueKey, RecordOutcome};
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
 
 use crate::Case;
 use crate::worker::Worker;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -25,17 +25,17 @@ pub(crate) fn cases() -> Vec<Case> {
 const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);
 
 /// Returns the delta of one failure at the current time.
-pub(super) fn failed(world: &World) -> HealthDelta {
-    HealthDelta::of(FAILED, Status::Failed, true, world.make.tick())
+pub(super) fn failed(world: &CaseContext) -> HealthDelta {
+    HealthDelta::from_attempt(FAILED, Status::Failed, true, world.make.tick())
 }
 
-async fn recorded(world: &World, health: Vec<(QueueKey, HealthDelta)>) -> Vec<(QueueKey, Streak)> {
-    let Recorded { streaks, lost } = world.store.record(Worker::new(world).id, vec![], health).await.unwrap();
+async fn recorded(world: &CaseContext, health: Vec<(QueueKey, HealthDelta)>) -> Vec<(QueueKey, Streak)> {
+    let RecordOutcome { streaks, lost } = world.store.record(Worker::new(world).id, vec![], health).await.unwrap();
     assert_eq!(lost, 0);
     streaks
 }
 
-async fn stored(world: &World, it: &Subscription) -> Versioned<Subscription> {
+async fn stored(world: &CaseContext, it: &Subscription) -> Versioned<Subscription> {
     world.store.row::<Subscription>(world.tenant, it.id).await.unwrap().unwrap()
 }
 
@@ -46,18 +46,18 @@ fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
 }
 
 /// Returns the sum of a few attempts that are not ordered by end time.
-fn some(world: &World) -> HealthDelta {
+fn some(world: &CaseContext) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
         let outcome = *world.random.pick(&[FAILED, FAILED, AttemptOutcome::Acknowledged]);
         let status =
             if outcome == FAILED { *world.random.pick(&[Status::Failed, Status::Dropped]) } else { Status::Success };
-        HealthDelta::of(outcome, status, world.random.chance(80), at)
+        HealthDelta::from_attempt(outcome, status, world.random.chance(80), at)
     };
     (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
 }
 
-async fn pulses_add_up_as_their_rule_says(world: World) {
+async fn pulses_add_up_as_their_rule_says(world: CaseContext) {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut known = vec![];
     for it in &worlds {
@@ -86,9 +86,9 @@ async fn pulses_add_up_as_their_rule_says(world: World) {
     }
 }
 
-async fn two_pulses_of_one_subscription_both_count(world: World) {
+async fn two_pulses_of_one_subscription_both_count(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
-    let good = HealthDelta::of(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
+    let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     for round in 0..20 {
         let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
         let before = stored(&world, &to).await.value;
@@ -101,7 +101,7 @@ async fn two_pulses_of_one_subscription_both_count(world: World) {
     }
 }
 
-async fn pulses_recorded_at_once_all_count(world: World) {
+async fn pulses_recorded_at_once_all_count(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     let mut since = None;
     for round in 1..=3 {
@@ -130,12 +130,12 @@ async fn pulses_recorded_at_once_all_count(world: World) {
     }
 }
 
-async fn what_is_shown_never_goes_back_in_time(world: World) {
+async fn what_is_shown_never_goes_back_in_time(world: CaseContext) {
     let to = world.subscriber().await;
     let noon = world.make.tick();
     let delta = |status, seconds| {
         let outcome = if status == Status::Success { AttemptOutcome::Acknowledged } else { FAILED };
-        HealthDelta::of(outcome, status, false, noon.plus_seconds(seconds))
+        HealthDelta::from_attempt(outcome, status, false, noon.plus_seconds(seconds))
     };
     let steps = [
         (delta(Status::Failed, 0), Status::Failed, 0),
@@ -153,7 +153,7 @@ async fn what_is_shown_never_goes_back_in_time(world: World) {
     }
 }
 
-async fn a_pulse_for_nobody_is_nothing(world: World) {
+async fn a_pulse_for_nobody_is_nothing(world: CaseContext) {
     let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.elsewhere());
     world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     let delta = failed(&world);
@@ -169,7 +169,7 @@ async fn a_pulse_for_nobody_is_nothing(world: World) {
     assert_eq!(recorded(&world, with).await, [(world.queue(&to), delta.streak)]);
 }
 
-async fn failures_stop_counting_where_numbers_end(world: World) {
+async fn failures_stop_counting_where_numbers_end(world: CaseContext) {
     let to = world.subscriber().await;
     let many = HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
     for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
@@ -178,7 +178,7 @@ async fn failures_stop_counting_where_numbers_end(world: World) {
     }
 }
 
-async fn what_is_recorded_is_no_part_of_the_version(world: World) {
+async fn what_is_recorded_is_no_part_of_the_version(world: CaseContext) {
     let said = |subscription: Subscription| Subscription {
         last_delivery_at: Some(world.now()),
         last_delivery_status: Some(Status::Dropped),
@@ -194,12 +194,12 @@ async fn what_is_recorded_is_no_part_of_the_version(world: World) {
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
     // Two changes that are based on older states: a subscription with an older delta, and one without a delta.
     for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
-        world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
+        world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
         assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
     }
 }
 
-async fn the_failures_of_a_subscription_can_be_reset(world: World) {
+async fn the_failures_of_a_subscription_can_be_reset(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
@@ -208,7 +208,7 @@ async fn the_failures_of_a_subscription_can_be_reset(world: World) {
     world.save(vec![Write::StreakReset(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, delta));
     let value = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::put(&Row::seen(value.clone(), Version::FIRST)), Write::StreakReset(to.id)]).await;
+    world.save(vec![Write::put(&Row::expecting(value.clone(), Version::FIRST)), Write::StreakReset(to.id)]).await;
     let reset = Subscription { streak: Streak::default(), ..after(&value, delta) };
     assert_eq!(stored(&world, &to).await, Versioned { value: reset, version: Version(2) });
     assert_eq!(stored(&world, &other).await.value, after(&other, delta));

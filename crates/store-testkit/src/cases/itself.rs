@@ -10,7 +10,7 @@ use candor_tables::sizes::{SAMPLE_ROWS, measured_tables};
 
 use super::population::Population;
 use crate::Case;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn key(world: &World, id: &str, mark: u8) -> MasterKey {
+fn key(world: &CaseContext, id: &str, mark: u8) -> MasterKey {
     MasterKey {
         key_id: id.to_owned(),
         fingerprint: format!("{mark:016x}"),
@@ -34,11 +34,11 @@ fn key(world: &World, id: &str, mark: u8) -> MasterKey {
     }
 }
 
-async fn a_new_store_knows_no_master_key(world: World) {
+async fn a_new_store_knows_no_master_key(world: CaseContext) {
     assert_eq!(world.store.master_keys().await.unwrap(), []);
 }
 
-async fn master_keys_come_back_to_the_letter_in_the_order_of_their_ids(world: World) {
+async fn master_keys_come_back_to_the_letter_in_the_order_of_their_ids(world: CaseContext) {
     let [one, two, upper] = [key(&world, "k1", 1), key(&world, "k2", 2), key(&world, "Z9", 3)];
     for (seen, it) in [&two, &upper, &one].into_iter().enumerate() {
         world.store.add_master_key(it.clone(), seen).await.unwrap();
@@ -46,7 +46,7 @@ async fn master_keys_come_back_to_the_letter_in_the_order_of_their_ids(world: Wo
     assert_eq!(world.store.master_keys().await.unwrap(), [upper, one, two]);
 }
 
-async fn of_master_keys_that_are_added_at_once_one_gets_in(world: World) {
+async fn of_master_keys_that_are_added_at_once_one_gets_in(world: CaseContext) {
     for seen in 0..3 {
         let keys: Vec<_> = (0..8).map(|number| key(&world, &format!("round{seen}key{number}"), number)).collect();
         let add = |master_key: MasterKey| {
@@ -64,7 +64,7 @@ async fn of_master_keys_that_are_added_at_once_one_gets_in(world: World) {
     assert_eq!(world.store.master_keys().await.unwrap()[0], known, "one id is one key");
 }
 
-async fn a_master_key_takes_the_place_of_all_others(world: World) {
+async fn a_master_key_takes_the_place_of_all_others(world: CaseContext) {
     let [one, two, new] = [key(&world, "k1", 1), key(&world, "k2", 2), key(&world, "k2", 9)];
     world.store.add_master_key(one, 0).await.unwrap();
     world.store.add_master_key(two, 1).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_master_key_takes_the_place_of_all_others(world: World) {
     assert_eq!(world.store.master_keys().await.unwrap(), [new]);
 }
 
-async fn a_store_takes_a_write_again_and_again(world: World) {
+async fn a_store_takes_a_write_again_and_again(world: CaseContext) {
     for _ in 0..3 {
         world.store.probe_write(world.make.tick()).await.unwrap();
     }
@@ -80,13 +80,13 @@ async fn a_store_takes_a_write_again_and_again(world: World) {
     assert!(world.store.probe_write(world.make.tick()).await.is_err(), "it is written, and not only asked");
 }
 
-async fn a_clock_of_its_own_goes_on(world: World) {
+async fn a_clock_of_its_own_goes_on(world: CaseContext) {
     let Some(first) = world.store.time().await.unwrap() else { return };
     let second = world.store.time().await.unwrap();
     assert!(second >= Some(first) && first.millis() > 1_700_000_000_000, "{first}");
 }
 
-async fn sizes_are_counted_for_each_tenant_in_pieces(world: World) {
+async fn sizes_are_counted_for_each_tenant_in_pieces(world: CaseContext) {
     let other = world.test_environment();
     let population = Population::new(&world, 30, 40).await;
     Population::new(&other, 5, 7).await;
@@ -106,7 +106,7 @@ async fn sizes_are_counted_for_each_tenant_in_pieces(world: World) {
     }
 }
 
-async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: World) {
+async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: CaseContext) {
     const PIECE: u32 = 7;
     let other = world.test_environment();
     let (gone, stays) = (Population::new(&world, 30, 40).await, Population::new(&other, 5, 5).await);

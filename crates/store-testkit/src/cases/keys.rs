@@ -9,7 +9,7 @@ use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -23,17 +23,17 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn keep(world: &World, key: &ApiKey) {
+async fn keep(world: &CaseContext, key: &ApiKey) {
     let change = world.make.change(vec![Write::put(&Row::new(key.clone()))]);
     world.store.commit(Tenant::live(world.tenant.organization), change).await.unwrap();
 }
 
-async fn found(world: &World, hash: KeyHash) -> Option<KeyRecord> {
+async fn found(world: &CaseContext, hash: KeyHash) -> Option<KeyRecord> {
     world.store.key_by_hash(hash).await.unwrap()
 }
 
-async fn a_key_is_found_by_its_current_and_its_previous_secret(world: World) {
-    let World { make, .. } = &world;
+async fn a_key_is_found_by_its_current_and_its_previous_secret(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let until = Timestamp::from_millis(1_800_000_000_123);
     let previous = KeyHash(make.bytes32());
     let rotated = ApiKey { previous: Some((previous, until)), ..make.api_key() };
@@ -52,7 +52,7 @@ async fn a_key_is_found_by_its_current_and_its_previous_secret(world: World) {
     }
 }
 
-async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: World) {
+async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: CaseContext) {
     let mut key = world.make.api_key();
     keep(&world, &key).await;
     let mut hashes = vec![key.hash];
@@ -61,7 +61,7 @@ async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: Wor
         let next = KeyHash(world.make.bytes32());
         key = ApiKey { hash: next, previous: Some((key.hash, until)), ..key };
         hashes.push(next);
-        world.save(vec![Write::put(&Row::seen(key.clone(), Version(version)))]).await;
+        world.save(vec![Write::put(&Row::expecting(key.clone(), Version(version)))]).await;
     }
     let record = KeyRecord { organization: world.tenant.organization, key, person: None };
     assert_eq!(found(&world, hashes[0]).await, None);
@@ -69,8 +69,8 @@ async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: Wor
     assert_eq!(found(&world, hashes[2]).await, Some(record));
 }
 
-async fn the_bound_person_is_looked_up_in_the_environment_of_the_key(world: World) {
-    let World { make, .. } = &world;
+async fn the_bound_person_is_looked_up_in_the_environment_of_the_key(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let test = world.test_environment();
     let both = Employee { role: Role::Manager, ..make.employee() };
     let both_test = Employee { role: Role::OrgAdmin, status: Status::PendingInvite, ..both.clone() };
@@ -92,18 +92,18 @@ async fn the_bound_person_is_looked_up_in_the_environment_of_the_key(world: Worl
     }
 }
 
-async fn a_person_who_changed_is_seen_as_they_are_now(world: World) {
+async fn a_person_who_changed_is_seen_as_they_are_now(world: CaseContext) {
     let person = world.hired().await;
     let key = ApiKey { employee_id: Some(person.id), ..world.make.api_key() };
     keep(&world, &key).await;
     let left = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
-    world.save(vec![Write::employee(&Row::seen(left, Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::expecting(left, Version::FIRST), None)]).await;
     let record = found(&world, key.hash).await.unwrap();
     assert_eq!(record.person, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
 }
 
-async fn a_touch_leaves_the_version_alone(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn a_touch_leaves_the_version_alone(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let organization = tenant.organization;
     let (used, idle) = (make.api_key(), make.api_key());
     for key in [&used, &idle] {
@@ -125,12 +125,12 @@ async fn a_touch_leaves_the_version_alone(world: World) {
     assert_eq!(seen.value.last_used_at, Some(at), "the last use stays the last");
     // Recording a use does not change the version, so an earlier decision is not stale.
     let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
-    world.save(vec![Write::put(&Row::seen(renamed, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(renamed, Version::FIRST))]).await;
     assert_eq!(store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version, Version(2));
 }
 
-async fn keys_belong_to_their_organization(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn keys_belong_to_their_organization(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let key = ApiKey {
         environment: Environment::Test,
         access_level: AccessLevel::Admin,
@@ -154,7 +154,7 @@ async fn keys_belong_to_their_organization(world: World) {
     assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept, "another organization's touch");
 }
 
-async fn keys_that_end_soon_are_found_whoevers_they_are(world: World) {
+async fn keys_that_end_soon_are_found_whoevers_they_are(world: CaseContext) {
     let other = world.elsewhere();
     let at = |seconds| Timestamp::from_millis(1_750_000_000_000).plus_seconds(seconds);
     let mut wanted = vec![];

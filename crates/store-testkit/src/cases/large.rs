@@ -5,8 +5,8 @@ use candor_domain::people::{self, Custom, CustomFields, Employee};
 
 use super::lists;
 use crate::Case;
-use crate::world::World;
-use candor_domain::page::Listed;
+use crate::world::CaseContext;
+use candor_domain::page::Sortable;
 use candor_fair_share::large_work::LARGE_BYTES;
 use candor_port_storage::{ChangeSet, StorageExt};
 
@@ -23,7 +23,7 @@ const BYTES: usize = LARGE_BYTES / (ROWS - 2);
 /// Number of reads. From the second one on, the store knows the size of the rows.
 const READS: usize = 3;
 
-async fn large_pages_are_alike_once_their_size_is_known(world: World) {
+async fn large_pages_are_alike_once_their_size_is_known(world: CaseContext) {
     let mut all = vec![];
     for number in 0..ROWS {
         let fields = CustomFields([("field".to_owned(), Custom::Text(number.to_string().repeat(BYTES)))].into());
@@ -41,7 +41,7 @@ async fn large_pages_are_alike_once_their_size_is_known(world: World) {
     }
 }
 
-async fn large_feed_pages_are_alike_once_their_size_is_known(world: World) {
+async fn large_feed_pages_are_alike_once_their_size_is_known(world: CaseContext) {
     let data = "x".repeat(BYTES);
     let event = || Event { data: data.clone(), ..world.make.event(EventType::EmployeeUpdated) };
     let written: Vec<_> = (0..ROWS).map(|_| event()).collect();

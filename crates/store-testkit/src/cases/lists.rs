@@ -12,7 +12,7 @@ use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{Listed, Page, PageRequest, Sort};
+use candor_domain::page::{Page, PageRequest, Sort, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Connector, Employee};
 use candor_domain::summary::{self, Summary};
@@ -23,7 +23,7 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
 use candor_tables::rows;
 
-use crate::world::World;
+use crate::world::CaseContext;
 use crate::{sorted, walk};
 
 type Reading<T> = Pin<Box<dyn Future<Output = Read<Page<T>>> + Send>>;
@@ -34,7 +34,7 @@ pub(crate) struct List<T> {
     read: Box<dyn Fn(Sort, PageRequest) -> Reading<T> + Send + Sync>,
 }
 
-impl<T: Listed + Clone + PartialEq + std::fmt::Debug> List<T> {
+impl<T: Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
     fn new(id: fn(&T) -> [u8; 16], read: impl Fn(Sort, PageRequest) -> Reading<T> + Send + Sync + 'static) -> Self {
         Self { id, read: Box::new(read) }
     }
@@ -58,11 +58,15 @@ impl<T: Listed + Clone + PartialEq + std::fmt::Debug> List<T> {
     }
 }
 
-pub(crate) fn observations(world: &World, filter: observation::Filter) -> List<Observation> {
+pub(crate) fn observations(world: &CaseContext, filter: observation::Filter) -> List<Observation> {
     observations_seen_by(world, filter, Viewer::Everything)
 }
 
-pub(crate) fn observations_seen_by(world: &World, filter: observation::Filter, viewer: Viewer) -> List<Observation> {
+pub(crate) fn observations_seen_by(
+    world: &CaseContext,
+    filter: observation::Filter,
+    viewer: Viewer,
+) -> List<Observation> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -75,7 +79,7 @@ pub(crate) fn observations_seen_by(world: &World, filter: observation::Filter, v
     )
 }
 
-pub(crate) fn objectives(world: &World, filter: objective::Filter, viewer: Viewer) -> List<Objective> {
+pub(crate) fn objectives(world: &CaseContext, filter: objective::Filter, viewer: Viewer) -> List<Objective> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -88,7 +92,7 @@ pub(crate) fn objectives(world: &World, filter: objective::Filter, viewer: Viewe
     )
 }
 
-pub(crate) fn summaries(world: &World, filter: summary::Filter, viewer: Viewer) -> List<Summary> {
+pub(crate) fn summaries(world: &CaseContext, filter: summary::Filter, viewer: Viewer) -> List<Summary> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -101,7 +105,7 @@ pub(crate) fn summaries(world: &World, filter: summary::Filter, viewer: Viewer) 
     )
 }
 
-pub(crate) fn notifications(world: &World, filter: notification::Filter) -> List<Notification> {
+pub(crate) fn notifications(world: &CaseContext, filter: notification::Filter) -> List<Notification> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -114,7 +118,7 @@ pub(crate) fn notifications(world: &World, filter: notification::Filter) -> List
     )
 }
 
-pub(crate) fn employees(world: &World, filter: people::Filter) -> List<Employee> {
+pub(crate) fn employees(world: &CaseContext, filter: people::Filter) -> List<Employee> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -125,7 +129,7 @@ pub(crate) fn employees(world: &World, filter: people::Filter) -> List<Employee>
     )
 }
 
-pub(crate) fn departments(world: &World, filter: department::Filter) -> List<Department> {
+pub(crate) fn departments(world: &CaseContext, filter: department::Filter) -> List<Department> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -136,7 +140,7 @@ pub(crate) fn departments(world: &World, filter: department::Filter) -> List<Dep
     )
 }
 
-pub(crate) fn attributes(world: &World, filter: attribute::Filter) -> List<Attribute> {
+pub(crate) fn attributes(world: &CaseContext, filter: attribute::Filter) -> List<Attribute> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -147,7 +151,7 @@ pub(crate) fn attributes(world: &World, filter: attribute::Filter) -> List<Attri
     )
 }
 
-pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry> {
+pub(crate) fn audit_log(world: &CaseContext, filter: audit::Filter) -> List<AuditEntry> {
     let (world, filter) = (world.clone(), Arc::new(filter));
     List::new(
         |row| row.id.to_bytes(),
@@ -158,7 +162,7 @@ pub(crate) fn audit_log(world: &World, filter: audit::Filter) -> List<AuditEntry
     )
 }
 
-pub(crate) fn webhooks(world: &World, filter: webhook::Filter) -> List<Subscription> {
+pub(crate) fn webhooks(world: &CaseContext, filter: webhook::Filter) -> List<Subscription> {
     let world = world.clone();
     List::new(
         |row| row.id.to_bytes(),
@@ -169,7 +173,7 @@ pub(crate) fn webhooks(world: &World, filter: webhook::Filter) -> List<Subscript
     )
 }
 
-pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilter) -> List<Delivery> {
+pub(crate) fn deliveries(world: &CaseContext, webhook: WebhookId, filter: DeliveryFilter) -> List<Delivery> {
     let world = world.clone();
     List::new(
         |row| row.id.to_bytes(),
@@ -182,7 +186,7 @@ pub(crate) fn deliveries(world: &World, webhook: WebhookId, filter: DeliveryFilt
     )
 }
 
-pub(crate) fn connectors(world: &World, changed: Bounds<Timestamp>) -> List<Connector> {
+pub(crate) fn connectors(world: &CaseContext, changed: Bounds<Timestamp>) -> List<Connector> {
     let world = world.clone();
     List::new(
         |row| row.id.to_bytes(),
@@ -193,7 +197,7 @@ pub(crate) fn connectors(world: &World, changed: Bounds<Timestamp>) -> List<Conn
     )
 }
 
-pub(crate) fn api_keys(world: &World, changed: Bounds<Timestamp>) -> List<ApiKey> {
+pub(crate) fn api_keys(world: &CaseContext, changed: Bounds<Timestamp>) -> List<ApiKey> {
     let world = world.clone();
     List::new(
         |row| row.id.to_bytes(),

@@ -9,7 +9,7 @@ use candor_domain::webhook::{Delivery, DeliveryFilter, FailureReason, Status, Su
 use super::lists;
 use super::queue::just_before;
 use crate::Case;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -28,12 +28,12 @@ const STATUSES: [Status; 3] = [Status::Success, Status::Failed, Status::Dropped]
 const DAY_SECONDS: i64 = 86_400;
 
 /// Returns all log entries of a subscription, the oldest first.
-pub(super) async fn entries(world: &World, of: &Subscription) -> Vec<Delivery> {
+pub(super) async fn entries(world: &CaseContext, of: &Subscription) -> Vec<Delivery> {
     lists::deliveries(world, of.id, DeliveryFilter::default()).walk(Sort::up(SortBy::CreatedAt), 9).await
 }
 
 /// Creates an attempt that began at this time.
-pub(super) fn entry(world: &World, to: &Subscription, at: Timestamp) -> Delivery {
+pub(super) fn entry(world: &CaseContext, to: &Subscription, at: Timestamp) -> Delivery {
     Delivery {
         id: world.attempt_at(at),
         subscription_id: to.id,
@@ -51,8 +51,8 @@ pub(super) fn entry(world: &World, to: &Subscription, at: Timestamp) -> Delivery
     }
 }
 
-async fn an_attempt_comes_back_to_the_letter(world: World) {
-    let World { store, tenant, .. } = &world;
+async fn an_attempt_comes_back_to_the_letter(world: CaseContext) {
+    let CaseContext { store, tenant, .. } = &world;
     let to = world.subscriber().await;
     let late = world.now().plus_seconds(77);
     let plain = || entry(&world, &to, world.make.tick());
@@ -74,7 +74,7 @@ async fn an_attempt_comes_back_to_the_letter(world: World) {
     assert_eq!(store.delivery(*tenant, to.id, world.make.id()).await.unwrap(), None);
 }
 
-async fn an_attempt_from_before_its_times_were_kept_has_that_of_its_id(world: World) {
+async fn an_attempt_from_before_its_times_were_kept_has_that_of_its_id(world: CaseContext) {
     let to = world.subscriber().await;
     let late = world.now().plus_seconds(77);
     let one = Delivery { attempted_at: late, ..entry(&world, &to, world.make.tick()) };
@@ -85,7 +85,7 @@ async fn an_attempt_from_before_its_times_were_kept_has_that_of_its_id(world: Wo
 }
 
 /// Creates attempts of a few events over several days; some begin at the same time.
-async fn population(world: &World, to: &Subscription, size: usize) -> (Vec<Delivery>, Vec<EventId>) {
+async fn population(world: &CaseContext, to: &Subscription, size: usize) -> (Vec<Delivery>, Vec<EventId>) {
     let start = world.now();
     let events: Vec<_> = (0..12).map(|_| world.make.id()).collect();
     let one = || {
@@ -108,7 +108,7 @@ fn shows(filter: &DeliveryFilter, it: &Delivery) -> bool {
         && filter.event_id.is_none_or(|wanted| it.event_id == wanted)
 }
 
-async fn the_log_is_filtered(world: World) {
+async fn the_log_is_filtered(world: CaseContext) {
     let to = world.subscriber().await;
     let (all, mut events) = population(&world, &to, 300).await;
     population(&world, &world.subscriber().await, 50).await;
@@ -128,7 +128,7 @@ async fn the_log_is_filtered(world: World) {
     }
 }
 
-async fn attempts_of_one_moment_are_all_met(world: World) {
+async fn attempts_of_one_moment_are_all_met(world: CaseContext) {
     let to = world.subscriber().await;
     let at = world.now();
     let all: Vec<_> =
@@ -142,7 +142,7 @@ async fn attempts_of_one_moment_are_all_met(world: World) {
     }
 }
 
-async fn the_log_of_another_subscription_is_another(world: World) {
+async fn the_log_of_another_subscription_is_another(world: CaseContext) {
     let worlds = [world.clone(), world.clone(), world.elsewhere(), world.test_environment()];
     let mut logs = vec![];
     for it in &worlds {
@@ -165,7 +165,7 @@ async fn the_log_of_another_subscription_is_another(world: World) {
 }
 
 /// Prunes the log in small portions until no entry is left to delete individually.
-async fn kept(world: &World, now: Timestamp, before: Timestamp) {
+async fn kept(world: &CaseContext, now: Timestamp, before: Timestamp) {
     for _ in 0..1_000 {
         let portion = world.store.keep_log(now, before, 7).await.unwrap();
         assert!(portion <= 7, "{portion} instead of 7");
@@ -183,7 +183,7 @@ fn midnight(at: Timestamp) -> Timestamp {
 
 /// Checks that recent entries are kept and old ones removed. A store may keep a whole day until all of it is
 /// old.
-async fn must_have_kept(world: &World, to: &Subscription, all: &[Delivery], before: Timestamp) {
+async fn must_have_kept(world: &CaseContext, to: &Subscription, all: &[Delivery], before: Timestamp) {
     let left = entries(world, to).await;
     for it in all {
         let (at, there) = (it.logged_at(), left.contains(it));
@@ -197,7 +197,7 @@ async fn must_have_kept(world: &World, to: &Subscription, all: &[Delivery], befo
     }
 }
 
-async fn old_attempts_go_and_no_others(world: World) {
+async fn old_attempts_go_and_no_others(world: CaseContext) {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let now = midnight(world.now()).plus_seconds(50_000);
     let before = now.plus_seconds(-30 * DAY_SECONDS);
@@ -231,7 +231,7 @@ async fn old_attempts_go_and_no_others(world: World) {
     }
 }
 
-async fn the_log_is_kept_day_after_day(world: World) {
+async fn the_log_is_kept_day_after_day(world: CaseContext) {
     let to = world.subscriber().await;
     let mut all = vec![];
     // Includes gaps between maintenance runs that exceed the number of days for which the log has partitions.

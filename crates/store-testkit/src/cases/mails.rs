@@ -12,7 +12,7 @@ use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Vers
 use super::queue::just_before;
 use crate::Case;
 use crate::worker::{END, LEASE_SECONDS, Worker};
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -31,7 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-impl World {
+impl CaseContext {
     /// Saves an invitation of a new person, whose email is due now.
     async fn invited(&self) -> Invitation {
         let person = self.hired().await;
@@ -56,17 +56,17 @@ impl World {
 }
 
 impl Worker {
-    async fn mails(&self, world: &World, now: Timestamp, most: u16) -> Vec<MailKey> {
+    async fn mails(&self, world: &CaseContext, now: Timestamp, most: u16) -> Vec<MailKey> {
         world.store.claim_mails(self.lease(now), now, most).await.unwrap()
     }
 
     /// Records results and returns the keys of the dropped ones.
-    async fn records_mails(&self, world: &World, results: Vec<(MailKey, MailResult)>) -> Vec<MailKey> {
+    async fn records_mails(&self, world: &CaseContext, results: Vec<(MailKey, MailResult)>) -> Vec<MailKey> {
         world.store.record_mails(self.id, results).await.unwrap()
     }
 }
 
-async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: World) {
+async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: CaseContext) {
     let (one, other) = (Recipient(world.make.bytes32()), Recipient(world.make.bytes32()));
     let today = world.now().date();
     let count = async |recipient, day| world.store.count_mail(recipient, day, 5).await.unwrap();
@@ -85,7 +85,7 @@ async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: World) {
     assert_eq!(counted(one, today).await, 0, "older days are forgotten");
 }
 
-async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: World) {
+async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
     let person = world.hired().await;
     let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3], world.now());
     let new = || Write::put(&Row::new(it.clone()));
@@ -100,7 +100,7 @@ async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: World) {
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, [world.mail(&it)], "the other has no mail");
 }
 
-async fn the_longest_due_mails_come_first_whoever_they_are_for(world: World) {
+async fn the_longest_due_mails_come_first_whoever_they_are_for(world: CaseContext) {
     let worlds = [world.clone(), world.elsewhere()];
     let mut mails = vec![];
     for number in 0..20 {
@@ -117,7 +117,7 @@ async fn the_longest_due_mails_come_first_whoever_they_are_for(world: World) {
     assert_eq!(found, mails);
 }
 
-async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: World) {
+async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: CaseContext) {
     let invitation = world.invited().await;
     let (mail, mut now) = (world.mail(&invitation), invitation.mail.unwrap().due_at.unwrap());
     assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "it is not due yet");
@@ -132,13 +132,13 @@ async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: World) {
     }
 }
 
-async fn workers_at_once_never_get_the_same_mail(world: World) {
+async fn workers_at_once_never_get_the_same_mail(world: CaseContext) {
     const MAILS: usize = 60;
     for _ in 0..MAILS {
         world.invited().await;
     }
     let now = world.now();
-    let all = |world: World| async move {
+    let all = |world: CaseContext| async move {
         let (worker, mut found) = (Worker::new(&world), vec![]);
         let mut fruitless = 0;
         while fruitless < 3 {
@@ -153,7 +153,7 @@ async fn workers_at_once_never_get_the_same_mail(world: World) {
     assert_eq!((found.len(), distinct.len()), (MAILS, MAILS));
 }
 
-async fn a_sent_mail_is_not_due_and_its_token_is_gone(world: World) {
+async fn a_sent_mail_is_not_due_and_its_token_is_gone(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
@@ -168,7 +168,7 @@ async fn a_sent_mail_is_not_due_and_its_token_is_gone(world: World) {
     assert_eq!(worker.mails(&world, END, 9).await, []);
 }
 
-async fn a_mail_that_failed_is_due_again_at_its_time(world: World) {
+async fn a_mail_that_failed_is_due_again_at_its_time(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
@@ -186,7 +186,7 @@ async fn a_mail_that_failed_is_due_again_at_its_time(world: World) {
     assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), counted(0, None), "it is leased");
 }
 
-async fn a_result_holds_only_while_the_lease_does(world: World) {
+async fn a_result_holds_only_while_the_lease_does(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (one, other, now) = (Worker::new(&world), Worker::new(&world), world.now());
     assert_eq!(one.mails(&world, now, 9).await, [mail]);
@@ -203,13 +203,13 @@ async fn a_result_holds_only_while_the_lease_does(world: World) {
     assert_eq!(other.records_mails(&world, vec![(mail, sent)]).await, [mail], "it is recorded once");
 }
 
-async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: World) {
+async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
     let sent = world.attempted(mail, Ok(()), now).await;
     let seen = world.invitation(mail).await;
-    world.save(vec![Write::put(&Row::seen(seen.value.revoke(now), seen.version))]).await;
+    world.save(vec![Write::put(&Row::expecting(seen.value.revoke(now), seen.version))]).await;
     let revoked = world.invitation(mail).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, [mail]);
     assert_eq!(world.invitation(mail).await, revoked);
@@ -220,7 +220,7 @@ async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: World) {
     assert_eq!((after.revoked_at, after.mail.unwrap().status), (Some(now), MailStatus::Sent));
 }
 
-async fn what_is_released_is_as_due_as_it_was(world: World) {
+async fn what_is_released_is_as_due_as_it_was(world: CaseContext) {
     let (first, then) = (world.invited().await, world.invited().await);
     let (first, then) = (world.mail(&first), world.mail(&then));
     let (worker, now) = (Worker::new(&world), world.now());
@@ -231,18 +231,18 @@ async fn what_is_released_is_as_due_as_it_was(world: World) {
     assert_eq!(Worker::new(&world).mails(&world, now, 9).await, [first]);
 }
 
-async fn what_is_not_wanted_any_more_is_not_due(world: World) {
+async fn what_is_not_wanted_any_more_is_not_due(world: CaseContext) {
     let (one, other) = (world.invited().await, world.invited().await);
     let at = world.now();
     for after in [one.revoke(at), other.accept(at).unwrap()] {
         let seen = world.invitation((world.tenant, after.id)).await;
-        world.save(vec![Write::put(&Row::seen(after, seen.version))]).await;
+        world.save(vec![Write::put(&Row::expecting(after, seen.version))]).await;
     }
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
     assert_eq!(world.store.mail_queue_state(END).await.unwrap(), QueueState::default());
 }
 
-async fn results_of_many_tenants_are_recorded_together(world: World) {
+async fn results_of_many_tenants_are_recorded_together(world: CaseContext) {
     let worlds: Vec<_> = (0..5).map(|_| world.elsewhere()).collect();
     for _ in 0..8 {
         for whose in &worlds {

@@ -4,11 +4,11 @@
 use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{Content, Filter, Objective, Scope, Status};
-use candor_domain::page::{Listed, Sort, SortBy};
+use candor_domain::page::{Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, Role};
 use candor_domain::time::{Date, Timestamp};
-use candor_domain::visibility::{Restricted, Viewer};
+use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
@@ -16,7 +16,7 @@ use super::lists;
 use super::population::{Population, day, instant};
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -57,7 +57,7 @@ fn everything() -> Filter {
     }
 }
 
-async fn populated(world: &World, count: usize) -> (Population, Vec<Objective>) {
+async fn populated(world: &CaseContext, count: usize) -> (Population, Vec<Objective>) {
     let all = Population::new(world, 40, 0).await;
     let objectives: Vec<_> = (0..count)
         .map(|_| Objective {
@@ -91,13 +91,13 @@ fn shows(filter: &Filter, viewer: Viewer, it: &Objective, all: &Population) -> b
         && it.is_visible_to(viewer, below)
 }
 
-fn bounds<T: Ord>(world: &World, a: T, b: T) -> Bounds<T> {
+fn bounds<T: Ord>(world: &CaseContext, a: T, b: T) -> Bounds<T> {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     let some = |value| world.random.chance(20).then_some(value);
     Bounds { gte: some(low), lte: some(high) }
 }
 
-async fn objectives_are_filtered_within_sight(world: World) {
+async fn objectives_are_filtered_within_sight(world: CaseContext) {
     let (all, objectives) = populated(&world, 250).await;
     let random = &world.random;
     let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
@@ -122,7 +122,7 @@ async fn objectives_are_filtered_within_sight(world: World) {
     }
 }
 
-async fn every_order_of_objectives_is_walked(world: World) {
+async fn every_order_of_objectives_is_walked(world: CaseContext) {
     let (all, objectives) = populated(&world, 80).await;
     for viewer in [Viewer::Everything, Viewer::Person(all.people[0].id), Viewer::Person(all.people[2].id)] {
         let list = lists::objectives(&world, everything(), viewer);
@@ -135,8 +135,8 @@ async fn every_order_of_objectives_is_walked(world: World) {
     }
 }
 
-async fn an_objective_comes_back_to_the_letter(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn an_objective_comes_back_to_the_letter(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let owner = world.hired().await;
     let at = |millis| Some(Timestamp::from_millis(millis));
     let content = Content {
@@ -163,16 +163,16 @@ async fn an_objective_comes_back_to_the_letter(world: World) {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
         let kept = store.row::<Objective>(*tenant, it.id).await.unwrap();
         assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
-        world.save(vec![Write::put(&Row::seen(it.clone(), Version::FIRST))]).await;
+        world.save(vec![Write::put(&Row::expecting(it.clone(), Version::FIRST))]).await;
         assert_eq!(store.row::<Objective>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
-        let stale = world.try_save(Write::put(&Row::seen(it, Version::FIRST))).await;
+        let stale = world.try_save(Write::put(&Row::expecting(it, Version::FIRST))).await;
         assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
     }
     let nobodys = world.try_save(Write::put(&Row::new(make.objective(make.id())))).await;
     assert!(matches!(nobodys, Err(CommitError::Missing)), "{nobodys:?}");
 }
 
-async fn what_is_due_is_found_in_every_tenant(world: World) {
+async fn what_is_due_is_found_in_every_tenant(world: CaseContext) {
     let today = Date::from_epoch_days(20_000);
     let mut wanted = Vec::new();
     for it in [world.clone(), world.elsewhere(), world.test_environment()] {
@@ -208,12 +208,12 @@ async fn what_is_due_is_found_in_every_tenant(world: World) {
     // A started objective is no longer due.
     let (tenant, seen) = first[0].clone();
     let started = Objective { status: Status::InProgress, ..seen.value };
-    let change = world.make.change(vec![Write::put(&Row::seen(started, seen.version))]);
+    let change = world.make.change(vec![Write::put(&Row::expecting(started, seen.version))]);
     world.store.commit(tenant, change).await.unwrap();
     assert_eq!(world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap().len(), wanted.len() - 1);
 }
 
-async fn org_admins_who_work_there_are_found(world: World) {
+async fn org_admins_who_work_there_are_found(world: CaseContext) {
     let mut admins = Vec::new();
     for role in [Role::OrgAdmin, Role::Manager, Role::Employee, Role::OrgAdmin] {
         for status in [people::Status::Active, people::Status::Deactivated, people::Status::PendingInvite] {
@@ -230,17 +230,17 @@ async fn org_admins_who_work_there_are_found(world: World) {
     }
 }
 
-fn telling(world: &World, notices: Vec<Notification>, writes: Vec<Write>) -> ChangeSet {
+fn telling(world: &CaseContext, notices: Vec<Notification>, writes: Vec<Write>) -> ChangeSet {
     ChangeSet { notices, ..world.make.change(writes) }
 }
 
-async fn org_admins(world: &World, most: u16) -> Vec<EmployeeId> {
+async fn org_admins(world: &CaseContext, most: u16) -> Vec<EmployeeId> {
     let people = world.store.entries(world.tenant, rows::employees::org_admins(most)).await.unwrap();
     people.into_iter().map(|person| person.value.id).collect()
 }
 
-async fn a_notice_is_saved_with_its_change_or_not_at_all(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn a_notice_is_saved_with_its_change_or_not_at_all(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     let full = Notification {
         kind: notification::Type::ObjectiveRejected,
@@ -249,7 +249,7 @@ async fn a_notice_is_saved_with_its_change_or_not_at_all(world: World) {
         ..make.notification(person.id)
     };
     let other = make.notification(person.id);
-    let stale = vec![Write::employee(&Row::seen(person.clone(), Version(5)), None)];
+    let stale = vec![Write::employee(&Row::expecting(person.clone(), Version(5)), None)];
     let result = world.commit(telling(&world, vec![full.clone()], stale)).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(store.row::<Notification>(*tenant, full.id).await.unwrap(), None);
@@ -259,7 +259,7 @@ async fn a_notice_is_saved_with_its_change_or_not_at_all(world: World) {
         assert_eq!(kept, Some(Versioned { value: it, version: Version::FIRST }));
     }
     let read = full.read(make.tick()).unwrap();
-    world.save(vec![Write::put(&Row::seen(read.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(read.clone(), Version::FIRST))]).await;
     let kept = store.row::<Notification>(*tenant, full.id).await.unwrap();
     assert_eq!(kept, Some(Versioned { value: read, version: Version(2) }));
     let nobody = vec![make.notification(make.id())];
@@ -267,7 +267,7 @@ async fn a_notice_is_saved_with_its_change_or_not_at_all(world: World) {
     assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
 }
 
-async fn notifications_are_filtered_and_walked(world: World) {
+async fn notifications_are_filtered_and_walked(world: CaseContext) {
     let people = [world.make.employee(), world.make.employee(), world.make.employee()];
     world.save(people.iter().cloned().map(joins).collect()).await;
     let all: Vec<_> = (0..60)
@@ -293,15 +293,16 @@ async fn notifications_are_filtered_and_walked(world: World) {
     }
 }
 
-async fn everything_sent_to_a_person_becomes_read_at_once(world: World) {
-    let World { make, .. } = &world;
+async fn everything_sent_to_a_person_becomes_read_at_once(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let (one, two) = (world.hired().await, world.hired().await);
     let before = make.tick();
     let read = Notification { read_at: Some(before), ..make.notification(one.id) };
     let all = vec![make.notification(one.id), make.notification(two.id), read.clone(), make.notification(one.id)];
     world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
     let at = make.tick();
-    let stale = vec![Write::NotificationsRead(one.id, at), Write::employee(&Row::seen(one.clone(), Version(5)), None)];
+    let stale =
+        vec![Write::NotificationsRead(one.id, at), Write::employee(&Row::expecting(one.clone(), Version(5)), None)];
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
     let list = lists::notifications(&world, notification::Filter::default());
     let sort = Sort::up(SortBy::CreatedAt);
@@ -322,7 +323,7 @@ async fn everything_sent_to_a_person_becomes_read_at_once(world: World) {
     );
 }
 
-async fn no_tenant_sees_anothers_objectives_and_notifications(world: World) {
+async fn no_tenant_sees_anothers_objectives_and_notifications(world: CaseContext) {
     let owner = world.hired().await;
     let (objective, notice) = (world.make.objective(owner.id), world.make.notification(owner.id));
     let writes = vec![Write::put(&Row::new(objective.clone()))];
@@ -338,8 +339,8 @@ async fn no_tenant_sees_anothers_objectives_and_notifications(world: World) {
         assert_eq!(lists::notifications(&other, notification::Filter::default()).walk(sort, 9).await, []);
         other.save(vec![Write::NotificationsRead(owner.id, other.make.tick())]).await;
         for write in [
-            Write::put(&Row::seen(objective.clone(), Version::FIRST)),
-            Write::put(&Row::seen(notice.clone(), Version::FIRST)),
+            Write::put(&Row::expecting(objective.clone(), Version::FIRST)),
+            Write::put(&Row::expecting(notice.clone(), Version::FIRST)),
             Write::put(&Row::new(other.make.objective(owner.id))),
         ] {
             let result = other.try_save(write).await;

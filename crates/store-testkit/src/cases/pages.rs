@@ -5,7 +5,7 @@ use std::future::Future;
 use candor_domain::id::EmployeeId;
 use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{Listed, PageRequest};
+use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, Status, StatusFilter};
 use candor_domain::time::Timestamp;
@@ -16,7 +16,7 @@ use super::lists::{self, List};
 use super::population::{NAMES, Population, day, instant};
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -32,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Walks a list in all orders. Page sizes make pages end between equal values and at the end of the list.
 async fn every_order<T>(list: &List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
 where
-    T: Listed + Clone + PartialEq + std::fmt::Debug,
+    T: Sortable + Clone + PartialEq + std::fmt::Debug,
 {
     let whole = u16::try_from(all.iter().filter(|row| wanted(row)).count()).unwrap();
     for (_, sort) in T::sorts() {
@@ -42,7 +42,7 @@ where
     }
 }
 
-async fn every_order_of_observations_is_walked(world: World) {
+async fn every_order_of_observations_is_walked(world: CaseContext) {
     let all = Population::new(&world, 5, 90).await;
     let list = |archived| lists::observations(&world, observation::Filter { archived, ..Default::default() });
     every_order(&list(Archived::No), &all.observations, |row| row.archived_at.is_none(), "active").await;
@@ -50,7 +50,7 @@ async fn every_order_of_observations_is_walked(world: World) {
     every_order(&list(Archived::All), &all.observations, |_| true, "all").await;
 }
 
-async fn every_order_of_people_is_walked(world: World) {
+async fn every_order_of_people_is_walked(world: CaseContext) {
     let all = Population::new(&world, 80, 0).await;
     let list = |status| lists::employees(&world, people::Filter { status, ..Default::default() });
     every_order(&list(StatusFilter::All), &all.people, |_| true, "all").await;
@@ -59,8 +59,8 @@ async fn every_order_of_people_is_walked(world: World) {
     }
 }
 
-async fn every_order_of_the_other_lists_is_walked(world: World) {
-    let World { make, .. } = &world;
+async fn every_order_of_the_other_lists_is_walked(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let all = Population::new(&world, 1, 0).await;
     let departments = department::Filter { archived: Archived::All, ..Default::default() };
     every_order(&lists::departments(&world, departments), &all.departments, |_| true, "all").await;
@@ -94,7 +94,7 @@ async fn every_order_of_the_other_lists_is_walked(world: World) {
 /// must appear once and in order.
 async fn steady<T, F>(list: &List<T>, insert: impl Fn() -> F)
 where
-    T: Listed + Clone + PartialEq + std::fmt::Debug,
+    T: Sortable + Clone + PartialEq + std::fmt::Debug,
     F: Future<Output = ()>,
 {
     for (_, sort) in T::sorts() {
@@ -117,7 +117,7 @@ where
     }
 }
 
-async fn nothing_is_lost_or_doubled_while_rows_are_inserted(world: World) {
+async fn nothing_is_lost_or_doubled_while_rows_are_inserted(world: CaseContext) {
     let all = Population::new(&world, 20, 30).await;
     let observations = observation::Filter { archived: Archived::All, ..Default::default() };
     steady(&lists::observations(&world, observations), || insert_observation(&world, all.people[0].id)).await;
@@ -135,7 +135,7 @@ async fn nothing_is_lost_or_doubled_while_rows_are_inserted(world: World) {
     .await;
 }
 
-async fn insert_observation(world: &World, about: EmployeeId) {
+async fn insert_observation(world: &CaseContext, about: EmployeeId) {
     let archived_at = world.random.chance(30).then(|| instant(world));
     let it = Observation {
         observation_date: day(world),
@@ -147,7 +147,7 @@ async fn insert_observation(world: &World, about: EmployeeId) {
     world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
-async fn insert_person(world: &World) {
+async fn insert_person(world: &CaseContext) {
     let it = Employee {
         first_name: (*world.random.pick(&NAMES)).to_owned(),
         last_name: (*world.random.pick(&NAMES)).to_owned(),
@@ -160,20 +160,20 @@ async fn insert_person(world: &World) {
     world.save(vec![joins(it)]).await;
 }
 
-async fn insert_department(world: &World) {
+async fn insert_department(world: &CaseContext) {
     let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
     let it = Department { name, created_at: instant(world), updated_at: instant(world), ..world.make.department() };
     world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
-async fn insert_attribute(world: &World) {
+async fn insert_attribute(world: &CaseContext) {
     let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
     let it = Attribute { name, created_at: instant(world), updated_at: instant(world), ..world.make.attribute() };
     world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
 /// Continues a list behind a position without a row, as left when the last entry of a page is changed or deleted.
-async fn a_position_need_not_exist_any_more(world: World) {
+async fn a_position_need_not_exist_any_more(world: CaseContext) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
     for (_, sort) in Observation::sorts() {
@@ -192,7 +192,7 @@ async fn a_position_need_not_exist_any_more(world: World) {
     }
 }
 
-async fn an_empty_list_is_one_empty_page(world: World) {
+async fn an_empty_list_is_one_empty_page(world: CaseContext) {
     let page = PageRequest { limit: 10, after: None };
     for (_, sort) in Observation::sorts() {
         let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });

@@ -8,7 +8,7 @@ use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::{Row, Write};
 
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 /// Names whose order depends on the collation: by code point, case-folded.
 pub(super) const NAMES: [&str; 12] =
@@ -26,7 +26,7 @@ pub(super) struct Population {
 
 impl Population {
     /// Creates a tree with three reports per manager, a separate chain, and observations about all people.
-    pub(super) async fn new(world: &World, people: usize, observations: usize) -> Self {
+    pub(super) async fn new(world: &CaseContext, people: usize, observations: usize) -> Self {
         let departments: Vec<_> = (0..12).map(|number| department(world, number)).collect();
         let attributes: Vec<_> = (0..12).map(|number| attribute(world, number)).collect();
         world
@@ -77,27 +77,27 @@ impl Population {
 }
 
 /// Returns one of [`INSTANTS`] timestamps.
-pub(super) fn instant(world: &World) -> Timestamp {
+pub(super) fn instant(world: &CaseContext) -> Timestamp {
     let number = i64::try_from(world.random.below(6)).unwrap_or_default() % INSTANTS;
     Timestamp::from_millis(1_700_000_000_000 + number * 1000)
 }
 
 /// Returns one of five days.
-pub(super) fn day(world: &World) -> Date {
+pub(super) fn day(world: &CaseContext) -> Date {
     Date::from_epoch_days(19_000 + i32::try_from(world.random.below(5)).unwrap_or_default())
 }
 
-fn archived(world: &World) -> Option<Timestamp> {
+fn archived(world: &CaseContext) -> Option<Timestamp> {
     world.random.chance(30).then(|| instant(world))
 }
 
-fn department(world: &World, number: usize) -> Department {
+fn department(world: &CaseContext, number: usize) -> Department {
     let name = format!("{} {number}", world.random.pick(&NAMES));
     let (created_at, updated_at, archived_at) = (instant(world), instant(world), archived(world));
     Department { name, created_at, updated_at, archived_at, ..world.make.department() }
 }
 
-fn attribute(world: &World, number: usize) -> Attribute {
+fn attribute(world: &CaseContext, number: usize) -> Attribute {
     let name = format!("{} {number}", world.random.pick(&NAMES));
     let tone = *world.random.pick(&[Tone::Positive, Tone::Neutral, Tone::Constructive]);
     let category = (*world.random.pick(&["Craft", "craft", "Growth"])).to_owned();
@@ -105,8 +105,8 @@ fn attribute(world: &World, number: usize) -> Attribute {
     Attribute { name, tone, category, created_at, updated_at, archived_at, ..world.make.attribute() }
 }
 
-fn person(world: &World, number: usize, departments: &[Department]) -> Employee {
-    let World { random, make, .. } = world;
+fn person(world: &CaseContext, number: usize, departments: &[Department]) -> Employee {
+    let CaseContext { random, make, .. } = world;
     let homes: Vec<DepartmentId> = departments.iter().take(4).map(|department| department.id).collect();
     let statuses = [Status::Active, Status::Active, Status::Active, Status::Deactivated, Status::PendingInvite];
     let mut custom = CustomFields::default();
@@ -133,8 +133,8 @@ fn person(world: &World, number: usize, departments: &[Department]) -> Employee 
     }
 }
 
-fn observation(world: &World, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
-    let World { random, make, .. } = world;
+fn observation(world: &CaseContext, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
+    let CaseContext { random, make, .. } = world;
     let mut attribute_ids: Vec<AttributeId> = Vec::new();
     // Tags have decreasing frequency, so that filters match many rows, few rows or none.
     for (number, tag) in tags.iter().take(10).enumerate() {

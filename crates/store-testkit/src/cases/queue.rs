@@ -4,18 +4,18 @@
 use std::collections::BTreeSet;
 
 use candor_domain::event::{Event, EventType};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
-use candor_port_storage::queue::{AttemptResult, Claim, Claimed, QueueState, Walk};
+use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, QueueState, QueueWalk};
 use candor_port_storage::{ChangeSet, CommitError, Committed, Row, Version, Write};
 
 use crate::Case;
 use crate::fixtures::joins;
 use crate::worker::{BAD, END, LEASE_SECONDS, MANY, Worker, in_order, settled, walk};
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -42,7 +42,7 @@ pub(super) fn just_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis() - 1)
 }
 
-async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: World) {
+async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: CaseContext) {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut subscriptions = vec![];
     for it in &worlds {
@@ -72,7 +72,7 @@ async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: W
     assert_eq!(worker.all_parked(END).await, []);
 }
 
-async fn what_a_subscription_wants_counts_from_then_on(world: World) {
+async fn what_a_subscription_wants_counts_from_then_on(world: CaseContext) {
     let to = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let steps = [
         (world.make.subscription_to(&[CREATED]).event_types, true, vec![CREATED]),
@@ -83,7 +83,7 @@ async fn what_a_subscription_wants_counts_from_then_on(world: World) {
     let mut wanted = vec![];
     for (number, (event_types, active, kinds)) in (1..).zip(steps) {
         let value = Subscription { event_types, active, ..to.clone() };
-        world.save(vec![Write::put(&Row::seen(value, Version(number)))]).await;
+        world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
         let events = world.happened(&[CREATED, UPDATED]).await;
         let queued = events.iter().filter(|event| kinds.contains(&event.kind));
         wanted.extend(queued.map(|event| world.delivery_of(event, &to)));
@@ -98,15 +98,15 @@ async fn what_a_subscription_wants_counts_from_then_on(world: World) {
     assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
 }
 
-fn announcing(world: &World, writes: Vec<Write>) -> (Event, ChangeSet) {
+fn announcing(world: &CaseContext, writes: Vec<Write>) -> (Event, ChangeSet) {
     let event = world.make.event(CREATED);
     (event.clone(), ChangeSet { events: vec![event], ..world.make.change(writes) })
 }
 
-async fn a_change_that_is_not_saved_queues_nothing(world: World) {
+async fn a_change_that_is_not_saved_queues_nothing(world: CaseContext) {
     let to = world.subscriber().await;
     let person = world.hired().await;
-    let stale = Write::employee(&Row::seen(person.clone(), Version(7)), None);
+    let stale = Write::employee(&Row::expecting(person.clone(), Version(7)), None);
     let taken = joins(Employee { email: person.email.clone(), ..world.make.employee() });
     let worker = Worker::new(&world);
     for write in [stale, taken, Write::WebhookRemoved(to.id, Version(7))] {
@@ -118,7 +118,7 @@ async fn a_change_that_is_not_saved_queues_nothing(world: World) {
     assert_eq!(world.store.queue_state(END).await.unwrap(), QueueState::default());
 }
 
-async fn twins_queue_an_event_once(world: World) {
+async fn twins_queue_an_event_once(world: CaseContext) {
     let to = world.subscriber().await;
     for round in 0..5 {
         let key = format!("round-{round}");
@@ -143,7 +143,7 @@ async fn twins_queue_an_event_once(world: World) {
     }
 }
 
-async fn a_delivery_is_due_when_its_event_happened(world: World) {
+async fn a_delivery_is_due_when_its_event_happened(world: CaseContext) {
     let to = world.subscriber().await;
     let [first, second] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
     assert!(first.created_at < second.created_at);
@@ -157,7 +157,7 @@ fn keys(jobs: &[Job]) -> BTreeSet<(WebhookId, EventId)> {
     jobs.iter().map(|job| (job.webhook_id, job.event_id)).collect()
 }
 
-async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
+async fn what_is_queued_under_a_lease_is_its_workers(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&[UPDATED])).await);
     let (mine, others) = (Worker::new(&world), Worker::new(&world));
     let events = [world.make.event(CREATED), world.make.event(UPDATED)];
@@ -178,7 +178,7 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
     for worker in [&others, &mine] {
         let early = just_before(lease.until);
         assert_eq!(worker.all(early).await, []);
-        let all = Walk { queues: MANY, ..walk(MANY) };
+        let all = QueueWalk { queues: MANY, ..walk(MANY) };
         assert_eq!(worker.claims(early, Claim::SubscriptionQueues(all)).await.jobs, []);
     }
     // The worker that holds the lease records the result without a claim.
@@ -188,7 +188,7 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: World) {
     assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "it is another's now");
 }
 
-async fn a_change_without_a_lease_leases_nothing(world: World) {
+async fn a_change_without_a_lease_leases_nothing(world: CaseContext) {
     let to = world.subscriber().await;
     let enqueue = Write::Enqueue(vec![world.delivery_at(world.now(), &to)]);
     let (_, change) = announcing(&world, vec![enqueue]);
@@ -199,7 +199,7 @@ async fn a_change_without_a_lease_leases_nothing(world: World) {
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 2);
 }
 
-async fn what_is_queued_already_stays_as_it_is(world: World) {
+async fn what_is_queued_already_stays_as_it_is(world: CaseContext) {
     let to = world.subscriber().await;
     let [event, other] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
     let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
@@ -223,7 +223,7 @@ async fn what_is_queued_already_stays_as_it_is(world: World) {
     assert_eq!(mine.all(late).await, [second]);
 }
 
-async fn a_promise_is_kept_or_not_made(world: World) {
+async fn a_promise_is_kept_or_not_made(world: CaseContext) {
     let to = world.subscriber().await;
     let event = world.happened(&[CREATED]).await.remove(0);
     let (queued, new) = (world.delivery_of(&event, &to), world.delivery_at(world.now(), &to));
@@ -242,7 +242,7 @@ async fn a_promise_is_kept_or_not_made(world: World) {
     assert_eq!(mine.all(world.now()).await, in_order(vec![new, promised]));
 }
 
-async fn of_many_promises_of_one_attempt_one_is_made(world: World) {
+async fn of_many_promises_of_one_attempt_one_is_made(world: CaseContext) {
     let to = world.subscriber().await;
     for _ in 0..5 {
         let job = world.delivery_at(world.now(), &to);
@@ -261,7 +261,7 @@ async fn of_many_promises_of_one_attempt_one_is_made(world: World) {
     }
 }
 
-async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
+async fn a_queued_delivery_comes_back_to_the_letter(world: CaseContext) {
     let paused = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
     let soon = world.now().plus_seconds(60);
     let mut jobs = vec![];
@@ -276,7 +276,7 @@ async fn a_queued_delivery_comes_back_to_the_letter(world: World) {
     assert_eq!(worker.all(soon).await, in_order(jobs));
 }
 
-async fn many_events_for_many_subscriptions_are_one_change(world: World) {
+async fn many_events_for_many_subscriptions_are_one_change(world: CaseContext) {
     let mut subscriptions = vec![];
     for _ in 0..12 {
         subscriptions.push(world.subscriber().await);
@@ -289,7 +289,7 @@ async fn many_events_for_many_subscriptions_are_one_change(world: World) {
     assert_eq!(Worker::new(&world).all(END).await, in_order(jobs));
 }
 
-async fn the_queue_says_how_it_does(world: World) {
+async fn the_queue_says_how_it_does(world: CaseContext) {
     let to = world.subscriber().await;
     let state = |at| {
         let world = world.clone();
@@ -307,7 +307,7 @@ async fn the_queue_says_how_it_does(world: World) {
     assert_eq!(state(at(10)).await, (1, Some(at(10))));
     assert_eq!(state(at(30)).await, (3, Some(at(10))));
     let worker = Worker::new(&world);
-    let Claimed { jobs, .. } = worker.claims(at(15), Claim::Oldest { most: 9 }).await;
+    let ClaimedJobs { jobs, .. } = worker.claims(at(15), Claim::Oldest { most: 9 }).await;
     assert_eq!(state(at(30)).await, (2, Some(at(20))), "somebody has the first");
     let lease_ends = at(15 + LEASE_SECONDS);
     assert_eq!(state(lease_ends).await, (3, Some(at(10))), "it was due all the while");

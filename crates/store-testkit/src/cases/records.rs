@@ -2,15 +2,15 @@
 
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Answered, Delivery, Job, Subscription};
+use candor_domain::webhook::{AttemptResponse, Delivery, Job, Subscription};
 use candor_port_storage::StorageExt;
-use candor_port_storage::queue::{AttemptResult, Recorded};
+use candor_port_storage::queue::{AttemptResult, RecordOutcome};
 
 use super::log::entries;
 use super::queue::just_before;
 use crate::Case;
 use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, in_order, settled};
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -27,28 +27,33 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Claimed deliveries of one subscription, with their worker.
-struct Claimed {
+struct ClaimedQueue {
     to: Subscription,
     worker: Worker,
     jobs: Vec<Job>,
 }
 
-async fn claimed(world: &World, count: usize) -> Claimed {
+async fn claimed(world: &CaseContext, count: usize) -> ClaimedQueue {
     let to = world.subscriber().await;
     world.happened(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
     let jobs = worker.all(world.now()).await;
     assert_eq!(jobs.len(), count);
-    Claimed { to, worker, jobs }
+    ClaimedQueue { to, worker, jobs }
 }
 
-fn attempt(world: &World, job: &Job, answered: Answered, retry_at: Option<Timestamp>) -> (Delivery, AttemptResult) {
+fn attempt(
+    world: &CaseContext,
+    job: &Job,
+    answered: AttemptResponse,
+    retry_at: Option<Timestamp>,
+) -> (Delivery, AttemptResult) {
     let settled = settled(job, world.attempt_at(world.make.tick()), answered, retry_at);
     (settled.entry.clone(), AttemptResult::Settled(Box::new(settled)))
 }
 
-async fn finished_delivery_leaves_the_queue_and_is_logged(world: World) {
-    let Claimed { to, worker, jobs } = claimed(&world, 2).await;
+async fn finished_delivery_leaves_the_queue_and_is_logged(world: CaseContext) {
+    let ClaimedQueue { to, worker, jobs } = claimed(&world, 2).await;
     let (good, delivered) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, dropped) = attempt(&world, &jobs[1], BAD, None);
     worker.keeps(vec![(jobs[0], delivered), (jobs[1], dropped)]).await;
@@ -57,7 +62,7 @@ async fn finished_delivery_leaves_the_queue_and_is_logged(world: World) {
     assert_eq!(worker.all_parked(END).await, []);
 }
 
-async fn failed_delivery_is_due_again_with_the_next_number(world: World) {
+async fn failed_delivery_is_due_again_with_the_next_number(world: CaseContext) {
     let to = world.subscriber().await;
     let job = world.delivery_at(world.now(), &to).promised(world.make.id());
     world.enqueue(&[job]).await;
@@ -79,7 +84,7 @@ async fn failed_delivery_is_due_again_with_the_next_number(world: World) {
     assert_eq!(Worker::new(&world).all(world.now()).await, [wanted]);
 }
 
-async fn unattempted_delivery_is_requeued_parked_or_removed(world: World) {
+async fn unattempted_delivery_is_requeued_parked_or_removed(world: CaseContext) {
     let to = world.subscriber().await;
     let now = world.now();
     let jobs = in_order((0..3).map(|_| world.delivery_at(now, &to).promised(world.make.id())).collect());
@@ -102,7 +107,7 @@ async fn unattempted_delivery_is_requeued_parked_or_removed(world: World) {
     assert_eq!(entries(&world, &to).await, [], "no attempt was made");
 }
 
-async fn released_delivery_keeps_its_due_time(world: World) {
+async fn released_delivery_keeps_its_due_time(world: CaseContext) {
     let to = world.subscriber().await;
     let due = world.now();
     let jobs = in_order((0..2).map(|_| world.delivery_at(due, &to).promised(world.make.id())).collect());
@@ -122,7 +127,7 @@ async fn released_delivery_keeps_its_due_time(world: World) {
 }
 
 /// Returns one result of each kind.
-fn results(world: &World, job: &Job) -> Vec<AttemptResult> {
+fn results(world: &CaseContext, job: &Job) -> Vec<AttemptResult> {
     let later = Some(world.now().plus_seconds(9));
     vec![
         attempt(world, job, GOOD, None).1,
@@ -134,8 +139,8 @@ fn results(world: &World, job: &Job) -> Vec<AttemptResult> {
     ]
 }
 
-async fn lost_lease_records_nothing(world: World) {
-    let Claimed { to, worker: slow, jobs } = claimed(&world, 4).await;
+async fn lost_lease_records_nothing(world: CaseContext) {
+    let ClaimedQueue { to, worker: slow, jobs } = claimed(&world, 4).await;
     let until = world.now().plus_seconds(LEASE_SECONDS);
     let next = Worker::new(&world);
     assert_eq!(next.all(until).await, jobs);
@@ -149,7 +154,7 @@ async fn lost_lease_records_nothing(world: World) {
     assert_eq!(slow.all(until).await, [second]);
     for job in &jobs {
         for result in results(&world, job) {
-            let lost = Recorded { streaks: vec![], lost: 1 };
+            let lost = RecordOutcome { streaks: vec![], lost: 1 };
             assert_eq!(slow.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
             assert_eq!(never.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
         }
@@ -164,16 +169,16 @@ async fn lost_lease_records_nothing(world: World) {
     assert_eq!(next.all(END).await, in_order(vec![jobs[2], jobs[3]]));
 }
 
-async fn expired_lease_is_valid_until_the_next_claim(world: World) {
-    let Claimed { to, worker, jobs } = claimed(&world, 1).await;
+async fn expired_lease_is_valid_until_the_next_claim(world: CaseContext) {
+    let ClaimedQueue { to, worker, jobs } = claimed(&world, 1).await;
     world.make.clock.advance_seconds(LEASE_SECONDS * 2);
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.keeps(vec![(jobs[0], result)]).await;
     assert_eq!(entries(&world, &to).await, [entry]);
 }
 
-async fn failed_record_saves_nothing(world: World) {
-    let Claimed { to, worker, jobs } = claimed(&world, 3).await;
+async fn failed_record_saves_nothing(world: CaseContext) {
+    let ClaimedQueue { to, worker, jobs } = claimed(&world, 3).await;
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.keeps(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
@@ -190,8 +195,8 @@ async fn failed_record_saves_nothing(world: World) {
 }
 
 /// Records the same result twice, as a worker does after a lost answer.
-async fn repeated_record_saves_nothing(world: World) {
-    let Claimed { to, worker, jobs } = claimed(&world, 4).await;
+async fn repeated_record_saves_nothing(world: CaseContext) {
+    let ClaimedQueue { to, worker, jobs } = claimed(&world, 4).await;
     let later = world.now().plus_seconds(60);
     let (good, done) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, again) = attempt(&world, &jobs[1], BAD, Some(later));
@@ -208,7 +213,7 @@ async fn repeated_record_saves_nothing(world: World) {
     assert_eq!(worker.all(later).await, in_order(vec![second, jobs[2]]));
 }
 
-async fn large_batch_is_recorded_at_once(world: World) {
+async fn large_batch_is_recorded_at_once(world: CaseContext) {
     let (here, there) = (world.clone(), world.elsewhere());
     let (one, other) = (here.subscriber().await, there.subscriber().await);
     here.happened(&[EventType::EmployeeCreated; 300]).await;

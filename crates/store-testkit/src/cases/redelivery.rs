@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use candor_domain::event::{Event, EventType};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, DeliveryOrigin, Job, Status, Subscription};
-use candor_port_storage::queue::{Again, AttemptResult, Resend};
+use candor_port_storage::queue::{AttemptResult, EventToRedeliver, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 
 use super::log::entry;
 use super::queue::just_before;
 use crate::Case;
 use crate::worker::{BAD, END, LEASE_SECONDS, Worker, settled};
-use crate::world::{EVER, World};
+use crate::world::{CaseContext, EVER};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObjectiveArchived];
 
-async fn events_are_read_by_tenant_and_id(world: World) {
+async fn events_are_read_by_tenant_and_id(world: CaseContext) {
     let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
     let mut all = vec![];
     for owner in &worlds {
@@ -54,13 +54,13 @@ async fn events_are_read_by_tenant_and_id(world: World) {
 }
 
 /// Returns the filter for all events of every type.
-fn any() -> Again {
+fn any() -> RedeliveryFilter {
     let types = EventType::ALL.to_vec();
-    Again { since: EVER, until: END, types, only_failed: false, now: END }
+    RedeliveryFilter { since: EVER, until: END, types, only_failed: false, now: END }
 }
 
 /// Returns the events to replay, read in pages of at most `most`.
-async fn again(world: &World, to: &Subscription, which: &Again, most: u16) -> Vec<EventId> {
+async fn again(world: &CaseContext, to: &Subscription, which: &RedeliveryFilter, most: u16) -> Vec<EventId> {
     let (mut found, mut after) = (vec![], None);
     loop {
         let page = world.store.to_deliver_again(world.tenant, to.id, which, after, most).await.unwrap();
@@ -78,7 +78,7 @@ fn ids<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<EventId> {
     events.into_iter().map(|event| event.id).collect()
 }
 
-async fn replay_window_includes_its_start_and_excludes_its_end(world: World) {
+async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContext) {
     let mut events = vec![];
     for number in 0..20 {
         events.extend(world.happened(&[KINDS[number % 3]]).await);
@@ -91,24 +91,25 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: World) {
     for most in [1, 3, 100] {
         assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
         let (since, until) = (events[4].created_at, events[12].created_at);
-        let within = Again { since, until, ..any() };
+        let within = RedeliveryFilter { since, until, ..any() };
         assert_eq!(again(&world, &to, &within, most).await, ids(&events[4..12]));
-        let wider = Again { since: just_before(since), until: Timestamp::from_millis(until.millis() + 1), ..any() };
+        let wider =
+            RedeliveryFilter { since: just_before(since), until: Timestamp::from_millis(until.millis() + 1), ..any() };
         assert_eq!(again(&world, &to, &wider, most).await, ids(&events[4..13]));
         let types = vec![KINDS[0], KINDS[2]];
-        let some = Again { types: types.clone(), ..within.clone() };
+        let some = RedeliveryFilter { types: types.clone(), ..within.clone() };
         let wanted = events[4..12].iter().filter(|event| types.contains(&event.kind));
         assert_eq!(again(&world, &to, &some, most).await, ids(wanted));
-        assert_eq!(again(&world, &to, &Again { until: since, ..within.clone() }, most).await, []);
-        assert_eq!(again(&world, &to, &Again { types: vec![], ..within }, most).await, []);
+        assert_eq!(again(&world, &to, &RedeliveryFilter { until: since, ..within.clone() }, most).await, []);
+        assert_eq!(again(&world, &to, &RedeliveryFilter { types: vec![], ..within }, most).await, []);
     }
     let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
     let wanted = [&events[4], &events[5]];
-    let wanted = wanted.map(|event| Resend { event_id: event.id, event_type: event.kind, is_queued: false });
+    let wanted = wanted.map(|event| EventToRedeliver { event_id: event.id, event_type: event.kind, is_queued: false });
     assert_eq!(page, wanted);
 }
 
-async fn queued_event_is_not_replayed(world: World) {
+async fn queued_event_is_not_replayed(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&KINDS[..1])).await);
     let events = world.happened(&KINDS).await;
     assert_eq!(again(&world, &to, &any(), 9).await, []);
@@ -122,10 +123,10 @@ async fn queued_event_is_not_replayed(world: World) {
     worker.keeps(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
     // The first delivery is done, the second is parked, and the third is leased.
     assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
-    assert_eq!(again(&world, &to, &Again { only_failed: true, ..any() }, 9).await, []);
+    assert_eq!(again(&world, &to, &RedeliveryFilter { only_failed: true, ..any() }, 9).await, []);
 }
 
-async fn event_that_waits_for_a_retry_is_replayed(world: World) {
+async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
     let to = world.subscriber().await;
     let events = world.happened(&[KINDS[0]; 7]).await;
     let worker = Worker::new(&world);
@@ -150,26 +151,26 @@ async fn event_that_waits_for_a_retry_is_replayed(world: World) {
             (jobs[6], AttemptResult::Back(now)),
         ])
         .await;
-    let wanted = [0, 4].map(|at| Resend { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
+    let wanted = [0, 4].map(|at| EventToRedeliver { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
     for only_failed in [true, false] {
-        let which = Again { only_failed, now, ..any() };
+        let which = RedeliveryFilter { only_failed, now, ..any() };
         let found = world.store.to_deliver_again(world.tenant, to.id, &which, None, 9).await.unwrap();
         assert_eq!(found, wanted, "{only_failed}");
-        let much_later = Again { now: END, ..which };
+        let much_later = RedeliveryFilter { now: END, ..which };
         assert_eq!(world.store.to_deliver_again(world.tenant, to.id, &much_later, None, 9).await.unwrap(), []);
     }
     // A delivery with an expired lease can be replayed.
-    let which = Again { now: now.plus_seconds(LEASE_SECONDS), ..any() };
+    let which = RedeliveryFilter { now: now.plus_seconds(LEASE_SECONDS), ..any() };
     assert_eq!(ids_of(&world, &to, &which).await, [0, 4].map(|at| events[at].id), "the third is due by then");
 }
 
-async fn ids_of(world: &World, to: &Subscription, which: &Again) -> Vec<EventId> {
+async fn ids_of(world: &CaseContext, to: &Subscription, which: &RedeliveryFilter) -> Vec<EventId> {
     let found = world.store.to_deliver_again(world.tenant, to.id, which, None, 9).await.unwrap();
     found.into_iter().map(|resend| resend.event_id).collect()
 }
 
 /// Logs attempts with these statuses for one event and subscription.
-async fn attempts(world: &World, to: &Subscription, event: &Event, statuses: &[Status]) {
+async fn attempts(world: &CaseContext, to: &Subscription, event: &Event, statuses: &[Status]) {
     let some: Vec<_> = statuses
         .iter()
         .map(|status| Delivery {
@@ -182,7 +183,7 @@ async fn attempts(world: &World, to: &Subscription, event: &Event, statuses: &[S
     world.logged(to, &some).await;
 }
 
-async fn only_events_never_acknowledged_count_as_failed(world: World) {
+async fn only_events_never_acknowledged_count_as_failed(world: CaseContext) {
     use Status::{Dropped, Failed, Success};
     let events = world.happened(&[KINDS[0]; 10]).await;
     let (to, other) = (world.subscriber().await, world.subscriber().await);
@@ -205,7 +206,7 @@ async fn only_events_never_acknowledged_count_as_failed(world: World) {
     attempts(&world, &to, &events[9], &[Failed]).await;
     world.enqueue(&[Job { origin: DeliveryOrigin::Event, ..world.delivery_of(&events[9], &to) }]).await;
     attempts(&world, &to, &world.make.event(EventType::TestPing), &[Failed]).await;
-    let failed = Again { only_failed: true, ..any() };
+    let failed = RedeliveryFilter { only_failed: true, ..any() };
     let failures = table.iter().zip(&events).filter(|((_, is_failed), _)| *is_failed);
     let wanted: Vec<_> = failures.map(|(_, event)| event.id).collect();
     for most in [1, 2, 100] {
@@ -215,7 +216,7 @@ async fn only_events_never_acknowledged_count_as_failed(world: World) {
     assert_eq!(again(&world.test_environment(), &to, &failed, 9).await, []);
 }
 
-async fn replay_of_random_histories_matches_a_model(world: World) {
+async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
     let to = world.subscriber().await;
     let (mut events, mut log, mut queued) = (vec![], vec![], BTreeSet::new());
     for number in 0..150 {
@@ -231,7 +232,7 @@ async fn replay_of_random_histories_matches_a_model(world: World) {
     }
     // The subscription is paused during the events, so that they are not queued.
     let paused = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::put(&Row::seen(paused, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(paused, Version::FIRST))]).await;
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();
     world.logged(&to, &log).await;
     for event in events.iter().filter(|_| world.random.chance(20)) {
@@ -241,7 +242,8 @@ async fn replay_of_random_histories_matches_a_model(world: World) {
     for number in 0..60 {
         let [a, b] = [(); 2].map(|()| world.random.pick(&events).created_at);
         let types = KINDS.into_iter().filter(|_| world.random.chance(70)).collect();
-        let which = Again { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0, now: END };
+        let which =
+            RedeliveryFilter { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0, now: END };
         let has = |event: &Event, status| log.iter().any(|entry| entry.event_id == event.id && entry.status == status);
         let wanted = events.iter().filter(|event| {
             let failed = (has(event, Status::Failed) || has(event, Status::Dropped)) && !has(event, Status::Success);

@@ -7,13 +7,13 @@ use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Status};
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{CommitError, Lines, Row, StorageExt, Version, Write};
+use candor_port_storage::{CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
 use crate::walk;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -50,7 +50,7 @@ impl Model {
     }
 
     /// Reads the stored lines of these people.
-    async fn stored(world: &World, ids: &[EmployeeId]) -> Self {
+    async fn stored(world: &CaseContext, ids: &[EmployeeId]) -> Self {
         let found = world.store.rows::<Employee>(world.tenant, ids).await.unwrap();
         Self(found.into_iter().map(|row| (row.value.id, row.value.manager_id)).collect())
     }
@@ -60,7 +60,7 @@ impl Model {
     }
 
     /// Compares the store's closure with the model for every pair of people.
-    async fn must_be_the_closure(&self, world: &World, when: &str) {
+    async fn must_be_the_closure(&self, world: &CaseContext, when: &str) {
         let ids: Vec<_> = self.0.keys().copied().collect();
         let tasks = ids.clone().into_iter().map(|manager| {
             let (world, ids) = (world.clone(), ids.clone());
@@ -83,13 +83,13 @@ impl Model {
     }
 }
 
-async fn people(world: &World, count: usize) -> Vec<EmployeeId> {
+async fn people(world: &CaseContext, count: usize) -> Vec<EmployeeId> {
     let people: Vec<_> = (0..count).map(|_| world.make.employee()).collect();
     world.save(people.iter().cloned().map(joins).collect()).await;
     people.into_iter().map(|person| person.id).collect()
 }
 
-async fn concurrent_swap_of_managers_succeeds_only_once(world: World) {
+async fn concurrent_swap_of_managers_succeeds_only_once(world: CaseContext) {
     let mut ids = Vec::new();
     for round in 0..15 {
         let pair = people(&world, 2).await;
@@ -106,7 +106,7 @@ async fn concurrent_swap_of_managers_succeeds_only_once(world: World) {
     model.must_be_the_closure(&world, "after swaps").await;
 }
 
-async fn concurrent_moves_never_make_a_cycle(world: World) {
+async fn concurrent_moves_never_make_a_cycle(world: CaseContext) {
     let ids = people(&world, 12).await;
     for round in 0..3 {
         let moves: Vec<_> = (0..30).map(|_| (*world.random.pick(&ids), world.random.maybe(90, &ids))).collect();
@@ -121,7 +121,7 @@ async fn concurrent_moves_never_make_a_cycle(world: World) {
     }
 }
 
-async fn closure_follows_moves_of_subtrees(world: World) {
+async fn closure_follows_moves_of_subtrees(world: CaseContext) {
     let ids = people(&world, 24).await;
     let mut model = Model(ids.iter().map(|id| (*id, None)).collect());
     // Builds a chain first, the deepest possible tree, then moves people at random.
@@ -168,7 +168,7 @@ async fn closure_follows_moves_of_subtrees(world: World) {
     }
 }
 
-async fn move_decided_on_an_older_tree_is_stale(world: World) {
+async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
     let ids = people(&world, 4).await;
     let tree = world.tree().await;
     let below = |id: EmployeeId, manager: EmployeeId, seen: Version| {
@@ -176,7 +176,12 @@ async fn move_decided_on_an_older_tree_is_stale(world: World) {
         async move {
             let person = world.employee(id).await;
             let state = Employee { manager_id: Some(manager), ..person.value };
-            world.try_save(Write::employee(&Row::seen(state, person.version), Some(Lines { seen: Some(seen) }))).await
+            world
+                .try_save(Write::employee(
+                    &Row::expecting(state, person.version),
+                    Some(ReportingLineChange { seen: Some(seen) }),
+                ))
+                .await
         }
     };
     below(ids[0], ids[1], tree).await.unwrap();
@@ -201,7 +206,7 @@ async fn move_decided_on_an_older_tree_is_stale(world: World) {
     assert_eq!(elsewhere.tree().await, before, "each tenant has its own tree");
 }
 
-async fn people_hired_during_moves_are_in_the_closure(world: World) {
+async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {
     let ids = people(&world, 8).await;
     let moves = (0..24).map(|number| {
         let (world, ids) = (world.clone(), ids.clone());
@@ -222,7 +227,7 @@ async fn people_hired_during_moves_are_in_the_closure(world: World) {
 }
 
 /// Changes many lines in one change set, as an import does. All were checked against one version of the tree.
-async fn one_change_set_may_change_several_lines(world: World) {
+async fn one_change_set_may_change_several_lines(world: CaseContext) {
     let ids = people(&world, 5).await;
     for pair in ids.windows(2) {
         assert!(world.moves(pair[1], Some(pair[0])).await);
@@ -232,7 +237,10 @@ async fn one_change_set_may_change_several_lines(world: World) {
     for id in ids.iter().rev() {
         let person = world.employee(*id).await;
         let state = Employee { manager_id, ..person.value };
-        writes.push(Write::employee(&Row::seen(state, person.version), Some(Lines { seen: Some(tree) })));
+        writes.push(Write::employee(
+            &Row::expecting(state, person.version),
+            Some(ReportingLineChange { seen: Some(tree) }),
+        ));
         manager_id = Some(*id);
     }
     let newcomer = Employee { manager_id: Some(ids[0]), ..world.make.employee() };
@@ -244,13 +252,13 @@ async fn one_change_set_may_change_several_lines(world: World) {
     model.must_be_the_closure(&world, "turned").await;
 }
 
-async fn deactivated_manager_still_connects_their_reports(world: World) {
+async fn deactivated_manager_still_connects_their_reports(world: CaseContext) {
     let top = world.hired().await;
     let middle = world.hired_below(top.id).await;
     let bottom = world.hired_below(middle.id).await;
     let seen = world.observed(bottom.id).await;
     let left = Employee { status: Status::Deactivated, deactivated_at: Some(world.make.tick()), ..middle };
-    world.save(vec![Write::employee(&Row::seen(left, Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::expecting(left, Version::FIRST), None)]).await;
     let filter = observation::Filter { manager_id: Some(top.id), ..observation::Filter::default() };
     let page = PageRequest { limit: 10, after: None };
     let sort = Sort::down(SortBy::CreatedAt);
@@ -262,7 +270,7 @@ async fn deactivated_manager_still_connects_their_reports(world: World) {
     assert_eq!(found.items, [seen]);
 }
 
-async fn other_changes_leave_the_tree_unchanged(world: World) {
+async fn other_changes_leave_the_tree_unchanged(world: CaseContext) {
     let ids = people(&world, 3).await;
     world.moves(ids[1], Some(ids[0])).await;
     world.moves(ids[2], Some(ids[1])).await;
@@ -270,7 +278,7 @@ async fn other_changes_leave_the_tree_unchanged(world: World) {
     for id in &ids {
         let person = world.employee(*id).await;
         let state = Employee { first_name: "Other".to_owned(), ..person.value };
-        world.save(vec![Write::employee(&Row::seen(state, person.version), None)]).await;
+        world.save(vec![Write::employee(&Row::expecting(state, person.version), None)]).await;
     }
     world.hired().await;
     assert_eq!(world.tree().await, tree);
@@ -278,8 +286,8 @@ async fn other_changes_leave_the_tree_unchanged(world: World) {
     model.must_be_the_closure(&world, "after other changes").await;
 }
 
-async fn reports_are_listed_in_order_and_bounded(world: World) {
-    let World { make, store, tenant, random, .. } = &world;
+async fn reports_are_listed_in_order_and_bounded(world: CaseContext) {
+    let CaseContext { make, store, tenant, random, .. } = &world;
     let managers = people(&world, 3).await;
     let names = ["Zoe", "adam", "Adam", "Éva", "eva", "O'Neil", "von Berg"];
     let statuses = [Status::Active, Status::Active, Status::PendingInvite, Status::Deactivated];

@@ -6,12 +6,12 @@ use candor_domain::library::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
 use candor_domain::webhook::Subscription;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Require, Row, StorageExt, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, ReportingLineChange, Require, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -34,12 +34,12 @@ pub(crate) fn cases() -> Vec<Case> {
 const ROUNDS: usize = 25;
 
 /// Returns a change set with a harmless write and this requirement.
-fn relying(world: &World, require: Require) -> ChangeSet {
+fn relying(world: &CaseContext, require: Require) -> ChangeSet {
     let write = Write::put(&Row::new(world.make.department()));
     ChangeSet { requires: vec![require], ..world.make.change(vec![write]) }
 }
 
-async fn holds(world: &World, require: Require) -> bool {
+async fn holds(world: &CaseContext, require: Require) -> bool {
     match world.commit(relying(world, require)).await {
         Ok(()) => true,
         Err(CommitError::Broken(broken)) => {
@@ -50,11 +50,11 @@ async fn holds(world: &World, require: Require) -> bool {
     }
 }
 
-fn archived(department: &Department, world: &World) -> Department {
+fn archived(department: &Department, world: &CaseContext) -> Department {
     Department { archived_at: Some(world.make.tick()), ..department.clone() }
 }
 
-async fn department_is_open_unless_archived_or_absent(world: World) {
+async fn department_is_open_unless_archived_or_absent(world: CaseContext) {
     let (open, gone) = (world.make.department(), world.make.department());
     let writes = [open.clone(), archived(&gone, &world)].map(|department| Write::put(&Row::new(department)));
     world.save(writes.to_vec()).await;
@@ -66,7 +66,7 @@ async fn department_is_open_unless_archived_or_absent(world: World) {
     }
 }
 
-async fn attribute_is_open_unless_archived_or_absent(world: World) {
+async fn attribute_is_open_unless_archived_or_absent(world: CaseContext) {
     let (open, gone) = (world.make.attribute(), world.make.attribute());
     let gone = Attribute { archived_at: Some(world.make.tick()), ..gone };
     world.save([open.clone(), gone.clone()].map(|attribute| Write::put(&Row::new(attribute))).to_vec()).await;
@@ -78,12 +78,12 @@ async fn attribute_is_open_unless_archived_or_absent(world: World) {
     }
 }
 
-async fn has_members(world: &World, department: &Department) -> bool {
+async fn has_members(world: &CaseContext, department: &Department) -> bool {
     world.store.first(world.tenant, rows::employees::members_of(department.id, 1)).await.unwrap().is_some()
 }
 
-async fn department_is_vacant_when_all_members_left(world: World) {
-    let World { make, .. } = &world;
+async fn department_is_vacant_when_all_members_left(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let department = make.department();
     world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let vacant = Require::DepartmentVacant(department.id);
@@ -92,29 +92,29 @@ async fn department_is_vacant_when_all_members_left(world: World) {
     let member = world.joined(Employee { department_id: Some(department.id), ..make.employee() }).await;
     for (version, status) in (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active]) {
         let value = Employee { status, ..member.clone() };
-        world.save(vec![Write::employee(&Row::seen(value, Version(version)), None)]).await;
+        world.save(vec![Write::employee(&Row::expecting(value, Version(version)), None)]).await;
         let has_left = status == Status::Deactivated;
         assert_eq!(holds(&world, vacant).await, has_left, "{status:?}");
         assert_eq!(has_members(&world, &department).await, !has_left, "{status:?}");
     }
     let moved = Employee { department_id: None, ..member };
-    world.save(vec![Write::employee(&Row::seen(moved, Version(5)), None)]).await;
+    world.save(vec![Write::employee(&Row::expecting(moved, Version(5)), None)]).await;
     assert!(holds(&world, vacant).await, "the only member left the department");
 }
 
-async fn employee_is_unchanged_until_the_next_write(world: World) {
+async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
     let person = world.hired().await;
     let seen = Require::EmployeeUnchanged(person.id, Version::FIRST);
     assert!(holds(&world, seen).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await, "a version to come");
-    world.save(vec![Write::employee(&Row::seen(person.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::expecting(person.clone(), Version::FIRST), None)]).await;
     assert!(!holds(&world, seen).await);
     assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
     assert!(!holds(&world.elsewhere(), Require::EmployeeUnchanged(person.id, Version(2))).await, "of another tenant");
 }
 
-async fn tree_version_counts_moves_but_not_hires(world: World) {
+async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {
     let seen = world.tree().await;
     let (one, two) = (world.hired().await, world.hired().await);
     let third = world.hired_below(two.id).await;
@@ -126,12 +126,13 @@ async fn tree_version_counts_moves_but_not_hires(world: World) {
     }
 }
 
-async fn hire_and_move_in_one_change_set_count_once(world: World) {
+async fn hire_and_move_in_one_change_set_count_once(world: CaseContext) {
     let (boss, one) = (world.hired().await, world.hired().await);
     let tree = world.tree().await;
     let change = |seen| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
-        let moved = Write::employee(&Row::seen(state, Version::FIRST), Some(Lines { seen: Some(seen) }));
+        let moved =
+            Write::employee(&Row::expecting(state, Version::FIRST), Some(ReportingLineChange { seen: Some(seen) }));
         let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
         world.make.change(vec![moved, new])
     };
@@ -143,13 +144,13 @@ async fn hire_and_move_in_one_change_set_count_once(world: World) {
 }
 
 /// Adds the organization, whose row serializes the creation of subscriptions.
-async fn founded(world: World) -> World {
+async fn founded(world: CaseContext) -> CaseContext {
     let organization = world.make.organization(world.tenant.organization);
     world.save(vec![Write::put(&Row::new(organization))]).await;
     world
 }
 
-async fn subscription_is_allowed_below_the_limit(world: World) {
+async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
     assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "the organization does not exist");
     let worlds = [founded(world.clone()).await, founded(world.test_environment()).await];
     let other = founded(world.elsewhere()).await;
@@ -170,7 +171,7 @@ async fn subscription_is_allowed_below_the_limit(world: World) {
     assert!(holds(&other, Require::SubscriptionsBelow(1)).await);
 }
 
-async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: World) {
+async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseContext) {
     let world = founded(world).await;
     for most in 1..=8 {
         let change = || {
@@ -190,14 +191,14 @@ async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: World
 }
 
 /// Returns the change sets of one round in random order.
-fn shuffled(world: &World, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> {
+fn shuffled(world: &CaseContext, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> {
     for at in (1..changes.len()).rev() {
         changes.swap(at, world.random.below(at + 1));
     }
     changes
 }
 
-async fn commits(world: &World, changes: Vec<ChangeSet>) {
+async fn commits(world: &CaseContext, changes: Vec<ChangeSet>) {
     let tasks = shuffled(world, changes).into_iter().map(|change| {
         let world = world.clone();
         async move { world.commit(change).await }
@@ -208,17 +209,17 @@ async fn commits(world: &World, changes: Vec<ChangeSet>) {
     }
 }
 
-async fn department_being_archived_gets_no_members(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn department_being_archived_gets_no_members(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
         let department = make.department();
         world.save(vec![Write::put(&Row::new(department.clone()))]).await;
         let mover = world.hired().await;
-        let close = Write::put(&Row::seen(archived(&department, &world), Version::FIRST));
+        let close = Write::put(&Row::expecting(archived(&department, &world), Version::FIRST));
         let open = vec![Require::open::<Department>(department.id)];
         let here = Some(department.id);
         let join = joins(Employee { department_id: here, ..make.employee() });
-        let enter = Write::employee(&Row::seen(Employee { department_id: here, ..mover }, Version::FIRST), None);
+        let enter = Write::employee(&Row::expecting(Employee { department_id: here, ..mover }, Version::FIRST), None);
         let mut changes = vec![
             ChangeSet { requires: vec![Require::DepartmentVacant(department.id)], ..make.change(vec![close]) },
             ChangeSet { requires: open.clone(), ..make.change(vec![enter]) },
@@ -234,8 +235,8 @@ async fn department_being_archived_gets_no_members(world: World) {
     }
 }
 
-async fn archived_attribute_cannot_be_used(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn archived_attribute_cannot_be_used(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let subject = world.hired().await;
     for round in 0..ROUNDS {
         let attribute = make.attribute();
@@ -243,7 +244,7 @@ async fn archived_attribute_cannot_be_used(world: World) {
         let gone = Attribute { archived_at: Some(make.tick()), ..attribute.clone() };
         let observation = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let changes = vec![
-            make.change(vec![Write::put(&Row::seen(gone, Version::FIRST))]),
+            make.change(vec![Write::put(&Row::expecting(gone, Version::FIRST))]),
             ChangeSet {
                 requires: vec![Require::open::<Attribute>(attribute.id)],
                 ..make.change(vec![Write::put(&Row::new(observation.clone()))])
@@ -262,8 +263,8 @@ async fn archived_attribute_cannot_be_used(world: World) {
     }
 }
 
-async fn decision_based_on_a_changed_person_is_refused(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn decision_based_on_a_changed_person_is_refused(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
         let (one, two) = (world.hired().await, world.hired().await);
         // Each decision requires that the other person is unchanged, so at most one of the two succeeds.
@@ -271,7 +272,7 @@ async fn decision_based_on_a_changed_person_is_refused(world: World) {
             let value = Employee { first_name: "Changed".to_owned(), ..person.clone() };
             ChangeSet {
                 requires: vec![Require::EmployeeUnchanged(other.id, Version::FIRST)],
-                ..make.change(vec![Write::employee(&Row::seen(value, Version::FIRST), None)])
+                ..make.change(vec![Write::employee(&Row::expecting(value, Version::FIRST), None)])
             }
         };
         let tasks = shuffled(&world, vec![change(&one, &two), change(&two, &one)]).into_iter().map(|change| {
@@ -293,7 +294,7 @@ async fn decision_based_on_a_changed_person_is_refused(world: World) {
     }
 }
 
-async fn broken_requirement_saves_nothing(world: World) {
+async fn broken_requirement_saves_nothing(world: CaseContext) {
     let change = relying(&world, Require::open::<Department>(world.make.id()));
     let Some(Write::Put(row)) = change.writes.first().cloned() else { panic!("{change:?}") };
     let id = row.id_of::<Department>().unwrap();

@@ -21,7 +21,7 @@ use candor_tables::rows;
 use super::lists;
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -48,8 +48,8 @@ const TEXTS: [&str; 8] = [
     "NULL",
 ];
 
-async fn texts_and_instants_come_back_to_the_letter(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn texts_and_instants_come_back_to_the_letter(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let instants = [0, 1, 999, 1_772_442_000_123, 253_402_300_799_999, -62_135_596_800_000];
     let dates = [0, -1, 19_000, -719_162, 2_932_896];
     for (number, text) in TEXTS.iter().enumerate() {
@@ -86,7 +86,7 @@ async fn texts_and_instants_come_back_to_the_letter(world: World) {
     }
 }
 
-async fn custom_values_keep_their_type(world: World) {
+async fn custom_values_keep_their_type(world: CaseContext) {
     let number = |text: &str| Custom::Number(serde_json::from_str(text).unwrap());
     let mut fields = CustomFields::default();
     for (at, it) in ["0", "-1", "1.5", "18446744073709551615", "-9223372036854775808", "1e300"].iter().enumerate() {
@@ -101,8 +101,8 @@ async fn custom_values_keep_their_type(world: World) {
     assert_eq!(world.employee(it.id).await.value, it);
 }
 
-async fn settings_connectors_and_trail_come_back_to_the_letter(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn settings_connectors_and_trail_come_back_to_the_letter(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let settings = Organization {
         name: TEXTS[3].to_owned(),
         objective_review: Review::Required,
@@ -152,8 +152,8 @@ fn ids<K: Kind>(ids: impl IntoIterator<Item = Id<K>>) -> Vec<Id<K>> {
     ids
 }
 
-async fn several_are_read_by_their_ids(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn several_are_read_by_their_ids(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let people: Vec<_> = (0..120).map(|_| make.employee()).collect();
     let (departments, attributes) = ([make.department(), make.department()], [make.attribute(), make.attribute()]);
     let mut writes: Vec<_> = people.iter().cloned().map(joins).collect();
@@ -177,8 +177,8 @@ async fn several_are_read_by_their_ids(world: World) {
     assert_eq!(store.rows::<Employee>(*tenant, &[]).await.unwrap(), []);
 }
 
-async fn the_newest_invitation_counts(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn the_newest_invitation_counts(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     assert_eq!(store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap(), None);
     let older = make.invitation(person.id);
@@ -195,13 +195,13 @@ async fn the_newest_invitation_counts(world: World) {
     assert_eq!(by_token, Some((*tenant, Versioned { value: older, version })));
     assert_eq!(store.owned(rows::invitations::BY_TOKEN, make.bytes32()).await.unwrap(), None);
     let accepted = Invitation { accepted_at: Some(make.tick()), ..newer };
-    world.save(vec![Write::put(&Row::seen(accepted.clone(), version))]).await;
+    world.save(vec![Write::put(&Row::expecting(accepted.clone(), version))]).await;
     let kept = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
     assert_eq!(kept, Some(Versioned { value: accepted, version: Version(2) }));
 }
 
-async fn managed_people_are_walked_by_id(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn managed_people_are_walked_by_id(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let connectors = [make.connector(), make.connector()];
     world.save(connectors.iter().map(|connector| Write::put(&Row::new(connector.clone()))).collect()).await;
     let managed = |connector: &Connector| Employee {
@@ -233,8 +233,8 @@ pub(super) fn named<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'sta
     }
 }
 
-async fn a_corrupt_row_names_its_column(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn a_corrupt_row_names_its_column(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let (attribute, connector, key) = (make.attribute(), make.connector(), make.api_key());
     let person = world.hired().await;
     let observation = world.observed(person.id).await;
@@ -270,8 +270,8 @@ async fn a_corrupt_row_names_its_column(world: World) {
     assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "writes_per_minute"));
 }
 
-async fn a_corrupt_row_does_not_vanish_from_its_list(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn a_corrupt_row_does_not_vanish_from_its_list(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     world.observed(person.id).await;
     let change = ChangeSet { events: vec![make.event(EventType::EmployeeCreated)], ..make.change(vec![]) };

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use candor_domain::id::EmployeeId;
 use candor_domain::observation::Observation;
 use candor_domain::time::Timestamp;
-use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::UnindexedTable;
 use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, WantedBlocks};
 use candor_port_storage::{Row, StorageExt, Version, Write};
 use candor_search_index::{CHUNK, Document, DocumentKey, KeyRange, SegmentContents};
 use candor_tables::schema;
 
 use crate::Case;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -31,18 +31,18 @@ const TABLE: &str = "observations";
 const AT: Timestamp = Timestamp::from_millis(1_000_000);
 const MOST: u16 = 1_000;
 
-async fn state(world: &World) -> IndexState {
+async fn state(world: &CaseContext) -> IndexState {
     let mut state = world.store.index_state(world.tenant, TABLE, MOST).await.unwrap();
     state.segments.sort_by_key(|segment| segment.id);
     state.pending.sort_by_key(|document| document.id);
     state
 }
 
-async fn change(world: &World, change: IndexChange) -> bool {
+async fn change(world: &CaseContext, change: IndexChange) -> bool {
     world.store.change_index(world.tenant, TABLE, change).await.unwrap()
 }
 
-async fn written(world: &World, about: EmployeeId) -> Observation {
+async fn written(world: &CaseContext, about: EmployeeId) -> Observation {
     let it = Observation { observation: "Kept calm.".to_owned(), ..world.make.observation(about) };
     world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     it
@@ -62,7 +62,7 @@ fn segment(id: u8, documents: i64) -> SegmentContents {
 }
 
 fn with(segment: &SegmentContents) -> IndexChange {
-    IndexChange { segment: Some(segment.clone()), ..IndexChange::at(AT) }
+    IndexChange { segment: Some(segment.clone()), ..IndexChange::created_at(AT) }
 }
 
 fn wanted(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
@@ -70,14 +70,14 @@ fn wanted(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
 }
 
 /// Reads the stored contents of a segment.
-async fn contents(world: &World, of: &SegmentContents) -> SegmentContents {
+async fn contents(world: &CaseContext, of: &SegmentContents) -> SegmentContents {
     let blocks = world.store.index_blocks(world.tenant, &[wanted(of, KeyRange::all())]).await.unwrap();
     let numbers: Vec<_> = (0..of.segment.documents.div_ceil(CHUNK)).map(|chunk| (of.segment.id, chunk)).collect();
     let chunks = world.store.index_chunks(world.tenant, &numbers).await.unwrap();
     SegmentContents { segment: of.segment.clone(), blocks: blocks.concat(), chunks }
 }
 
-async fn what_is_written_waits_until_it_is_indexed(world: World) {
+async fn what_is_written_waits_until_it_is_indexed(world: CaseContext) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let mut all = vec![pending(&one, Version::FIRST), pending(&other, Version::FIRST)];
@@ -95,12 +95,12 @@ async fn what_is_written_waits_until_it_is_indexed(world: World) {
     assert!(!tables.contains(&(world.tenant, TABLE.to_owned())), "{tables:?}");
 }
 
-async fn what_was_written_since_goes_on_waiting(world: World) {
+async fn what_was_written_since_goes_on_waiting(world: CaseContext) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let seen = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
     let changed = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
-    world.save(vec![Write::put(&Row::seen(changed.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(changed.clone(), Version::FIRST))]).await;
     assert!(change(&world, IndexChange { indexed: seen.clone(), ..with(&segment(1, 2)) }).await);
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
     assert!(!change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await, "somebody else did that");
@@ -108,11 +108,11 @@ async fn what_was_written_since_goes_on_waiting(world: World) {
 
     // A row without searchable words is not queued for indexing.
     let archived = Observation { archived_at: Some(world.make.tick()), ..other };
-    world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(archived, Version::FIRST))]).await;
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
 }
 
-async fn a_segment_is_read_as_it_was_given(world: World) {
+async fn a_segment_is_read_as_it_was_given(world: CaseContext) {
     let (large, small) = (segment(1, 3_000), segment(2, 1));
     assert!(change(&world, with(&large)).await && change(&world, with(&small)).await);
     assert_eq!(contents(&world, &large).await, large);
@@ -142,7 +142,7 @@ async fn a_segment_is_read_as_it_was_given(world: World) {
     assert_eq!(world.store.index_blocks(world.tenant, &[]).await.unwrap().len(), 0);
 }
 
-async fn a_segment_takes_the_place_of_others_once(world: World) {
+async fn a_segment_takes_the_place_of_others_once(world: CaseContext) {
     let (one, other, merged) = (segment(1, 10), segment(2, 20), segment(3, 30));
     assert!(change(&world, with(&one)).await && change(&world, with(&other)).await);
     let replacing = IndexChange { replaced: vec![one.segment.id, other.segment.id], ..with(&merged) };
@@ -153,7 +153,7 @@ async fn a_segment_takes_the_place_of_others_once(world: World) {
     assert_eq!(state(&world).await.segments, [merged.segment]);
 }
 
-async fn what_was_replaced_is_read_until_it_is_removed(world: World) {
+async fn what_was_replaced_is_read_until_it_is_removed(world: CaseContext) {
     let (one, merged) = (segment(1, 100), segment(2, 100));
     assert!(change(&world, with(&one)).await);
     assert!(change(&world, IndexChange { replaced: vec![one.segment.id], ..with(&merged) }).await);
@@ -167,7 +167,7 @@ async fn what_was_replaced_is_read_until_it_is_removed(world: World) {
     assert_eq!(world.store.remove_replaced(later, 10).await.unwrap(), 0);
 }
 
-async fn nobody_reads_or_changes_the_index_of_others(world: World) {
+async fn nobody_reads_or_changes_the_index_of_others(world: CaseContext) {
     let own = segment(1, 50);
     let mine = written(&world, world.hired().await.id).await;
     assert!(change(&world, with(&own)).await);
@@ -175,9 +175,9 @@ async fn nobody_reads_or_changes_the_index_of_others(world: World) {
         assert_eq!(state(&other).await, IndexState::default());
         let theirs = contents(&other, &own).await;
         assert!(theirs.blocks.is_empty() && theirs.chunks.concat().is_empty());
-        let replacing = IndexChange { replaced: vec![own.segment.id], ..IndexChange::at(AT) };
+        let replacing = IndexChange { replaced: vec![own.segment.id], ..IndexChange::created_at(AT) };
         assert!(!change(&other, replacing).await);
-        let taking = IndexChange { indexed: vec![pending(&mine, Version::FIRST)], ..IndexChange::at(AT) };
+        let taking = IndexChange { indexed: vec![pending(&mine, Version::FIRST)], ..IndexChange::created_at(AT) };
         assert!(!change(&other, taking).await);
     }
     let objectives = world.store.index_state(world.tenant, "objectives", MOST).await.unwrap();
@@ -188,7 +188,7 @@ async fn nobody_reads_or_changes_the_index_of_others(world: World) {
     );
 }
 
-async fn what_was_emptied_has_no_index(world: World) {
+async fn what_was_emptied_has_no_index(world: CaseContext) {
     let (world, other) = (world.test_environment(), world);
     let mut kept = BTreeMap::new();
     for it in [&world, &other] {
@@ -206,7 +206,7 @@ async fn what_was_emptied_has_no_index(world: World) {
     assert_eq!(contents(&other, &segment(1, 200)).await, segment(1, 200));
 }
 
-async fn what_was_there_before_is_gone_through_once(world: World) {
+async fn what_was_there_before_is_gone_through_once(world: CaseContext) {
     let person = world.hired().await.id;
     let mut all = vec![];
     for _ in 0..5 {
@@ -217,19 +217,20 @@ async fn what_was_there_before_is_gone_through_once(world: World) {
     let before = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
     (world.sql)(before).await;
     let backlog = async |tenant| world.store.index_backlog(tenant, 10).await.unwrap();
-    let begun = Backlog { tenant: world.tenant, table: TABLE.to_owned(), after: person.to_bytes() };
+    let begun = UnindexedTable { tenant: world.tenant, table: TABLE.to_owned(), after: person.to_bytes() };
     assert_eq!(backlog(Some(world.tenant)).await, std::slice::from_ref(&begun));
     assert_eq!(backlog(None).await, std::slice::from_ref(&begun));
     assert_eq!(backlog(Some(world.make.tenant())).await, []);
-    let next = async |backlog: &Backlog| {
+    let next = async |backlog: &UnindexedTable| {
         let rows = world.store.entries(world.tenant, backlog.next::<Observation>(3)).await.unwrap();
         rows.into_iter().map(|row| row.value.id.to_bytes()).collect::<Vec<_>>()
     };
     assert_eq!(next(&begun).await, all[..3]);
-    let on = |of: &Backlog, up_to| IndexChange { backlog: Some((of.clone(), up_to)), ..IndexChange::at(AT) };
+    let on =
+        |of: &UnindexedTable, up_to| IndexChange { backlog: Some((of.clone(), up_to)), ..IndexChange::created_at(AT) };
     assert!(change(&world, on(&begun, Some(all[2]))).await);
     assert!(!change(&world, on(&begun, Some(all[2]))).await, "somebody else did that");
-    let gone_on = Backlog { after: all[2], ..begun };
+    let gone_on = UnindexedTable { after: all[2], ..begun };
     assert_eq!(backlog(None).await, std::slice::from_ref(&gone_on));
     assert_eq!(next(&gone_on).await, all[3..]);
     assert!(change(&world, on(&gone_on, None)).await);

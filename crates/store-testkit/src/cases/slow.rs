@@ -19,7 +19,7 @@ use candor_port_storage::{SlowCause, StorageError, TooSlow};
 use candor_tables::rows;
 
 use crate::Case;
-use crate::world::{EVER, World};
+use crate::world::{CaseContext, EVER};
 
 pub(crate) fn cases() -> Vec<Case> {
     let usual = SlowReads::with_places(2);
@@ -37,7 +37,7 @@ const CHANGED: Bounds<Timestamp> = Bounds { gte: Some(EVER), lte: None };
 type ListResult = (&'static str, Result<(), StorageError>, &'static [&'static str]);
 
 /// Reads one unindexed list of every kind.
-async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<ListResult> {
+async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Vec<ListResult> {
     let (tenant, by_time) = (*tenant, Sort::down(SortBy::CreatedAt));
     let typed = observation::Filter { kind: Some(Type::Strength), ..Default::default() };
     let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
@@ -95,7 +95,7 @@ async fn slow_lists(World { store, tenant, make, .. }: &World) -> Vec<ListResult
 }
 
 /// Reads similar lists that an index covers.
-async fn quick_lists(World { store, tenant, make, .. }: &World) -> Vec<ListResult> {
+async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Vec<ListResult> {
     let tenant = *tenant;
     let of_one = observation::Filter { employee_id: Some(make.id()), ..Default::default() };
     let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
@@ -142,17 +142,17 @@ fn assert_all_read(results: Vec<ListResult>) {
     }
 }
 
-async fn only_unindexed_lists_need_a_slot(world: World) {
+async fn only_unindexed_lists_need_a_slot(world: CaseContext) {
     assert_all_given_up(slow_lists(&world).await, SlowCause::NoPlace);
     assert_all_read(quick_lists(&world).await);
 }
 
-async fn slow_read_ends_at_its_deadline(world: World) {
+async fn slow_read_ends_at_its_deadline(world: CaseContext) {
     assert_all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
     assert_all_read(quick_lists(&world).await);
     assert_all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
 }
 
-async fn slow_read_succeeds_within_its_deadline(world: World) {
+async fn slow_read_succeeds_within_its_deadline(world: CaseContext) {
     assert_all_read(slow_lists(&world).await);
 }

@@ -5,11 +5,11 @@ use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Subscription};
 use candor_port_storage::queue::AttemptResult;
-use candor_port_storage::{CommitError, Sooner, Write};
+use candor_port_storage::{CommitError, ExpediteDelivery, Write};
 
 use crate::Case;
 use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, settled};
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -23,21 +23,21 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Returns the request to expedite a delivery, with the promised attempt and id.
-fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryId)>) -> Sooner {
-    Sooner { webhook_id: to.id, event_id, promised }
+fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryId)>) -> ExpediteDelivery {
+    ExpediteDelivery { webhook_id: to.id, event_id, promised }
 }
 
-async fn queued(world: &World, to: &Subscription, event: EventId) -> Option<Job> {
+async fn queued(world: &CaseContext, to: &Subscription, event: EventId) -> Option<Job> {
     world.store.queued(world.tenant, to.id, event).await.unwrap()
 }
 
-fn fails(job: &Job, world: &World, retry_at: Timestamp) -> (Job, AttemptResult) {
+fn fails(job: &Job, world: &CaseContext, retry_at: Timestamp) -> (Job, AttemptResult) {
     let id = job.delivery_id.unwrap_or_else(|| world.make.id());
     (*job, AttemptResult::Settled(Box::new(settled(job, id, BAD, Some(retry_at)))))
 }
 
 /// Creates a subscription with failed events, whose next attempts are due in a day.
-async fn failed(world: &World, count: usize) -> (Subscription, Vec<Job>) {
+async fn failed(world: &CaseContext, count: usize) -> (Subscription, Vec<Job>) {
     let to = world.subscriber().await;
     world.happened(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
@@ -47,7 +47,7 @@ async fn failed(world: &World, count: usize) -> (Subscription, Vec<Job>) {
     (to, jobs.into_iter().map(|job| Job { attempt: 2, ..job }).collect())
 }
 
-async fn expedited_delivery_keeps_its_attempt_number(world: World) {
+async fn expedited_delivery_keeps_its_attempt_number(world: CaseContext) {
     let (to, jobs) = failed(&world, 3).await;
     let worker = Worker::new(&world);
     let id: DeliveryId = world.make.id();
@@ -63,7 +63,7 @@ async fn expedited_delivery_keeps_its_attempt_number(world: World) {
     assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(next));
 }
 
-async fn due_leased_or_parked_delivery_is_not_expedited(world: World) {
+async fn due_leased_or_parked_delivery_is_not_expedited(world: CaseContext) {
     let (to, jobs) = failed(&world, 3).await;
     let tomorrow = world.now().plus_seconds(86_400);
     let worker = Worker::new(&world);
@@ -81,7 +81,7 @@ async fn due_leased_or_parked_delivery_is_not_expedited(world: World) {
     assert_eq!(other.all_parked(tomorrow).await, [jobs[1]]);
 }
 
-async fn promised_id_is_refused_for_another_attempt_number(world: World) {
+async fn promised_id_is_refused_for_another_attempt_number(world: CaseContext) {
     let (to, jobs) = failed(&world, 1).await;
     let (event, id): (_, DeliveryId) = (jobs[0].event_id, world.make.id());
     let promise = |attempt, id| Write::BringForward(vec![sooner(&to, event, Some((attempt, id)))], END);
@@ -97,7 +97,7 @@ async fn promised_id_is_refused_for_another_attempt_number(world: World) {
     assert_eq!(queued(&world, &to, event).await, Some(Job { delivery_id: Some(id), ..jobs[0] }));
 }
 
-async fn retry_requested_during_an_attempt_follows_its_failure(world: World) {
+async fn retry_requested_during_an_attempt_follows_its_failure(world: CaseContext) {
     let (to, jobs) = failed(&world, 2).await;
     let tomorrow = world.now().plus_seconds(86_400);
     let (worker, other) = (Worker::new(&world), Worker::new(&world));
@@ -113,7 +113,7 @@ async fn retry_requested_during_an_attempt_follows_its_failure(world: World) {
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, Some(Job { attempt: 4, delivery_id: None, ..next }));
 }
 
-async fn retry_requested_during_a_successful_attempt_is_dropped(world: World) {
+async fn retry_requested_during_a_successful_attempt_is_dropped(world: CaseContext) {
     let (to, jobs) = failed(&world, 1).await;
     let worker = Worker::new(&world);
     let leased = worker.all(world.now().plus_seconds(86_400)).await;
@@ -125,7 +125,7 @@ async fn retry_requested_during_a_successful_attempt_is_dropped(world: World) {
     assert_eq!(worker.all(END).await, []);
 }
 
-async fn delivery_of_another_owner_is_not_expedited(world: World) {
+async fn delivery_of_another_owner_is_not_expedited(world: CaseContext) {
     let (to, jobs) = failed(&world, 1).await;
     let other = world.subscriber().await;
     let (event, now) = (jobs[0].event_id, world.now());

@@ -1,21 +1,21 @@
 //! Visible summaries, and their relations to objectives and observations (decisions B5, G).
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId};
 use candor_domain::objective::{Objective, Status as ObjectiveStatus};
 use candor_domain::observation::Observation;
-use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
+use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 use candor_domain::time::{Date, Timestamp};
-use candor_domain::visibility::{Restricted, Viewer};
+use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_port_storage::{CommitError, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
 use super::lists;
 use super::population::{Population, instant};
 use crate::Case;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -29,15 +29,15 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Summaries of every kind with their objectives and observations.
-struct Written {
+struct SummarySet {
     people: Population,
     objectives: Vec<ObjectiveId>,
     observations: Vec<ObservationId>,
     summaries: Vec<Summary>,
 }
 
-impl Written {
-    async fn new(world: &World, count: usize) -> Self {
+impl SummarySet {
+    async fn new(world: &CaseContext, count: usize) -> Self {
         let people = Population::new(world, 40, 0).await;
         let objectives: Vec<ObjectiveId> = (0..5).map(|_| world.make.id()).collect();
         let observations: Vec<ObservationId> = (0..5).map(|_| world.make.id()).collect();
@@ -83,8 +83,8 @@ impl Written {
     }
 }
 
-async fn summaries_are_filtered_within_sight(world: World) {
-    let all = Written::new(&world, 300).await;
+async fn summaries_are_filtered_within_sight(world: CaseContext) {
+    let all = SummarySet::new(&world, 300).await;
     let random = &world.random;
     let people: Vec<_> =
         all.people.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
@@ -111,8 +111,8 @@ async fn summaries_are_filtered_within_sight(world: World) {
     }
 }
 
-async fn every_order_of_summaries_is_walked(world: World) {
-    let all = Written::new(&world, 80).await;
+async fn every_order_of_summaries_is_walked(world: CaseContext) {
+    let all = SummarySet::new(&world, 80).await;
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     for viewer in [Viewer::Everything, Viewer::Person(all.people.people[0].id), Viewer::Person(all.people.people[2].id)]
     {
@@ -126,8 +126,8 @@ async fn every_order_of_summaries_is_walked(world: World) {
     }
 }
 
-async fn a_summary_comes_back_to_the_letter(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn a_summary_comes_back_to_the_letter(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let (person, author) = (world.hired().await, world.hired().await);
     let at = |millis| Some(Timestamp::from_millis(millis));
     let feedback = EmployeeFeedback {
@@ -157,9 +157,9 @@ async fn a_summary_comes_back_to_the_letter(world: World) {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
         let kept = store.row::<Summary>(*tenant, it.id).await.unwrap();
         assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
-        world.save(vec![Write::put(&Row::seen(it.clone(), Version::FIRST))]).await;
+        world.save(vec![Write::put(&Row::expecting(it.clone(), Version::FIRST))]).await;
         assert_eq!(store.row::<Summary>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
-        let stale = world.try_save(Write::put(&Row::seen(it, Version::FIRST))).await;
+        let stale = world.try_save(Write::put(&Row::expecting(it, Version::FIRST))).await;
         assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
     }
     for it in [make.summary(make.id()), Summary { author_id: Some(make.id()), ..make.summary(person.id) }] {
@@ -169,14 +169,14 @@ async fn a_summary_comes_back_to_the_letter(world: World) {
 }
 
 /// Returns the linked summaries of an objective, and checks that every read agrees.
-async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
-    let World { store, tenant, .. } = world;
+async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
+    let CaseContext { store, tenant, .. } = world;
     let one = store.row::<Objective>(*tenant, id).await.unwrap().unwrap();
     assert_eq!(one.version, Version::FIRST, "nobody writes the objective");
     let many = store.rows::<Objective>(*tenant, &[id]).await.unwrap();
     assert_eq!(many, std::slice::from_ref(&one));
     let page = PageRequest { limit: 100, after: None };
-    for statuses in [vec![ObjectiveStatus::Proposed], <ObjectiveStatus as Word>::ALL.to_vec()] {
+    for statuses in [vec![ObjectiveStatus::Proposed], <ObjectiveStatus as StringEnum>::ALL.to_vec()] {
         let filter = candor_domain::objective::Filter {
             scopes: vec![one.value.scope],
             owner_id: None,
@@ -194,8 +194,8 @@ async fn linked(world: &World, id: ObjectiveId) -> Vec<SummaryId> {
     one.value.linked_summary_ids
 }
 
-async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(world: World) {
-    let World { make, .. } = &world;
+async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let person = world.hired().await;
     let [goal, other] = [make.objective(person.id), make.objective(person.id)];
     world.save([&goal, &other].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
@@ -208,9 +208,9 @@ async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(w
     assert_eq!(linked(&world, goal.id).await, [first.id, second.id], "in the order of their ids");
     assert_eq!(linked(&world, other.id).await, [second.id]);
     let archived = Summary { status: Status::Archived, ..first };
-    world.save(vec![Write::put(&Row::seen(archived, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(archived, Version::FIRST))]).await;
     let without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
-    world.save(vec![Write::put(&Row::seen(without, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(without, Version::FIRST))]).await;
     assert_eq!((linked(&world, goal.id).await, linked(&world, other.id).await), (vec![], vec![second.id]));
     let elsewhere = world.elsewhere();
     let stranger = elsewhere.hired().await;
@@ -224,8 +224,8 @@ async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(w
     assert_eq!(found[0].1.value.linked_summary_ids, [about.id]);
 }
 
-async fn an_archived_observation_is_missing_from_what_can_still_be_written(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn an_archived_observation_is_missing_from_what_can_still_be_written(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     let [kept, gone] = [make.observation(person.id), make.observation(person.id)];
     world.save([&kept, &gone].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
@@ -243,9 +243,10 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     let everybodys = lists::summaries(&world, everything.clone(), Viewer::Everything);
     let below = lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, Viewer::Everything);
-    for (write, hidden) in
-        [(Row::seen(archived.clone(), Version::FIRST), vec![gone.id]), (Row::seen(gone.clone(), Version(2)), vec![])]
-    {
+    for (write, hidden) in [
+        (Row::expecting(archived.clone(), Version::FIRST), vec![gone.id]),
+        (Row::expecting(gone.clone(), Version(2)), vec![]),
+    ] {
         world.save(vec![Write::put(&write)]).await;
         let wanted: Vec<_> = all.iter().map(|summary| summary.clone().showing(hidden.clone())).collect();
         for it in &wanted {
@@ -259,7 +260,7 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
     }
 }
 
-async fn no_tenant_sees_anothers_summaries(world: World) {
+async fn no_tenant_sees_anothers_summaries(world: CaseContext) {
     let person = world.hired().await;
     let summary = Summary { included_objective_ids: vec![world.make.id()], ..world.make.summary(person.id) };
     world.save(vec![Write::put(&Row::new(summary.clone()))]).await;
@@ -274,7 +275,7 @@ async fn no_tenant_sees_anothers_summaries(world: World) {
             }
         }
         for write in [
-            Write::put(&Row::seen(summary.clone(), Version::FIRST)),
+            Write::put(&Row::expecting(summary.clone(), Version::FIRST)),
             Write::put(&Row::new(other.make.summary(person.id))),
         ] {
             let result = other.try_save(write).await;

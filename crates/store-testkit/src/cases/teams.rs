@@ -10,12 +10,12 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::Employee;
 use candor_domain::visibility::Viewer;
-use candor_port_storage::{Lines, Row, StorageExt, Write};
+use candor_port_storage::{ReportingLineChange, Row, StorageExt, Write};
 use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -31,7 +31,7 @@ const CROWD: usize = 650;
 
 /// A chain of three managers, another manager, and a crowd below the lowest one of the chain.
 struct Teams {
-    world: World,
+    world: CaseContext,
     /// Managers of the chain, from the top down.
     chain: Vec<EmployeeId>,
     other: EmployeeId,
@@ -42,7 +42,7 @@ struct Teams {
 }
 
 impl Teams {
-    async fn new(world: World) -> Self {
+    async fn new(world: CaseContext) -> Self {
         let top = world.hired().await.id;
         let middle = world.hired_below(top).await.id;
         let low = world.hired_below(middle).await.id;
@@ -67,7 +67,7 @@ impl Teams {
 
     /// Returns the people on the pages of a manager, and checks that all lists and orders show the same ones.
     async fn shown(&self, manager: EmployeeId) -> BTreeSet<EmployeeId> {
-        let World { store, tenant, .. } = &self.world;
+        let CaseContext { store, tenant, .. } = &self.world;
         let page = PageRequest { limit: 100, after: None };
         let (by_date, by_time) = (Sort::down(SortBy::ObservationDate), Sort::down(SortBy::CreatedAt));
         let filter = observation::Filter { manager_id: Some(manager), ..observation::Filter::default() };
@@ -103,7 +103,7 @@ impl Teams {
     }
 }
 
-async fn a_move_shows_on_the_next_page_of_every_manager(world: World) {
+async fn a_move_shows_on_the_next_page_of_every_manager(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     assert_eq!(teams.shown(teams.other).await, BTreeSet::new());
@@ -116,7 +116,7 @@ async fn a_move_shows_on_the_next_page_of_every_manager(world: World) {
     }
 }
 
-async fn who_was_hired_or_released_shows_on_the_next_page_of_every_manager(world: World) {
+async fn who_was_hired_or_released_shows_on_the_next_page_of_every_manager(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     let first = teams.world.hired_below(teams.chain[2]).await.id;
@@ -131,7 +131,7 @@ async fn who_was_hired_or_released_shows_on_the_next_page_of_every_manager(world
     teams.must_show(&[], "both released").await;
 }
 
-async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: World) {
+async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: CaseContext) {
     let teams = Teams::new(world).await;
     let [top, middle, low] = teams.chain[..] else { panic!("{:?}", teams.chain) };
     teams.must_show(&[], "at first").await;
@@ -148,7 +148,7 @@ async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: World) {
 }
 
 /// Refuses a move after other rows of its change set were written. No list may show a trace of them.
-async fn a_refused_move_shows_on_no_page(world: World) {
+async fn a_refused_move_shows_on_no_page(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     let (world, low) = (&teams.world, teams.chain[2]);
@@ -156,9 +156,9 @@ async fn a_refused_move_shows_on_no_page(world: World) {
     let (loner, other) = (world.employee(teams.loner).await, world.employee(teams.other).await);
     let moved = Employee { manager_id: Some(low), ..loner.value.clone() };
     let writes = vec![
-        Write::employee(&Row::seen(moved, loner.version), Some(Lines { seen: Some(tree) })),
+        Write::employee(&Row::expecting(moved, loner.version), Some(ReportingLineChange { seen: Some(tree) })),
         // No row has this version, so the store refuses the whole change set.
-        Write::employee(&Row::seen(other.value.clone(), loner.version.next().next()), None),
+        Write::employee(&Row::expecting(other.value.clone(), loner.version.next().next()), None),
     ];
     world.commit(world.make.change(writes)).await.unwrap_err();
     teams.must_show(&[], "refused").await;

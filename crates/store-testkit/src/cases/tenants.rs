@@ -9,13 +9,13 @@ use candor_domain::page::{Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, StatusFilter};
 use candor_domain::text::folded;
-use candor_port_storage::{ChangeSet, CommitError, Lines, Row, StorageExt, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
 use super::lists;
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -40,7 +40,7 @@ struct Full {
 }
 
 impl Full {
-    async fn new(world: &World) -> Self {
+    async fn new(world: &CaseContext) -> Self {
         let make = &world.make;
         let (department, attribute, connector) = (make.department(), make.attribute(), make.connector());
         let manager = make.employee();
@@ -59,7 +59,7 @@ impl Full {
         it
     }
 
-    async fn write(&self, world: &World) {
+    async fn write(&self, world: &CaseContext) {
         let it = self;
         let writes = vec![
             Write::put(&Row::new(world.make.organization(world.tenant.organization))),
@@ -80,7 +80,7 @@ impl Full {
     }
 
     /// Runs every read by id, and returns whether it found a row.
-    async fn found(&self, world: &World) -> Vec<(&'static str, bool)> {
+    async fn found(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
         let (store, tenant, it) = (&world.store, world.tenant, self);
         let email = folded(&it.person.email);
         let (department, attribute) = (folded(&it.department.name), folded(&it.attribute.name));
@@ -116,7 +116,7 @@ impl Full {
     }
 
     /// Returns every list with its number of entries, for every filter by id.
-    async fn listed(&self, world: &World) -> Vec<(&'static str, usize)> {
+    async fn listed(&self, world: &CaseContext) -> Vec<(&'static str, usize)> {
         let it = self;
         let all = || people::Filter { status: StatusFilter::All, ..Default::default() };
         let by_manager = people::Filter { manager_id: Some(it.manager.id), ..all() };
@@ -145,7 +145,7 @@ impl Full {
     }
 }
 
-async fn no_read_finds_what_another_tenant_has(world: World) {
+async fn no_read_finds_what_another_tenant_has(world: CaseContext) {
     let full = Full::new(&world).await;
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
     let listed = full.listed(&world).await;
@@ -162,7 +162,7 @@ async fn no_read_finds_what_another_tenant_has(world: World) {
     }
 }
 
-async fn equal_ids_in_two_tenants_are_two_resources(world: World) {
+async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
     let mut full = Full::new(&world).await;
     let before = full.listed(&world).await;
     for (number, other) in [world.elsewhere(), world.test_environment()].iter().enumerate() {
@@ -185,17 +185,17 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: World) {
     assert_eq!((below, there), (false, true));
 }
 
-async fn no_write_reaches_what_another_tenant_has(world: World) {
+async fn no_write_reaches_what_another_tenant_has(world: CaseContext) {
     let full = Full::new(&world).await;
     let seen = Version::FIRST;
     for other in [world.elsewhere(), world.test_environment()] {
         let writes = [
-            Write::employee(&Row::seen(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
-            Write::put(&Row::seen(full.observation.clone(), seen)),
-            Write::put(&Row::seen(full.department.clone(), seen)),
-            Write::put(&Row::seen(full.attribute.clone(), seen)),
-            Write::put(&Row::seen(full.connector.clone(), seen)),
-            Write::put(&Row::seen(full.invitation.clone(), seen)),
+            Write::employee(&Row::expecting(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
+            Write::put(&Row::expecting(full.observation.clone(), seen)),
+            Write::put(&Row::expecting(full.department.clone(), seen)),
+            Write::put(&Row::expecting(full.attribute.clone(), seen)),
+            Write::put(&Row::expecting(full.connector.clone(), seen)),
+            Write::put(&Row::expecting(full.invitation.clone(), seen)),
         ];
         for write in writes {
             let result = other.try_save(write.clone()).await;
@@ -209,7 +209,7 @@ async fn no_write_reaches_what_another_tenant_has(world: World) {
 
 /// References to attributes are not foreign keys: the caller requires with `Require::open` that they belong
 /// to the tenant.
-async fn a_reference_to_another_tenants_row_is_missing(world: World) {
+async fn a_reference_to_another_tenants_row_is_missing(world: CaseContext) {
     let full = Full::new(&world).await;
     for other in [world.elsewhere(), world.test_environment()] {
         let make = &other.make;
@@ -218,7 +218,10 @@ async fn a_reference_to_another_tenants_row_is_missing(world: World) {
         let tree = other.tree().await;
         let writes = [
             ("manager", joins(Employee { manager_id: Some(full.manager.id), ..make.employee() })),
-            ("new manager", Write::employee(&Row::seen(moved, Version::FIRST), Some(Lines { seen: Some(tree) }))),
+            (
+                "new manager",
+                Write::employee(&Row::expecting(moved, Version::FIRST), Some(ReportingLineChange { seen: Some(tree) })),
+            ),
             ("department", joins(Employee { department_id: Some(full.department.id), ..make.employee() })),
             ("connector", joins(Employee { connector_id: Some(full.connector.id), ..make.employee() })),
             ("subject", Write::put(&Row::new(make.observation(full.person.id)))),
@@ -236,7 +239,7 @@ async fn a_reference_to_another_tenants_row_is_missing(world: World) {
     }
 }
 
-async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(world: World) {
+async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(world: CaseContext) {
     let mut made = vec![];
     for place in [world.elsewhere(), world.elsewhere(), world.elsewhere()] {
         let live = world.make.organization(place.tenant.organization);

@@ -9,7 +9,7 @@ use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Stor
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn once(world: &World, write: Write, replay: &IdempotencyRecord) -> ChangeSet {
+fn once(world: &CaseContext, write: Write, replay: &IdempotencyRecord) -> ChangeSet {
     let events = vec![world.make.event(EventType::EmployeeCreated)];
     ChangeSet { events, replay: Some(replay.clone()), ..world.make.change(vec![write]) }
 }
@@ -35,7 +35,7 @@ fn just_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis() - 1)
 }
 
-async fn thirty_twins_make_one_effect(world: World) {
+async fn thirty_twins_make_one_effect(world: CaseContext) {
     for round in 0..3 {
         let key = format!("key-{round}");
         let twins: Vec<_> = (0..30).map(|_| (world.make.employee(), world.make.replay(&key))).collect();
@@ -59,14 +59,14 @@ async fn thirty_twins_make_one_effect(world: World) {
 
 /// A replay is reported before other conflicts. Otherwise a client that retries after a lost response would
 /// conflict with its own first attempt.
-async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
+async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: CaseContext) {
     let person = Employee { external_id: Some("one".to_owned()), ..world.make.employee() };
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
     world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
     let department = world.make.department();
     let archived = candor_domain::library::Department { archived_at: Some(world.make.tick()), ..department.clone() };
     world.save(vec![Write::put(&Row::new(archived))]).await;
-    let change = Write::employee(&Row::seen(person.clone(), Version::FIRST), None);
+    let change = Write::employee(&Row::expecting(person.clone(), Version::FIRST), None);
     world.commit(once(&world, change.clone(), &updated)).await.unwrap();
 
     let same_address = Employee { id: world.make.id(), ..person.clone() };
@@ -101,8 +101,8 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: World) {
     }
 }
 
-async fn an_answer_is_kept_until_it_expires(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn an_answer_is_kept_until_it_expires(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let replay = IdempotencyRecord { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
     world.commit(once(&world, joins(make.employee()), &replay)).await.unwrap();
     let end = replay.created_at.plus_seconds(RETENTION_SECONDS);
@@ -115,8 +115,8 @@ async fn an_answer_is_kept_until_it_expires(world: World) {
     assert_eq!(store.replay(*tenant, &other.key, other.created_at).await.unwrap(), None);
 }
 
-async fn an_expired_answer_is_replaced(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn an_expired_answer_is_replaced(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let first = make.replay("again");
     world.commit(once(&world, joins(make.employee()), &first)).await.unwrap();
     let end = first.expires_at();
@@ -137,8 +137,8 @@ async fn an_expired_answer_is_replaced(world: World) {
     assert_eq!(kept, Some(stored(&twins[winners[0]])));
 }
 
-async fn an_answer_without_an_effect_is_kept_like_any_other(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn an_answer_without_an_effect_is_kept_like_any_other(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let twins: Vec<_> = (0..10).map(|_| make.replay("nothing")).collect();
     let tasks = twins.clone().into_iter().map(|replay| {
         let world = world.clone();
@@ -167,7 +167,7 @@ async fn an_answer_without_an_effect_is_kept_like_any_other(world: World) {
     assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }
 
-async fn a_key_counts_in_its_own_tenant_only(world: World) {
+async fn a_key_counts_in_its_own_tenant_only(world: CaseContext) {
     let replay = world.make.replay("shared");
     for it in [world.clone(), world.elsewhere(), world.test_environment()] {
         let now = replay.created_at;

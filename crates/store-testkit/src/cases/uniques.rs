@@ -9,7 +9,7 @@ use candor_tables::rows;
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::world::{World, at_once};
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Saves all writes concurrently. Exactly one succeeds; the others report the taken value.
-async fn one_of(world: &World, writes: Vec<Write>, unique: Unique) {
+async fn one_of(world: &CaseContext, writes: Vec<Write>, unique: Unique) {
     let tasks = writes.into_iter().map(|write| {
         let (world, write) = (world.clone(), write);
         async move { world.try_save(write).await }
@@ -42,7 +42,7 @@ fn spellings(text: &str) -> Vec<String> {
     vec![text.to_owned(), text.to_uppercase(), folded(text), text.to_owned()]
 }
 
-async fn an_address_wanted_by_many_at_once_goes_to_one(world: World) {
+async fn an_address_wanted_by_many_at_once_goes_to_one(world: CaseContext) {
     for round in 0..8 {
         let people = spellings(&format!("Ada.Éluard{round}@Example.com"))
             .into_iter()
@@ -54,14 +54,14 @@ async fn an_address_wanted_by_many_at_once_goes_to_one(world: World) {
         let mut writes = Vec::new();
         for email in spellings(&format!("Changed{round}@Example.com")) {
             let person = world.hired().await;
-            writes.push(Write::employee(&Row::seen(Employee { email, ..person }, Version::FIRST), None));
+            writes.push(Write::employee(&Row::expecting(Employee { email, ..person }, Version::FIRST), None));
         }
         one_of(&world, writes, Unique::EmployeeEmail).await;
     }
 }
 
-async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: World) {
-    let World { make, .. } = &world;
+async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     for round in 0..5 {
         let external_id = Some(format!("HR-{round}"));
         let people = (0..4).map(|_| joins(Employee { external_id: external_id.clone(), ..make.employee() }));
@@ -81,8 +81,8 @@ async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: World) {
     }
 }
 
-async fn a_change_cannot_take_what_somebody_has(world: World) {
-    let World { make, .. } = &world;
+async fn a_change_cannot_take_what_somebody_has(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
     let holder = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..left }).await;
     let other = world.hired().await;
@@ -99,16 +99,16 @@ async fn a_change_cannot_take_what_somebody_has(world: World) {
         ])
         .await;
     let seen = Version::FIRST;
-    let person = |employee: Employee| Write::employee(&Row::seen(employee, seen), None);
+    let person = |employee: Employee| Write::employee(&Row::expecting(employee, seen), None);
     let table = [
         (person(Employee { email: holder.email.to_uppercase(), ..other.clone() }), Unique::EmployeeEmail),
         (person(Employee { external_id: holder.external_id.clone(), ..other }), Unique::EmployeeExternalId),
         (
-            Write::put(&Row::seen(Department { name: archived.name.to_uppercase(), ..department }, seen)),
+            Write::put(&Row::expecting(Department { name: archived.name.to_uppercase(), ..department }, seen)),
             Unique::DepartmentName,
         ),
         (
-            Write::put(&Row::seen(Attribute { name: archived_attribute.name.to_uppercase(), ..attribute }, seen)),
+            Write::put(&Row::expecting(Attribute { name: archived_attribute.name.to_uppercase(), ..attribute }, seen)),
             Unique::AttributeName,
         ),
     ];
@@ -118,19 +118,19 @@ async fn a_change_cannot_take_what_somebody_has(world: World) {
     }
 }
 
-async fn nobody_collides_with_themselves(world: World) {
+async fn nobody_collides_with_themselves(world: CaseContext) {
     let it = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
     let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
-    world.save(vec![Write::employee(&Row::seen(louder.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::expecting(louder.clone(), Version::FIRST), None)]).await;
     assert_eq!(world.employee(it.id).await.value, louder);
     let away = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
-    world.save(vec![Write::employee(&Row::seen(away, Version(2)), None)]).await;
+    world.save(vec![Write::employee(&Row::expecting(away, Version(2)), None)]).await;
     let heir = Employee { email: it.email, external_id: it.external_id, ..world.make.employee() };
     world.joined(heir).await;
 }
 
-async fn tenants_do_not_collide(world: World) {
-    let World { make, .. } = &world;
+async fn tenants_do_not_collide(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
     let person = Employee { external_id: Some("hr-1".to_owned()), ..make.employee() };
     let (department, attribute) = (make.department(), make.attribute());
     for it in [world.clone(), world.elsewhere(), world.test_environment()] {
@@ -143,8 +143,8 @@ async fn tenants_do_not_collide(world: World) {
     }
 }
 
-async fn holders_are_found_by_the_folded_value(world: World) {
-    let World { make, store, tenant, .. } = &world;
+async fn holders_are_found_by_the_folded_value(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
     let email = "Ada.Éluard@Example.com".to_owned();
     let it = Employee { email: email.clone(), external_id: Some("HR-1".to_owned()), ..make.employee() };
     let it = world.joined(it).await;

@@ -9,7 +9,7 @@ use candor_port_storage::ChangeSet;
 use candor_port_storage::store::Expiry;
 
 use crate::Case;
-use crate::world::{EVER, World};
+use crate::world::{CaseContext, EVER};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Stores responses with keys based on `keys`, and events, for several tenants. Returns a later time.
-async fn filled(tenants: &[World], keys: &str) -> Timestamp {
+async fn filled(tenants: &[CaseContext], keys: &str) -> Timestamp {
     for number in 0..10 {
         for world in tenants {
             world.make.clock.advance_seconds(60);
@@ -36,7 +36,7 @@ async fn filled(tenants: &[World], keys: &str) -> Timestamp {
 }
 
 /// Sweeps in portions of 7 until nothing is left. Returns the number of removed rows.
-async fn swept(world: &World, now: Timestamp, events_before: Timestamp) -> u64 {
+async fn swept(world: &CaseContext, now: Timestamp, events_before: Timestamp) -> u64 {
     let mut removed = 0;
     for _ in 0..100 {
         let portion =
@@ -50,7 +50,7 @@ async fn swept(world: &World, now: Timestamp, events_before: Timestamp) -> u64 {
     panic!("the sweep comes to no end");
 }
 
-async fn the_sweep_removes_what_is_old_in_portions(world: World) {
+async fn the_sweep_removes_what_is_old_in_portions(world: CaseContext) {
     let tenants = [world.clone(), world.elsewhere(), world.test_environment()];
     let middle = filled(&tenants, "old").await;
     let end = filled(&tenants, "new").await;
@@ -70,7 +70,7 @@ async fn the_sweep_removes_what_is_old_in_portions(world: World) {
     assert_eq!(swept(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other answers");
 }
 
-async fn the_sweep_leaves_the_audit_log_alone(world: World) {
+async fn the_sweep_leaves_the_audit_log_alone(world: CaseContext) {
     let end = filled(std::slice::from_ref(&world), "key").await;
     let last = IdempotencyRecord { created_at: end, ..world.make.replay("last") };
     world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
@@ -93,7 +93,7 @@ async fn the_sweep_leaves_the_audit_log_alone(world: World) {
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
 }
 
-async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: World) {
+async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: CaseContext) {
     let mut left = vec![];
     for world in [world.clone(), world.elsewhere(), world.test_environment()] {
         let person = world.hired().await.id;

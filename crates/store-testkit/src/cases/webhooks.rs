@@ -1,12 +1,12 @@
 //! Subscriptions: saving, changing, deleting, listing, and walking across all tenants.
 
 use candor_domain::event::EventType;
-use candor_domain::fields::Word;
-use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
+use candor_domain::fields::StringEnum;
+use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{self, DeliveryFilter, Job, SealedSecret, Subscription, Topic, Topics};
-use candor_port_storage::queue::{AttemptResult, Claim, Walk};
+use candor_port_storage::queue::{AttemptResult, Claim, QueueWalk};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
 use candor_tables::rows;
 
@@ -15,7 +15,7 @@ use super::rows::named;
 use super::{health, lists};
 use crate::Case;
 use crate::worker::{END, LEASE_SECONDS, MANY, Worker, in_order, walk};
-use crate::world::World;
+use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -31,12 +31,12 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn stored(world: &World, it: &Subscription) -> Option<Versioned<Subscription>> {
+async fn stored(world: &CaseContext, it: &Subscription) -> Option<Versioned<Subscription>> {
     world.store.row::<Subscription>(world.tenant, it.id).await.unwrap()
 }
 
 /// Returns subscriptions that together cover varied values of every column.
-fn variants(world: &World) -> Vec<Subscription> {
+fn variants(world: &CaseContext) -> Vec<Subscription> {
     let make = &world.make;
     let secret = |sealed: Vec<u8>, ends_at| SealedSecret { sealed, ends_at };
     let end = Some(make.tick().plus_seconds(86_400));
@@ -64,7 +64,7 @@ fn variants(world: &World) -> Vec<Subscription> {
     ]
 }
 
-async fn a_subscription_comes_back_to_the_letter(world: World) {
+async fn a_subscription_comes_back_to_the_letter(world: CaseContext) {
     for value in variants(&world) {
         world.subscribed(value.clone()).await;
         assert_eq!(stored(&world, &value).await, Some(Versioned { value, version: Version::FIRST }));
@@ -72,22 +72,22 @@ async fn a_subscription_comes_back_to_the_letter(world: World) {
     assert_eq!(stored(&world, &world.make.subscription()).await, None);
 }
 
-async fn a_subscription_is_changed_where_it_was_seen(world: World) {
+async fn a_subscription_is_changed_where_it_was_seen(world: CaseContext) {
     let first = world.subscriber().await;
     let again = world.try_save(Write::put(&Row::new(first.clone()))).await;
     assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
     for (number, value) in (1..).zip(variants(&world)) {
         let value = Subscription { id: first.id, ..value };
-        world.save(vec![Write::put(&Row::seen(value.clone(), Version(number)))]).await;
-        let late = world.try_save(Write::put(&Row::seen(first.clone(), Version(number)))).await;
+        world.save(vec![Write::put(&Row::expecting(value.clone(), Version(number)))]).await;
+        let late = world.try_save(Write::put(&Row::expecting(first.clone(), Version(number)))).await;
         assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
         assert_eq!(stored(&world, &first).await, Some(Versioned { value, version: Version(number + 1) }));
     }
-    let nobody = world.try_save(Write::put(&Row::seen(world.make.subscription(), Version::FIRST))).await;
+    let nobody = world.try_save(Write::put(&Row::expecting(world.make.subscription(), Version::FIRST))).await;
     assert!(matches!(nobody, Err(CommitError::Stale)), "{nobody:?}");
 }
 
-async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World) {
+async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     world.logged(&to, &[entry(&world, &to, world.make.tick())]).await;
     world.happened(&[EventType::EmployeeCreated; 4]).await;
@@ -98,7 +98,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(results.clone()));
     worker.keeps(some.collect()).await;
     let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
-    world.save(vec![Write::put(&Row::seen(change, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::expecting(change, Version::FIRST))]).await;
     let late = world.try_save(Write::WebhookRemoved(to.id, Version::FIRST)).await;
     assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
     assert!(stored(&world, &to).await.is_some());
@@ -107,7 +107,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     let again = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
     assert!(matches!(again, Err(CommitError::Stale)), "{again:?}");
     // Workers drop the remaining deliveries of a deleted subscription until the queue is empty.
-    let claims = [Claim::Oldest { most: MANY }, Claim::Parked(Walk { queues: MANY, ..walk(MANY) })];
+    let claims = [Claim::Oldest { most: MANY }, Claim::Parked(QueueWalk { queues: MANY, ..walk(MANY) })];
     let mut others = 0;
     for claim in claims {
         let met = worker.claims(END, claim).await.jobs;
@@ -122,14 +122,14 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: World)
     assert_eq!(entries(&world, &to).await.len(), 1, "what was logged is kept for its time");
 }
 
-async fn a_subscription_is_nobody_elses(world: World) {
+async fn a_subscription_is_nobody_elses(world: CaseContext) {
     let mine = world.subscriber().await;
     for others in [world.elsewhere(), world.test_environment()] {
         assert_eq!(stored(&others, &mine).await, None);
         let list = lists::webhooks(&others, webhook::Filter::default());
         assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
         for write in
-            [Write::put(&Row::seen(mine.clone(), Version::FIRST)), Write::WebhookRemoved(mine.id, Version::FIRST)]
+            [Write::put(&Row::expecting(mine.clone(), Version::FIRST)), Write::WebhookRemoved(mine.id, Version::FIRST)]
         {
             let result = others.try_save(write).await;
             assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
@@ -141,9 +141,9 @@ async fn a_subscription_is_nobody_elses(world: World) {
     assert_eq!(stored(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
 }
 
-async fn subscriptions_are_listed(world: World) {
+async fn subscriptions_are_listed(world: CaseContext) {
     let start = world.now();
-    let at = |_: &World| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
+    let at = |_: &CaseContext| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
     let mut all = vec![];
     for it in variants(&world).into_iter().cycle().take(60) {
         let value = Subscription { id: world.make.id(), created_at: at(&world), updated_at: at(&world), ..it };
@@ -165,7 +165,7 @@ async fn subscriptions_are_listed(world: World) {
     }
 }
 
-async fn every_subscription_of_every_tenant_is_walked(world: World) {
+async fn every_subscription_of_every_tenant_is_walked(world: CaseContext) {
     assert_eq!(world.store.every_webhook(None, 9).await.unwrap(), []);
     let worlds = [world.clone(), world.elsewhere(), world.test_environment(), world.elsewhere()];
     let mut wanted = vec![];
@@ -191,7 +191,7 @@ async fn every_subscription_of_every_tenant_is_walked(world: World) {
     }
 }
 
-async fn a_corrupt_subscription_names_its_column(world: World) {
+async fn a_corrupt_subscription_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let page = PageRequest { limit: 9, after: None };
     let good = [
@@ -216,7 +216,7 @@ async fn a_corrupt_subscription_names_its_column(world: World) {
     assert!(stored(&world, &to).await.is_some());
 }
 
-async fn a_corrupt_attempt_names_its_column(world: World) {
+async fn a_corrupt_attempt_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let one = entry(&world, &to, world.make.tick());
     world.logged(&to, std::slice::from_ref(&one)).await;
@@ -244,7 +244,7 @@ async fn a_corrupt_attempt_names_its_column(world: World) {
     assert_eq!(world.store.delivery(world.tenant, to.id, one.id).await.unwrap(), None);
 }
 
-async fn a_corrupt_queued_delivery_names_its_column(world: World) {
+async fn a_corrupt_queued_delivery_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let one = || Job { event_type: EventType::EmployeeCreated, ..world.delivery_at(world.now(), &to) };
     let jobs = [one(), one()];

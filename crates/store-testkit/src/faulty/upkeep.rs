@@ -6,7 +6,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::Storage;
 use candor_port_storage::Version;
 use candor_port_storage::error::Read;
-use candor_port_storage::search_index::Backlog;
+use candor_port_storage::search_index::UnindexedTable;
 use candor_port_storage::search_index::{IndexChange, IndexState, PendingRow, SearchIndex, WantedBlocks};
 use candor_port_storage::upkeep::{Emptied, MasterKey, Upkeep};
 use candor_search_index::Block;
@@ -29,7 +29,8 @@ impl<S: Storage + ?Sized> Faulty<S> {
 
     /// Makes the store report an index backlog for this table of a tenant; `None` reports the real backlog.
     pub fn set_backlog(&self, table: Option<(Tenant, &str)>) {
-        self.plan().backlog = table.map(|(tenant, table)| Backlog { tenant, table: table.to_owned(), after: [0; 16] });
+        self.plan().backlog =
+            table.map(|(tenant, table)| UnindexedTable { tenant, table: table.to_owned(), after: [0; 16] });
     }
 }
 
@@ -59,7 +60,7 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
         self.through(FaultyCall::Upkeep, self.store.remove_replaced(before, most)).await
     }
-    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<Backlog>> {
+    async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let set = self.plan().backlog.clone();
         let of_tenant =
             set.iter().filter(|backlog| tenant.is_none_or(|tenant| backlog.tenant == tenant)).cloned().collect();

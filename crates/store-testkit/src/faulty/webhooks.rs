@@ -12,7 +12,8 @@ use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{
-    Again, AttemptResult, Claim, Claimed, Lease, Queue, QueueKey, QueueState, Recorded, Resend, Webhooks, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, EventToRedeliver, Lease, Queue, QueueKey, QueueState, RecordOutcome,
+    RedeliveryFilter, Webhooks, WorkerId,
 };
 
 use super::{Faulty, FaultyCall};
@@ -38,10 +39,10 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         &self,
         tenant: Tenant,
         webhook: WebhookId,
-        which: &Again,
+        which: &RedeliveryFilter,
         after: Option<EventId>,
         most: u16,
-    ) -> Read<Vec<Resend>> {
+    ) -> Read<Vec<EventToRedeliver>> {
         self.through(FaultyCall::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
     }
 }
@@ -51,7 +52,7 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
     fn batch(&self) -> usize {
         self.store.batch()
     }
-    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<Claimed> {
+    async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
         self.through(FaultyCall::Claim, self.store.claim(lease, now, claim)).await
     }
     async fn record(
@@ -59,7 +60,7 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
         worker: WorkerId,
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
-    ) -> Read<Recorded> {
+    ) -> Read<RecordOutcome> {
         self.through(FaultyCall::Record, self.store.record(worker, results, health)).await
     }
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {

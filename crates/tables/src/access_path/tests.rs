@@ -6,7 +6,7 @@ use candor_domain::library::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{Family, Objective};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{Listed, PageRequest, Sort, SortBy};
+use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds, Params};
 use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
@@ -31,19 +31,19 @@ fn webhook() -> WebhookId {
 }
 
 /// Returns the lists of a query in every order of the resource.
-fn in_every_order<T: Listed>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'static str, Vec<Listing>)> {
+fn in_every_order<T: Sortable>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'static str, Vec<Listing>)> {
     T::sorts().map(|(word, sort)| (word, list(sort))).collect()
 }
 
 /// Returns the orders in which no index answers a list, with the unanswered filters.
-fn slow<T: Listed + Stored>(list: impl Fn(Sort) -> TypedListing<T>) -> Vec<(&'static str, Vec<String>)> {
+fn slow<T: Sortable + Stored>(list: impl Fn(Sort) -> TypedListing<T>) -> Vec<(&'static str, Vec<String>)> {
     let lists = in_every_order::<T>(|sort| list(sort).parts().to_vec());
-    let slow = lists.into_iter().filter(|(_, list)| !list.iter().all(|listing| AccessPath::of(listing).is_answered()));
+    let slow = lists.into_iter().filter(|(_, list)| !list.iter().all(|listing| AccessPath::new(listing).is_answered()));
     slow.map(|(word, value)| (word, unanswered_parameters(&value))).collect()
 }
 
 fn is_answered<T: Stored>(list: &TypedListing<T>) -> bool {
-    list.parts().iter().all(|part| AccessPath::of(part).is_answered())
+    list.parts().iter().all(|part| AccessPath::new(part).is_answered())
 }
 
 fn objectives(query: &[(&str, &str)], viewer: Viewer, sort: Sort) -> Vec<Listing> {
@@ -93,7 +93,7 @@ fn every_list_without_a_filter_is_answered_in_every_order() {
         none
     );
     for (word, lists) in in_every_order::<Objective>(|sort| objectives(&[], Viewer::Everything, sort)) {
-        assert!(lists.iter().all(|list| AccessPath::of(list).is_answered()), "{word}");
+        assert!(lists.iter().all(|list| AccessPath::new(list).is_answered()), "{word}");
     }
     assert!(is_answered(&rows::employees::org_admins(100)));
     assert!(is_answered(&rows::employees::members_of(Id::from_bytes([4; 16]), 1)));

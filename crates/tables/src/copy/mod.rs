@@ -8,7 +8,7 @@ mod positions;
 mod row;
 mod tables;
 
-use crate::flat::Cell;
+use crate::flat::SqlValue;
 
 pub use checksum::Checksum;
 pub use positions::DistinctPositions;
@@ -16,7 +16,7 @@ pub use row::{bytes, fetched};
 pub use tables::{CopyTable, tables};
 
 /// A row: the cells of [`CopyTable::columns`] in order.
-pub type CopyRow = Vec<Cell>;
+pub type CopyRow = Vec<SqlValue>;
 
 /// Table that exists in a database while a copy into it is incomplete. No migration creates it.
 pub const PROGRESS_TABLE: &str = "copy_progress";

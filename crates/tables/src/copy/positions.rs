@@ -10,7 +10,7 @@ pub struct DistinctPositions(Option<i64>);
 impl DistinctPositions {
     /// Creates an assigner that continues after a position.
     #[must_use]
-    pub const fn behind(last: Option<i64>) -> Self {
+    pub const fn starting_after(last: Option<i64>) -> Self {
         Self(last)
     }
 
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn it_goes_on_behind_what_was_written_before() {
-        assert_eq!(DistinctPositions::behind(Some(12)).next(11), 13);
-        assert_eq!(DistinctPositions::behind(None).next(11), 11);
+        assert_eq!(DistinctPositions::starting_after(Some(12)).next(11), 13);
+        assert_eq!(DistinctPositions::starting_after(None).next(11), 11);
     }
 }

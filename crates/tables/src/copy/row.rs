@@ -1,33 +1,38 @@
 //! Conversion of fetched rows to cells.
 
-use crate::flat::{Cell, Fetch, Type};
+use crate::flat::{CellReader, SqlValue, Type};
 
 /// Fetches the next value of a row as a cell of this type.
 ///
 /// # Errors
 /// A message about the invalid stored value.
-pub fn fetched(row: &mut dyn Fetch, kind: Type) -> Result<Cell, String> {
+pub fn fetched(row: &mut dyn CellReader, kind: Type) -> Result<SqlValue, String> {
     let cell = match kind {
-        Type::Id => row.id()?.map(Cell::Id),
-        Type::Text => row.text()?.map(Cell::Text),
-        Type::Int => row.int()?.map(Cell::Int),
-        Type::Flag => row.flag()?.map(Cell::Flag),
-        Type::Time => row.time()?.map(Cell::Time),
-        Type::Date => row.date()?.map(Cell::Date),
-        Type::Ids => row.ids()?.map(Cell::Ids),
-        Type::Bytes => row.bytes()?.map(Cell::Bytes),
+        Type::Id => row.id()?.map(SqlValue::Id),
+        Type::Text => row.text()?.map(SqlValue::Text),
+        Type::Int => row.int()?.map(SqlValue::Int),
+        Type::Flag => row.flag()?.map(SqlValue::Flag),
+        Type::Time => row.time()?.map(SqlValue::Time),
+        Type::Date => row.date()?.map(SqlValue::Date),
+        Type::Ids => row.ids()?.map(SqlValue::Ids),
+        Type::Bytes => row.bytes()?.map(SqlValue::Bytes),
     };
-    Ok(cell.unwrap_or(Cell::Null(kind)))
+    Ok(cell.unwrap_or(SqlValue::Null(kind)))
 }
 
 /// Returns the approximate size of a cell in memory.
 #[must_use]
-pub fn bytes(cell: &Cell) -> usize {
+pub fn bytes(cell: &SqlValue) -> usize {
     let held = match cell {
-        Cell::Text(it) => it.len(),
-        Cell::Bytes(it) => it.len(),
-        Cell::Ids(it) => it.len() * 16,
-        Cell::Null(_) | Cell::Id(_) | Cell::Int(_) | Cell::Flag(_) | Cell::Time(_) | Cell::Date(_) => 0,
+        SqlValue::Text(it) => it.len(),
+        SqlValue::Bytes(it) => it.len(),
+        SqlValue::Ids(it) => it.len() * 16,
+        SqlValue::Null(_)
+        | SqlValue::Id(_)
+        | SqlValue::Int(_)
+        | SqlValue::Flag(_)
+        | SqlValue::Time(_)
+        | SqlValue::Date(_) => 0,
     };
-    size_of::<Cell>() + held
+    size_of::<SqlValue>() + held
 }

@@ -2,7 +2,7 @@
 
 use candor_domain::event::Event;
 
-use crate::flat::{Cell, Column, Stored};
+use crate::flat::{Column, SqlValue, Stored};
 use crate::schema::{Copying, SchemaTable, TABLES};
 
 /// A table whose rows are copied unchanged.
@@ -19,7 +19,7 @@ pub struct CopyTable {
 impl CopyTable {
     /// Returns the key of a row.
     #[must_use]
-    pub fn key_of(&self, row: &[Cell]) -> Vec<Cell> {
+    pub fn key_of(&self, row: &[SqlValue]) -> Vec<SqlValue> {
         self.key.iter().filter_map(|at| row.get(*at).cloned()).collect()
     }
 

@@ -8,26 +8,26 @@ use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 
 use crate::codec::{Codec, Layout};
-use crate::error::Corrupt;
-use crate::flat::{Cell, Cells, Index, Reader, Table, Type};
+use crate::error::CorruptRow;
+use crate::flat::{Cells, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
-use crate::read::By;
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 /// Codec of scopes: their words, separated by spaces.
 #[derive(Debug)]
-struct Scopes;
+struct ScopesColumn;
 
-impl Layout for Scopes {
+impl Layout for ScopesColumn {
     const KIND: Type = Type::Text;
 }
 
-impl Codec<Permissions> for Scopes {
+impl Codec<Permissions> for ScopesColumn {
     fn write(value: &Permissions, out: &mut Cells) {
-        out.put(Cell::Text(value.words().join(" ")));
+        out.put(SqlValue::Text(value.words().join(" ")));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Permissions>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Permissions>, CorruptRow> {
         row.opt_parse(|text| Permissions::from_words(text.split_whitespace()))
     }
 }
@@ -39,7 +39,7 @@ stored! {
         name: TextColumn,
         environment: OneOfColumn,
         access_level: OneOfColumn,
-        scopes: Scopes,
+        scopes: ScopesColumn,
         employee_id: Option<IdColumn>,
         last4: TextColumn,
         reads_per_minute: Option<Int>,
@@ -66,10 +66,10 @@ stored! {
 }
 
 /// Lookup by id across all tenants.
-pub const BY_ID: By<ApiKey> = By::column("id", Type::Id);
+pub const BY_ID: LookupColumn<ApiKey> = LookupColumn::column("id", Type::Id);
 
 /// Lookup of the keys whose expiry reminder to the org admins is due.
-pub const REMIND_AT: By<ApiKey> = By::column("remind_at", Type::Time);
+pub const REMIND_AT: LookupColumn<ApiKey> = LookupColumn::column("remind_at", Type::Time);
 
 /// List of `GET /api-keys` (§4.5).
 #[must_use]

@@ -1,7 +1,7 @@
 //! Mapping of assignments, and their lists.
 
 use candor_domain::assignment::{Assignment, Filter, Status, Submission, SubmissionStatus};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{AssignmentId, AssignmentKind, EmployeeId};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
@@ -9,8 +9,8 @@ use candor_domain::visibility::{Readers, Viewer};
 use serde::{Deserialize, Serialize};
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Index, MemberTable, Table, Type};
+use crate::error::CorruptRow;
+use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::{columns_read, stored};
 
@@ -82,15 +82,15 @@ fn as_requester(person: EmployeeId) -> [u8; 16] {
 
 /// A submission in its column. Reviewers without a submission are not in it.
 #[derive(Serialize, Deserialize)]
-struct Submitted {
+struct SubmittedColumn {
     reviewer: String,
     observations: Vec<String>,
     at: i64,
 }
 
-fn submitted(all: &[Submission]) -> Vec<Submitted> {
+fn submitted(all: &[Submission]) -> Vec<SubmittedColumn> {
     let one = |submission: &Submission| {
-        Some(Submitted {
+        Some(SubmittedColumn {
             reviewer: submission.reviewer_id.to_string(),
             observations: submission.observation_ids.iter().map(ToString::to_string).collect(),
             at: submission.submitted_at?.millis(),
@@ -100,8 +100,8 @@ fn submitted(all: &[Submission]) -> Vec<Submitted> {
 }
 
 /// Returns the submission of each of these reviewers.
-fn joined(stored: Vec<Submitted>, reviewers: &[EmployeeId]) -> Result<Vec<Submission>, Corrupt> {
-    let corrupt = || Corrupt {
+fn joined(stored: Vec<SubmittedColumn>, reviewers: &[EmployeeId]) -> Result<Vec<Submission>, CorruptRow> {
+    let corrupt = || CorruptRow {
         table: "assignments",
         column: "submissions",
         reason: "names other people than the reviewers".to_owned(),
@@ -109,7 +109,7 @@ fn joined(stored: Vec<Submitted>, reviewers: &[EmployeeId]) -> Result<Vec<Submis
     submissions(stored, reviewers).ok_or_else(corrupt)
 }
 
-fn submissions(stored: Vec<Submitted>, reviewers: &[EmployeeId]) -> Option<Vec<Submission>> {
+fn submissions(stored: Vec<SubmittedColumn>, reviewers: &[EmployeeId]) -> Option<Vec<Submission>> {
     let mut all: Vec<_> = reviewers.iter().map(|reviewer| Submission::pending(*reviewer)).collect();
     for it in stored {
         let reviewer: EmployeeId = it.reviewer.parse().ok()?;
@@ -136,7 +136,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     it.is(column("requester_id", Type::Id), filter.requester_id);
     it.tagged(PEOPLE, filter.reviewer_id.map(|reviewer_id| reviewer_id.to_bytes()));
     it.tagged(PEOPLE, viewer.person().into_iter().flat_map(|person| [person.to_bytes(), as_requester(person)]));
-    it.within(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), Cell::Date);
-    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.within(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), SqlValue::Date);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }

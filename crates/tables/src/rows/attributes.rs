@@ -1,6 +1,6 @@
 //! Mapping of attributes, and their lists.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::AttributeKind;
 use candor_domain::library::Attribute;
 use candor_domain::library::attribute::Filter;
@@ -8,9 +8,9 @@ use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 
 use super::column;
-use crate::flat::{Cell, Index, Table, Type};
+use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
-use crate::read::By;
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 stored! {
@@ -40,7 +40,7 @@ stored! {
 }
 
 /// Lookup by case-folded name.
-pub const BY_NAME: By<Attribute> = By::column("name_key", Type::Text);
+pub const BY_NAME: LookupColumn<Attribute> = LookupColumn::column("name_key", Type::Text);
 
 /// List of `GET /attributes` (decision G).
 #[must_use]
@@ -50,6 +50,6 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Att
     it.is(NAME_KEY, filter.name.clone());
     it.is(column("category", Type::Text), filter.category.clone());
     it.words(column("tone", Type::Text), filter.tones.iter().map(|tone| tone.word()));
-    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }

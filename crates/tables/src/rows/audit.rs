@@ -7,8 +7,8 @@ use candor_domain::id::AuditKind;
 use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
-use crate::error::Corrupt;
-use crate::flat::{Cell, Index, Table, Type};
+use crate::error::CorruptRow;
+use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, OCCURRED_AT, TypedListing};
 use crate::stored::stored;
 
@@ -53,8 +53,8 @@ stored! {
     };
 }
 
-fn key_used(id: Option<String>, name: Option<String>) -> Result<Option<KeyUsed>, Corrupt> {
-    let nameless = || Corrupt { table: "audit_entries", column: "api_key_name", reason: "null".to_owned() };
+fn key_used(id: Option<String>, name: Option<String>) -> Result<Option<KeyUsed>, CorruptRow> {
+    let nameless = || CorruptRow { table: "audit_entries", column: "api_key_name", reason: "null".to_owned() };
     id.map(|id| Ok(KeyUsed { id, name: name.ok_or_else(nameless)? })).transpose()
 }
 
@@ -65,7 +65,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Aud
     it.is(column("target_id", Type::Text), filter.target_id.clone());
     it.is(column("actor_id", Type::Text), filter.actor_id.clone());
     let actions: BTreeSet<&String> = filter.actions.iter().collect();
-    let actions: Vec<_> = actions.into_iter().cloned().map(Cell::Text).collect();
+    let actions: Vec<_> = actions.into_iter().cloned().map(SqlValue::Text).collect();
     let action = column("action", Type::Text);
     let is_led = filter.target_id.is_some() || filter.actor_id.is_some();
     // No stored text contains NUL, and stores differ in comparing it.
@@ -76,6 +76,6 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Aud
         // An index contains the entries of each action ordered by time.
         it.runs = Some((action, actions));
     }
-    it.within(OCCURRED_AT, filter.occurred_at, Cell::Time);
+    it.within(OCCURRED_AT, filter.occurred_at, SqlValue::Time);
     it.alone()
 }

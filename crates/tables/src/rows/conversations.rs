@@ -1,13 +1,13 @@
 //! Mapping of conversations and messages, and their lists.
 
 use candor_domain::conversation::{About, Conversation, Filter, Message, message};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConversationId, ConversationKind, MessageKind};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::visibility::Viewer;
 
 use super::column;
-use crate::flat::{Cell, Index, MemberTable, Table, Type};
+use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::stored;
 
@@ -80,14 +80,14 @@ stored! {
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
     it.archived(filter.archived);
-    it.is(column("about_id", Type::Id), filter.about.map(|reference| Cell::Id(reference.to_bytes())));
+    it.is(column("about_id", Type::Id), filter.about.map(|reference| SqlValue::Id(reference.to_bytes())));
     it.is(column("about_type", Type::Text), filter.about.map(|reference| reference.kind().word().to_owned()));
     let viewer = viewer.person();
     let other = filter.participant_id.filter(|participant| Some(*participant) != viewer);
     for person in viewer.into_iter().chain(other) {
         it.tagged(PARTICIPANTS, [person.to_bytes()]);
     }
-    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }
 
@@ -102,6 +102,6 @@ pub fn messages(
     let mut it = Listing::new::<Message>(sort, page);
     it.is(column("conversation_id", Type::Id), Some(conversation));
     it.is(column("author_id", Type::Id), filter.author_id);
-    it.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
+    it.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
     it.alone()
 }

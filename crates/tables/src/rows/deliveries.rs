@@ -1,6 +1,6 @@
 //! Mapping of the delivery log and the delivery queue.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, DeliveryKind, WebhookId};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;

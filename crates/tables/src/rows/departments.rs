@@ -6,9 +6,9 @@ use candor_domain::library::department::Filter;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 
-use crate::flat::{Cell, Index, Table, Type};
+use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
-use crate::read::By;
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 stored! {
@@ -37,7 +37,7 @@ stored! {
 }
 
 /// Lookup by case-folded name.
-pub const BY_NAME: By<Department> = By::column("name_key", Type::Text);
+pub const BY_NAME: LookupColumn<Department> = LookupColumn::column("name_key", Type::Text);
 
 /// List of `GET /departments` (decision G).
 #[must_use]
@@ -45,6 +45,6 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Dep
     let mut it = Listing::new::<Department>(sort, page);
     it.archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());
-    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }

@@ -1,6 +1,6 @@
 //! Mapping of people, and their lists.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Filter, Role, Status};
@@ -8,9 +8,9 @@ use candor_domain::search::Searchable;
 use candor_domain::text::folded;
 
 use super::column;
-use crate::flat::{Cell, Column, Index, MemberTable, Table, Type};
+use crate::flat::{Column, Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
-use crate::read::{By, ID};
+use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
 /// Side table of the custom field values, as digests.
@@ -74,9 +74,9 @@ stored! {
 }
 
 /// Lookup by case-folded email address.
-pub const BY_EMAIL: By<Employee> = By::column("email_key", Type::Text);
+pub const BY_EMAIL: LookupColumn<Employee> = LookupColumn::column("email_key", Type::Text);
 /// Lookup by id in another system.
-pub const BY_EXTERNAL_ID: By<Employee> = By::column("external_id", Type::Text);
+pub const BY_EXTERNAL_ID: LookupColumn<Employee> = LookupColumn::column("external_id", Type::Text);
 
 /// Returns the status words of people who have not left.
 pub fn present() -> impl Iterator<Item = &'static str> {
@@ -97,7 +97,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     for digest in &filter.custom {
         it.tagged(TAGS, [*digest]);
     }
-    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }
 

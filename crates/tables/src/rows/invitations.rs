@@ -8,7 +8,7 @@ use candor_domain::people::invitation::InvitationMail;
 use super::column;
 use crate::flat::{BackgroundWorker, Index, Table, Type};
 use crate::listing::{Listing, TypedListing, sort_column};
-use crate::read::By;
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 stored! {
@@ -46,9 +46,9 @@ stored! {
 }
 
 /// Lookup by person.
-pub const BY_EMPLOYEE: By<Invitation> = By::column("employee_id", Type::Id);
+pub const BY_EMPLOYEE: LookupColumn<Invitation> = LookupColumn::column("employee_id", Type::Id);
 /// Lookup by the hash of the token.
-pub const BY_TOKEN: By<Invitation> = By::column("token_hash", Type::Bytes);
+pub const BY_TOKEN: LookupColumn<Invitation> = LookupColumn::column("token_hash", Type::Bytes);
 
 /// Returns the newest invitation of a person.
 #[must_use]

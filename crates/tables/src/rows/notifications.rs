@@ -6,7 +6,7 @@ use candor_domain::notification::{Filter, Notification};
 use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
-use crate::flat::{Cell, Index, Table, Type};
+use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
 
@@ -36,7 +36,7 @@ stored! {
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Notification> {
     let mut it = Listing::new::<Notification>(sort, page);
     let values = filter.unread.map_or(vec![true, false], |value| vec![value]);
-    it.runs = Some((column("unread", Type::Flag), values.into_iter().map(Cell::Flag).collect()));
+    it.runs = Some((column("unread", Type::Flag), values.into_iter().map(SqlValue::Flag).collect()));
     it.is(column("recipient_id", Type::Id), filter.recipient_id);
     it.alone()
 }

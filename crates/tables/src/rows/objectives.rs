@@ -1,6 +1,6 @@
 //! Mapping of objectives, and their lists.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{ObjectiveId, ObjectiveKind};
 use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -9,9 +9,9 @@ use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
 use super::summaries::INCLUDES;
-use crate::flat::{Cell, Column, Index, Related, Table, Type};
+use crate::flat::{Column, Index, Related, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
-use crate::read::By;
+use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
 /// Relation to the summaries that include an objective.
@@ -84,7 +84,7 @@ columns_read! {
 readers!(Objective);
 
 /// Lookup by the day on which objectives start automatically (decision C3).
-pub const STARTS_ON: By<Objective> = By::column("due_on", Type::Date);
+pub const STARTS_ON: LookupColumn<Objective> = LookupColumn::column("due_on", Type::Date);
 
 /// Value of the column `shelf`: the family of the scope, with a suffix for archived objectives. The default list
 /// of a family, all objectives that are not archived, is one run of an index on this column.
@@ -110,13 +110,13 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         let mut it = Listing::new::<Objective>(sort, page);
         it.runs = Some(runs(filter, scopes, filter.owner_id.is_some()));
         it.is(owner, filter.owner_id);
-        it.within(column("period_start", Type::Date), filter.period_start, Cell::Date);
-        it.within(sort_column(SortBy::PeriodEnd), filter.period_end, Cell::Date);
-        it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+        it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
+        it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
+        it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
         it
     };
     let Viewer::Person(person) = viewer else {
-        return TypedListing::of(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
+        return TypedListing::from_parts(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
     };
     let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|scope| **scope == Scope::Org);
     let mut lists = vec![];
@@ -136,27 +136,27 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     if !everyones.is_empty() {
         lists.push(list(&everyones));
     }
-    TypedListing::of(lists)
+    TypedListing::from_parts(lists)
 }
 
 /// Returns the runs of a list of objectives. There is one run for all objectives of a family that are not
 /// archived, else one per scope and status. The index for one owner has its rows by scope and status, so a list of
 /// one owner always has several runs.
-fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<Cell>) {
+fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<SqlValue>) {
     if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
         return shelves;
     }
     let pairs = scopes.iter().flat_map(|scope| filter.statuses.iter().map(|status| scope_status(*scope, *status)));
-    (column("scope_status", Type::Text), pairs.map(Cell::Text).collect())
+    (column("scope_status", Type::Text), pairs.map(SqlValue::Text).collect())
 }
 
 /// Returns the runs for a whole family; `None` if the filter excludes a part of it.
-fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<Cell>)> {
+fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<SqlValue>)> {
     let open =
         Status::ALL.iter().filter(|status| **status != Status::Archived).all(|status| filter.statuses.contains(status));
     let family = Family::ALL.into_iter().find(|family| open && family.scopes() == scopes)?;
     let archived = filter.statuses.contains(&Status::Archived);
     let shelves = [false, true].into_iter().filter(|is_archived| !*is_archived || archived);
-    let cells = shelves.map(|shelve| Cell::Text(shelf(family.default_scope(), shelve))).collect();
+    let cells = shelves.map(|shelve| SqlValue::Text(shelf(family.default_scope(), shelve))).collect();
     Some((column("shelf", Type::Text), cells))
 }

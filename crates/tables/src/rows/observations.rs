@@ -1,6 +1,6 @@
 //! Mapping of observations, and their lists.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, ObservationId, ObservationKind};
 use candor_domain::observation::{Filter, Observation, Visibility};
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -8,7 +8,7 @@ use candor_domain::search::Searchable;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
-use crate::flat::{Cell, Index, MemberTable, Table, Type};
+use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::{columns_read, stored};
 
@@ -104,7 +104,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
             Part::RequestedAboutOneself(person),
         ]
     });
-    TypedListing::of(parts.into_iter().filter_map(|part| list_part(filter, part, sort, page)).collect())
+    TypedListing::from_parts(parts.into_iter().filter_map(|part| list_part(filter, part, sort, page)).collect())
 }
 
 /// Returns the list of one part; `None` if the filter excludes all of it.
@@ -145,8 +145,8 @@ fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Opt
     list.conditions.extend(filter.manager_id.map(|manager| Condition::Within(about, manager)));
     list.words(column("type", Type::Text), filter.kind.iter().map(|kind| kind.word()));
     list.tagged(TAGS, filter.attribute_ids.iter().map(|attribute| attribute.to_bytes()));
-    list.within(OBSERVATION_DATE, filter.observation_date, Cell::Date);
-    list.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
-    list.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    list.within(OBSERVATION_DATE, filter.observation_date, SqlValue::Date);
+    list.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
+    list.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     Some(list)
 }

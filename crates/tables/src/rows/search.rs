@@ -1,6 +1,6 @@
 //! Lists that check the hits of a search: the visible rows among those that the full-text index returned.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::EmployeeId;
 use candor_domain::objective::{self, Objective, Scope};
 use candor_domain::observation::{self, Observation};
@@ -12,7 +12,7 @@ use candor_domain::summary::{self, Summary};
 use candor_domain::visibility::Viewer;
 
 use super::{column, employees, objectives, observations, summaries};
-use crate::flat::{Cell, Column, Stored, Type};
+use crate::flat::{Column, SqlValue, Stored, Type};
 use crate::listing::{Condition, Listing, TypedListing, sort_column};
 use crate::read::ID;
 
@@ -35,11 +35,11 @@ fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) ->
         if let Some((column, values)) = listing.runs.take() {
             listing.one_of(column, values);
         }
-        listing.within(sort_column(SortBy::CreatedAt), filter.created_at, Cell::Time);
+        listing.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
         listing.conditions.push(Condition::Among(ids.to_vec()));
         listing
     };
-    TypedListing::of(list.into_parts().into_iter().map(narrowed).collect())
+    TypedListing::from_parts(list.into_parts().into_iter().map(narrowed).collect())
 }
 
 /// Returns the observations that the viewer may see.
@@ -54,7 +54,7 @@ pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedL
 #[must_use]
 pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Objective> {
     if filter.kind.is_some() {
-        return TypedListing::of(vec![]);
+        return TypedListing::from_parts(vec![]);
     }
     let open = objective::Status::ALL.iter().copied().filter(|status| *status != objective::Status::Archived);
     let of = objective::Filter {
@@ -69,14 +69,14 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     for it in &mut list {
         it.conditions.extend(below(column("owner_id", Type::Id), filter.manager_id));
     }
-    among(TypedListing::<Objective>::of(list), filter, ids)
+    among(TypedListing::<Objective>::from_parts(list), filter, ids)
 }
 
 /// Returns the people who have not left.
 #[must_use]
 pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     if filter.kind.is_some() {
-        return TypedListing::of(vec![]);
+        return TypedListing::from_parts(vec![]);
     }
     let of = people::Filter { status: StatusFilter::All, ..people::Filter::default() };
     let mut list = employees::list(&of, NEWEST, &page(ids)).into_parts();
@@ -86,14 +86,14 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
         it.is(ID, filter.employee_id);
         it.conditions.extend(below(ID, filter.manager_id));
     }
-    among(TypedListing::<Employee>::of(list), filter, ids)
+    among(TypedListing::<Employee>::from_parts(list), filter, ids)
 }
 
 /// Returns the summaries that the viewer may see.
 #[must_use]
 pub fn summaries(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Summary> {
     if filter.kind.is_some() {
-        return TypedListing::of(vec![]);
+        return TypedListing::from_parts(vec![]);
     }
     let Filter { employee_id, manager_id, .. } = *filter;
     let of = summary::Filter { employee_id, manager_id, ..summary::Filter::default() };

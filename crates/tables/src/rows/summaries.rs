@@ -1,6 +1,6 @@
 //! Mapping of summaries, and their lists.
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, SummaryId, SummaryKind};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::search::Searchable;
@@ -9,7 +9,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
-use crate::flat::{Cell, Index, MemberTable, Related, Table, Type};
+use crate::flat::{Index, MemberTable, Related, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
 use crate::stored::{columns_read, stored};
 
@@ -135,7 +135,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
         vec![Part::OfReports(person), Part::SharedWith(person), Part::WrittenBy(person)]
     });
-    TypedListing::of(parts.into_iter().filter_map(|status| part(filter, status, sort, page)).collect())
+    TypedListing::from_parts(parts.into_iter().filter_map(|status| part(filter, status, sort, page)).collect())
 }
 
 /// Returns the list of one part; `None` if the filter excludes all of it.
@@ -156,7 +156,7 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
         return None;
     }
     if filter.statuses.is_empty() && employee.is_none() && author.is_none() {
-        it.runs = Some((column("archived", Type::Flag), vec![Cell::Flag(false)]));
+        it.runs = Some((column("archived", Type::Flag), vec![SqlValue::Flag(false)]));
     } else {
         it.runs(column("stage", Type::Text), stages.iter().map(String::as_str));
     }
@@ -171,7 +171,7 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
         INCLUDES,
         filter.included_observation_id.iter().map(|included_observation_id| included_observation_id.to_bytes()),
     );
-    it.within(UPDATED_AT, filter.updated_at, Cell::Time);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     Some(it)
 }
 

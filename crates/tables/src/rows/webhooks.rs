@@ -9,51 +9,51 @@ use candor_domain::webhook::{Filter, SealedSecret, Streak, Subscription, Topics}
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{Codec, Layout};
-use crate::error::Corrupt;
-use crate::flat::{BackgroundWorker, Cell, Cells, Index, Reader, Table, Type};
+use crate::error::CorruptRow;
+use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
 
 /// A sealed secret, encoded in its column.
 #[derive(Serialize, Deserialize)]
-struct Sealed {
+struct SealedColumn {
     sealed: String,
     ends_at: Option<i64>,
 }
 
 /// Codec of sealed secrets: JSON with their bytes in base64.
 #[derive(Debug)]
-struct Secrets;
+struct SecretsColumn;
 
-impl Layout for Secrets {
+impl Layout for SecretsColumn {
     const KIND: Type = Type::Text;
 }
 
-impl Codec<Vec<SealedSecret>> for Secrets {
+impl Codec<Vec<SealedSecret>> for SecretsColumn {
     fn write(value: &Vec<SealedSecret>, out: &mut Cells) {
         out.json(&seals(value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<SealedSecret>>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<SealedSecret>>, CorruptRow> {
         row.opt_parse(secrets)
     }
 }
 
 /// Codec of event types: their words, separated by spaces.
 #[derive(Debug)]
-struct EventTypes;
+struct EventTypesColumn;
 
-impl Layout for EventTypes {
+impl Layout for EventTypesColumn {
     const KIND: Type = Type::Text;
 }
 
-impl Codec<Topics> for EventTypes {
+impl Codec<Topics> for EventTypesColumn {
     fn write(value: &Topics, out: &mut Cells) {
         let words: Vec<_> = value.as_slice().iter().map(|topic| topic.word()).collect();
-        out.put(Cell::Text(words.join(" ")));
+        out.put(SqlValue::Text(words.join(" ")));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Topics>, Corrupt> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Topics>, CorruptRow> {
         row.opt_parse(|text| Topics::from_words(text.split(' ')).ok())
     }
 }
@@ -63,10 +63,10 @@ stored! {
     columns {
         id: IdColumn,
         url: TextColumn,
-        event_types: EventTypes,
+        event_types: EventTypesColumn,
         active: FlagColumn,
         description: Option<TextColumn>,
-        secrets: Secrets,
+        secrets: SecretsColumn,
         created_at: Time,
         updated_at: Time,
     }
@@ -90,8 +90,8 @@ stored! {
     };
 }
 
-fn seals(secrets: &[SealedSecret]) -> Vec<Sealed> {
-    let seal = |sealed_secret: &SealedSecret| Sealed {
+fn seals(secrets: &[SealedSecret]) -> Vec<SealedColumn> {
+    let seal = |sealed_secret: &SealedSecret| SealedColumn {
         sealed: STANDARD.encode(&sealed_secret.sealed),
         ends_at: sealed_secret.ends_at.map(|ends_at| ends_at.millis()),
     };
@@ -99,8 +99,8 @@ fn seals(secrets: &[SealedSecret]) -> Vec<Sealed> {
 }
 
 fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
-    let seals: Vec<Sealed> = serde_json::from_str(text).ok()?;
-    let secret = |sealed: Sealed| {
+    let seals: Vec<SealedColumn> = serde_json::from_str(text).ok()?;
+    let secret = |sealed: SealedColumn| {
         Some(SealedSecret {
             sealed: STANDARD.decode(sealed.sealed).ok()?,
             ends_at: sealed.ends_at.map(Timestamp::from_millis),

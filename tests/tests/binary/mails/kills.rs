@@ -3,27 +3,27 @@
 
 use std::thread;
 
-use candor_test_smtp::{Reply, Seen, Step, TestSmtp, Wire};
+use candor_test_smtp::{Reply, ServerState, Step, TestSmtp, Wire};
 
 use super::{invite, mailing, until};
-use crate::support::{Place, Service, freeze};
+use crate::support::{Installation, Service, freeze};
 
 /// Name of the invited person.
 const NAME: &str = "ada";
 
 #[test]
 fn a_kill_between_any_two_steps_loses_no_mail_on_sqlite() {
-    kills(|| Some(Place::sqlite()));
+    kills(|| Some(Installation::sqlite()));
 }
 
 #[test]
 fn a_kill_between_any_two_steps_loses_no_mail_on_postgres() {
-    kills(Place::postgres);
+    kills(Installation::postgres);
 }
 
 /// Moment at which the process is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Point {
+enum KillPoint {
     /// The invitation is committed, but its mail is not claimed.
     BeforeTheClaim,
     /// The mail server received this step, but has not replied.
@@ -34,20 +34,20 @@ enum Point {
     AfterTheRecord,
 }
 
-const POINTS: [Point; 9] = [
-    Point::BeforeTheClaim,
-    Point::Asked(Step::Greeting),
-    Point::Asked(Step::Hello),
-    Point::Asked(Step::Sender),
-    Point::Asked(Step::Recipient),
-    Point::Asked(Step::Data),
-    Point::Asked(Step::Message),
-    Point::AfterTheAnswer,
-    Point::AfterTheRecord,
+const POINTS: [KillPoint; 9] = [
+    KillPoint::BeforeTheClaim,
+    KillPoint::Asked(Step::Greeting),
+    KillPoint::Asked(Step::Hello),
+    KillPoint::Asked(Step::Sender),
+    KillPoint::Asked(Step::Recipient),
+    KillPoint::Asked(Step::Data),
+    KillPoint::Asked(Step::Message),
+    KillPoint::AfterTheAnswer,
+    KillPoint::AfterTheRecord,
 ];
 
 /// Runs all kill points in parallel, each in its own place, so that their leases expire at the same time.
-fn kills(place: impl Fn() -> Option<Place> + Sync) {
+fn kills(place: impl Fn() -> Option<Installation> + Sync) {
     thread::scope(|scope| {
         for point in POINTS {
             let place = &place;
@@ -60,7 +60,7 @@ fn kills(place: impl Fn() -> Option<Place> + Sync) {
     });
 }
 
-fn killed_at(place: Place, point: Point) {
+fn killed_at(place: Installation, point: KillPoint) {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let place = mailing(place, &server);
     let key = place.key("*", &["--admin"]).secret;
@@ -73,19 +73,19 @@ fn killed_at(place: Place, point: Point) {
     until(&mut service.client(&key), &person, "sent");
     let ids: Vec<_> = server.taken().iter().map(|mail| mail.header("Message-ID").unwrap()).collect();
     // Only at this point does the next process not know that the mail was accepted, so it sends the mail again.
-    let copies = if point == Point::AfterTheAnswer { 2 } else { 1 };
+    let copies = if point == KillPoint::AfterTheAnswer { 2 } else { 1 };
     assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
     assert!(ids.iter().all(|id| *id == ids[0]), "{point:?}: {ids:?}");
     service.stop();
 }
 
 /// Invites a person and kills the process at the given point. Returns the person's id.
-fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
-    let role = if point == Point::BeforeTheClaim { "api" } else { "all" };
+fn dies(place: &Installation, key: &str, server: &TestSmtp, point: KillPoint) -> String {
+    let role = if point == KillPoint::BeforeTheClaim { "api" } else { "all" };
     let held = match point {
-        Point::Asked(step) => Some(step),
-        Point::AfterTheAnswer => Some(Step::Message),
-        Point::BeforeTheClaim | Point::AfterTheRecord => None,
+        KillPoint::Asked(step) => Some(step),
+        KillPoint::AfterTheAnswer => Some(Step::Message),
+        KillPoint::BeforeTheClaim | KillPoint::AfterTheRecord => None,
     };
     if let Some(step) = held {
         server.replies_to(step, Reply::Hold);
@@ -97,9 +97,9 @@ fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
         assert!(server.until(|server| server.held > 0), "{point:?}");
     }
     match point {
-        Point::BeforeTheClaim | Point::Asked(_) => {}
-        Point::AfterTheRecord => drop(until(&mut client, &person, "sent")),
-        Point::AfterTheAnswer => {
+        KillPoint::BeforeTheClaim | KillPoint::Asked(_) => {}
+        KillPoint::AfterTheRecord => drop(until(&mut client, &person, "sent")),
+        KillPoint::AfterTheAnswer => {
             let process = service.process_id();
             server.replies(move |asked| {
                 if asked.step == Step::Message {
@@ -107,7 +107,7 @@ fn dies(place: &Place, key: &str, server: &TestSmtp, point: Point) -> String {
                 }
                 Reply::Usual
             });
-            assert!(server.until(|server: &Seen| server.mails.iter().any(|mail| mail.taken)), "{point:?}");
+            assert!(server.until(|server: &ServerState| server.mails.iter().any(|mail| mail.taken)), "{point:?}");
         }
     }
     service.kill();

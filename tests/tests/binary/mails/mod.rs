@@ -8,7 +8,7 @@ use std::time::Duration;
 use candor_test_smtp::{Received, Reply, Step, TestSmtp, Wire};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Place, Service, candor, wait_until};
+use crate::support::{Client, Installation, Service, candor, wait_until};
 
 /// Limit on every wait. A postponed mail is retried after a minute.
 const PATIENCE: Duration = Duration::from_secs(100);
@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(100);
 const TIMEOUT_SECONDS: u64 = 3;
 
 /// Configures mails over plain text to a server on the loopback address.
-fn mailing(place: Place, server: &TestSmtp) -> Place {
+fn mailing(place: Installation, server: &TestSmtp) -> Installation {
     let url = format!("smtp://127.0.0.1:{}?tls=none&timeout={TIMEOUT_SECONDS}s", server.port());
     with_server(place, &url)
 }
 
-fn with_server(place: Place, url: &str) -> Place {
+fn with_server(place: Installation, url: &str) -> Installation {
     let place = place.with("CANDOR_SMTP_URL", url).with("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>");
     place.with("CANDOR_PUBLIC_URL", "https://candor.example.com")
 }
@@ -57,8 +57,8 @@ fn token(mail: &Received) -> String {
     rest.chars().take_while(|character| character.is_ascii_alphanumeric() || "-_".contains(*character)).collect()
 }
 
-fn places() -> impl Iterator<Item = Place> {
-    [Some(Place::sqlite()), Place::postgres()].into_iter().flatten()
+fn places() -> impl Iterator<Item = Installation> {
+    [Some(Installation::sqlite()), Installation::postgres()].into_iter().flatten()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn whoever_is_invited_gets_a_mail_with_a_link_that_works() {
 fn over_starttls_the_certificate_must_be_one_that_the_system_trusts() {
     let server = TestSmtp::start(Wire::StartTls).unwrap();
     let url = format!("smtp://ada:secret@localhost:{}", server.port());
-    let place = with_server(Place::sqlite(), &url);
+    let place = with_server(Installation::sqlite(), &url);
     let doctor = candor(&place, &["doctor"]);
     assert!(doctor.stdout.contains("fails the TLS handshake"), "{}", doctor.stdout);
     let file = place.folder.path().join("authority.pem");
@@ -119,7 +119,7 @@ fn a_mail_that_is_refused_fails_nothing_but_itself() {
             Reply::Usual
         }
     });
-    let place = mailing(Place::sqlite(), &server);
+    let place = mailing(Installation::sqlite(), &server);
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let mut client = service.client(&key);
@@ -144,7 +144,7 @@ fn a_mail_that_is_refused_fails_nothing_but_itself() {
 fn a_server_that_hangs_or_is_away_delays_no_request() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     server.replies_to(Step::Greeting, Reply::Hold);
-    let place = mailing(Place::sqlite(), &server);
+    let place = mailing(Installation::sqlite(), &server);
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let mut client = service.client(&key);
@@ -162,7 +162,7 @@ fn a_server_that_hangs_or_is_away_delays_no_request() {
 
 #[test]
 fn an_api_process_queues_and_a_worker_sends() {
-    let Some(place) = Place::postgres() else { return };
+    let Some(place) = Installation::postgres() else { return };
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let place = mailing(place, &server);
     let key = place.key("*", &["--admin"]).secret;
@@ -188,7 +188,7 @@ fn an_api_process_queues_and_a_worker_sends() {
 fn an_end_in_order_sends_what_is_under_way_and_repeats_nothing() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     server.replies_to(Step::Message, Reply::Hold);
-    let place = mailing(Place::sqlite(), &server);
+    let place = mailing(Installation::sqlite(), &server);
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let mut client = service.client(&key);

@@ -14,12 +14,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) use client::{Client, Response};
-pub(crate) use place::Place;
+pub(crate) use place::Installation;
 pub(crate) use pooler::{Mode, Pooler};
 pub(crate) use process::{Service, candor, fed, finished, freeze, signal, spawn, watched};
 pub(crate) use proxy::Proxy;
-pub(crate) use receiver::{Answer, Arrival, Receiver};
-pub(crate) use standby::Pair;
+pub(crate) use receiver::{ReceivedRequest, Receiver, ReceiverResponse};
+pub(crate) use standby::PrimaryAndStandby;
 pub(crate) use tls::TlsServer;
 
 /// Interval between two checks of a condition.

@@ -36,13 +36,13 @@ impl Drop for Folder {
 }
 
 /// Folder, settings and database that a service is started with.
-pub(crate) struct Place {
+pub(crate) struct Installation {
     pub(crate) folder: Folder,
     pub(crate) settings: Vec<(String, String)>,
     _database: Option<TestDatabase>,
 }
 
-impl Place {
+impl Installation {
     /// Creates a place with the embedded database in a new folder.
     pub(crate) fn sqlite() -> Self {
         Self { folder: Folder::new(), settings: Vec::new(), _database: None }
@@ -61,23 +61,23 @@ impl Place {
     /// Creates a place with a distributed database, cloned from a template because distributing tables takes long.
     fn on_a_cluster() -> Option<Self> {
         let distribute = |url: &str| {
-            candor(&Self::at(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();
+            candor(&Self::with_database(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();
             Ok::<_, Infallible>(())
         };
         let database = TestDatabase::create(&template("_binary").unwrap(), distribute).unwrap()?;
-        let place = Self::at(database.url());
+        let place = Self::with_database(database.url());
         Some(Self { _database: Some(database), ..place })
     }
 
     /// Creates a place with an empty database. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn empty_postgres() -> Option<Self> {
         let database = TestDatabase::empty().unwrap()?;
-        let place = Self::at(database.url());
+        let place = Self::with_database(database.url());
         Some(Self { _database: Some(database), ..place })
     }
 
     /// Creates a place with a database on a server that the test started.
-    pub(crate) fn at(url: &str) -> Self {
+    pub(crate) fn with_database(url: &str) -> Self {
         let settings = [("CANDOR_DATABASE_URL", url), ("CANDOR_MASTER_KEY", MASTER_KEY)];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         Self { folder: Folder::new(), settings, _database: None }

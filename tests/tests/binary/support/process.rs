@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Client, Place, wait_until};
+use super::{Client, Installation, wait_until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_candor-under-test");
 /// Limit on the start of a service, for a busy machine.
@@ -18,13 +18,13 @@ const START: Duration = Duration::from_secs(30);
 const STOP: Duration = Duration::from_secs(20);
 
 /// Exit code and output of a command.
-pub(crate) struct Finished {
+pub(crate) struct CommandResult {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Finished {
+impl CommandResult {
     pub(crate) fn succeeded(self) -> Self {
         assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
         self
@@ -43,33 +43,33 @@ impl Finished {
 }
 
 /// Runs a command to its end with the settings of the place only; the test runner's own environment is removed.
-pub(crate) fn candor(place: &Place, arguments: &[&str]) -> Finished {
+pub(crate) fn candor(place: &Installation, arguments: &[&str]) -> CommandResult {
     let mut command = command(place);
     finished(command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
 /// Starts a command with piped streams, for tests that watch, feed or stop it.
-pub(crate) fn spawn(place: &Place, arguments: &[&str]) -> Child {
+pub(crate) fn spawn(place: &Installation, arguments: &[&str]) -> Child {
     let mut command = command(place);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
 /// Runs a command with the given standard input.
-pub(crate) fn fed(place: &Place, arguments: &[&str], input: &[u8]) -> Finished {
+pub(crate) fn fed(place: &Installation, arguments: &[&str], input: &[u8]) -> CommandResult {
     let mut process = spawn(place, arguments);
     process.stdin.take().unwrap().write_all(input).unwrap();
     finished(process)
 }
 
 /// Waits for the end of a command and collects its output.
-pub(crate) fn finished(process: Child) -> Finished {
+pub(crate) fn finished(process: Child) -> CommandResult {
     let output = process.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Finished { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    CommandResult { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-fn command(place: &Place) -> Command {
+fn command(place: &Installation) -> Command {
     let mut command = Command::new(BINARY);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {
         command.env_remove(name);
@@ -81,21 +81,21 @@ fn command(place: &Place) -> Command {
 }
 
 /// A running process with piped standard output and standard error.
-pub(crate) struct Watched {
+pub(crate) struct WatchedProcess {
     process: Child,
     log: BufReader<ChildStderr>,
 }
 
 /// Starts a command without waiting for readiness.
-pub(crate) fn watched(place: &Place, arguments: &[&str]) -> Watched {
+pub(crate) fn watched(place: &Installation, arguments: &[&str]) -> WatchedProcess {
     let mut command = command(place);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().unwrap();
     let log = BufReader::new(process.stderr.take().unwrap());
-    Watched { process, log }
+    WatchedProcess { process, log }
 }
 
-impl Watched {
+impl WatchedProcess {
     /// Reads the log up to the first line that contains the words.
     pub(crate) fn lines_until(&mut self, words: &str) -> Vec<String> {
         let mut lines: Vec<String> = vec![];
@@ -116,7 +116,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -151,12 +151,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn serve(place: &Place) -> Self {
+    pub(crate) fn serve(place: &Installation) -> Self {
         Self::start(place, &["serve"])
     }
 
     /// Starts a serving command and waits until it reports readiness.
-    pub(crate) fn start(place: &Place, arguments: &[&str]) -> Self {
+    pub(crate) fn start(place: &Installation, arguments: &[&str]) -> Self {
         let log = place.folder.path().join(format!("log-{}", fs::read_dir(place.folder.path()).unwrap().count()));
         let mut command = command(place);
         command.args(arguments).arg("--json").stdout(Stdio::piped()).stderr(File::create(&log).unwrap());

@@ -41,10 +41,10 @@ enum Server {
 
 impl Proxy {
     /// Starts a proxy to the server of this URL.
-    pub(crate) fn to(url: &str) -> Self {
+    pub(crate) fn forward_to(url: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (server, state) = (Server::of(url), Arc::new(State::default()));
+        let (server, state) = (Server::parse(url), Arc::new(State::default()));
         let passing = Arc::clone(&state);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -84,7 +84,7 @@ impl Proxy {
 }
 
 impl Server {
-    fn of(url: &str) -> Self {
+    fn parse(url: &str) -> Self {
         let rest = url.split_once("://").unwrap().1;
         let authority = rest.split('/').next().unwrap();
         let host = authority.rsplit('@').next().unwrap().split(',').next().unwrap();

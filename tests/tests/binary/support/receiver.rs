@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request that was received completely.
 #[derive(Debug, Clone)]
-pub(crate) struct Arrival {
+pub(crate) struct ReceivedRequest {
     /// Position in the order of arrival, from 0.
     pub(crate) number: usize,
     /// Number of service processes that had ended before the sender started.
@@ -30,7 +30,7 @@ pub(crate) struct Arrival {
     pub(crate) answered: Option<u16>,
 }
 
-impl Arrival {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> &str {
         wire::header(&self.headers, name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
     }
@@ -58,7 +58,7 @@ impl Arrival {
 
 /// The receiver's reaction to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ReceiverResponse {
     Status(u16),
     /// No response until the test changes the decision.
     Hold,
@@ -66,7 +66,7 @@ pub(crate) enum Answer {
     Reset,
 }
 
-type Decide = Arc<dyn Fn(&Arrival) -> Answer + Send + Sync>;
+type Decide = Arc<dyn Fn(&ReceivedRequest) -> ReceiverResponse + Send + Sync>;
 
 /// A webhook receiver on the loopback address.
 pub(crate) struct Receiver {
@@ -80,7 +80,7 @@ struct Shared {
 }
 
 struct State {
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<ReceivedRequest>,
     decide: Decide,
     /// Number of decision changes; held requests compare it to notice a new decision.
     decided: usize,
@@ -99,7 +99,7 @@ impl Receiver {
         let address = listener.local_addr().unwrap();
         let state = State {
             arrivals: Vec::new(),
-            decide: Arc::new(|_| Answer::Status(200)),
+            decide: Arc::new(|_| ReceiverResponse::Status(200)),
             decided: 0,
             generation: 0,
             abandoned: false,
@@ -122,7 +122,7 @@ impl Receiver {
     }
 
     /// Sets the decision for all later requests and for held ones.
-    pub(crate) fn answers(&self, decide: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) {
+    pub(crate) fn answers(&self, decide: impl Fn(&ReceivedRequest) -> ReceiverResponse + Send + Sync + 'static) {
         let mut state = self.shared.lock();
         state.decide = Arc::new(decide);
         state.decided += 1;
@@ -131,17 +131,17 @@ impl Receiver {
     }
 
     /// Returns all requests received so far.
-    pub(crate) fn arrivals(&self) -> Vec<Arrival> {
+    pub(crate) fn arrivals(&self) -> Vec<ReceivedRequest> {
         self.shared.lock().arrivals.clone()
     }
 
     /// Returns the requests received at this path so far.
-    pub(crate) fn at(&self, path: &str) -> Vec<Arrival> {
+    pub(crate) fn at(&self, path: &str) -> Vec<ReceivedRequest> {
         self.arrivals().into_iter().filter(|arrival| arrival.path == path).collect()
     }
 
     /// Waits until the received requests, with their responses, fulfil the condition.
-    pub(crate) fn until(&self, what: &str, holds: impl Fn(&[Arrival]) -> bool) {
+    pub(crate) fn until(&self, what: &str, holds: impl Fn(&[ReceivedRequest]) -> bool) {
         self.until_state(what, |state| holds(&state.arrivals));
     }
 
@@ -214,7 +214,7 @@ impl Shared {
         let mut state = self.lock();
         let (number, generation) = (state.arrivals.len(), state.generation);
         let at = Instant::now();
-        state.arrivals.push(Arrival { number, generation, first, at, path, headers, body, answered: None });
+        state.arrivals.push(ReceivedRequest { number, generation, first, at, path, headers, body, answered: None });
         drop(state);
         self.changed.notify_all();
         number
@@ -228,9 +228,9 @@ impl Shared {
             let (decide, decided, arrival) = (Arc::clone(&state.decide), state.decided, state.arrivals[number].clone());
             drop(state);
             match decide(&arrival) {
-                Answer::Status(status) => return Some(status),
-                Answer::Reset => return None,
-                Answer::Hold => {}
+                ReceiverResponse::Status(status) => return Some(status),
+                ReceiverResponse::Reset => return None,
+                ReceiverResponse::Hold => {}
             }
             state = self.changed.wait_while(self.lock(), |state| state.decided == decided && !state.abandoned).unwrap();
         }

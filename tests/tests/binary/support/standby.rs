@@ -20,12 +20,12 @@ const SETTINGS: [&str; 6] = [
 ];
 
 /// A primary and its streaming standby.
-pub(crate) struct Pair {
+pub(crate) struct PrimaryAndStandby {
     pub(crate) primary: Cluster,
     pub(crate) standby: Cluster,
 }
 
-impl Pair {
+impl PrimaryAndStandby {
     /// Starts both servers. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
         let Some(primary) = Cluster::start_with(&SETTINGS).unwrap() else {

@@ -3,28 +3,34 @@
 use serde_json::{Value, json};
 
 use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe, text};
-use crate::support::{Answer, Arrival, Client, Place, Receiver, Response, Service, wait_until};
+use crate::support::{
+    Client, Installation, ReceivedRequest, Receiver, ReceiverResponse, Response, Service, wait_until,
+};
 
 /// Prefix of paths that return an error until the test changes that.
 const FAILING: &str = "/failing";
 
 /// A service, a client of it, a receiver, and an employee to observe.
-struct Stage {
-    _place: Place,
+struct ControlTest {
+    _place: Installation,
     service: Service,
     client: Client,
     employee: String,
     receiver: Receiver,
 }
 
-impl Stage {
-    fn set(place: Place) -> Self {
+impl ControlTest {
+    fn set(place: Installation) -> Self {
         let place = impatient(place, 5, 50);
         let key = place.key("*", &["--admin"]).secret;
         let (service, receiver) = (Service::serve(&place), Receiver::start());
-        receiver.answers(
-            |receiver| if receiver.path.starts_with(FAILING) { Answer::Status(500) } else { Answer::Status(200) },
-        );
+        receiver.answers(|receiver| {
+            if receiver.path.starts_with(FAILING) {
+                ReceiverResponse::Status(500)
+            } else {
+                ReceiverResponse::Status(200)
+            }
+        });
         let mut client = service.client(&key);
         let employee = employee(&mut client);
         Self { _place: place, service, client, employee, receiver }
@@ -49,7 +55,7 @@ impl Stage {
     }
 
     /// Waits until this many requests have arrived at a path.
-    fn until(&self, path: &str, count: usize) -> Vec<Arrival> {
+    fn until(&self, path: &str, count: usize) -> Vec<ReceivedRequest> {
         self.receiver.until(path, |all| all.iter().filter(|arrival| arrival.path == path).count() >= count);
         self.receiver.at(path)
     }
@@ -62,24 +68,24 @@ impl Stage {
     }
 }
 
-fn observed(arrival: &Arrival) -> String {
+fn observed(arrival: &ReceivedRequest) -> String {
     text(&arrival.json()["data"]["id"])
 }
 
 #[test]
 fn a_pause_stops_deliveries_and_an_end_of_it_resumes_what_was_queued_on_sqlite() {
-    a_pause_stops_and_resumes(Place::sqlite());
+    a_pause_stops_and_resumes(Installation::sqlite());
 }
 
 #[test]
 fn a_pause_stops_deliveries_and_an_end_of_it_resumes_what_was_queued_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         a_pause_stops_and_resumes(place);
     }
 }
 
-fn a_pause_stops_and_resumes(place: Place) {
-    let mut stage = Stage::set(place);
+fn a_pause_stops_and_resumes(place: Installation) {
+    let mut stage = ControlTest::set(place);
     let (paused, _) = (stage.subscribe("/failing/paused"), stage.subscribe("/failing/witness"));
     let before = stage.observe();
     stage.until("/failing/paused", 1);
@@ -88,14 +94,15 @@ fn a_pause_stops_and_resumes(place: Place) {
     let meanwhile = stage.observe();
     stage.until_all_due_is_attempted("/failing/witness");
     assert_eq!(stage.receiver.at("/failing/paused").len(), count, "a delivery while it was paused");
-    stage.receiver.answers(|_| Answer::Status(200));
+    stage.receiver.answers(|_| ReceiverResponse::Status(200));
     assert_eq!(stage.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = stage.until("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed(&last), before);
     // Events during the pause were not queued. A replay sends them, but repeats acknowledged events only on
     // request.
-    let told =
-        |stage: &Stage, id: &str| stage.receiver.at("/failing/paused").iter().any(|arrival| observed(arrival) == id);
+    let told = |stage: &ControlTest, id: &str| {
+        stage.receiver.at("/failing/paused").iter().any(|arrival| observed(arrival) == id)
+    };
     assert!(!told(&stage, &meanwhile));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
     let since = text(&stage.client.get("/v1/organization").unwrap().json()["created_at"]);
@@ -106,7 +113,7 @@ fn a_pause_stops_and_resumes(place: Place) {
     let replayed = stage.client.post(&path, &order("all")).unwrap();
     assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(2)), "{}", replayed.text());
     let arrivals = stage.until("/failing/paused", count + 3);
-    let replays: Vec<&Arrival> = arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
+    let replays: Vec<&ReceivedRequest> = arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
     let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
     ids.sort();
     assert_eq!(ids, [before, meanwhile]);
@@ -115,7 +122,7 @@ fn a_pause_stops_and_resumes(place: Place) {
 }
 
 /// Returns the number of received requests once all of them are in the log, so that no attempt is in flight.
-fn settled_count(stage: &mut Stage, subscription: &Subscription) -> usize {
+fn settled_count(stage: &mut ControlTest, subscription: &Subscription) -> usize {
     let mut count = 0;
     let is_settled = wait_until(PATIENCE, || {
         count = stage.receiver.at("/failing/paused").len();
@@ -127,18 +134,18 @@ fn settled_count(stage: &mut Stage, subscription: &Subscription) -> usize {
 
 #[test]
 fn a_deleted_subscription_gets_nothing_more_and_is_not_found_on_sqlite() {
-    a_deleted_subscription_gets_nothing_more(Place::sqlite());
+    a_deleted_subscription_gets_nothing_more(Installation::sqlite());
 }
 
 #[test]
 fn a_deleted_subscription_gets_nothing_more_and_is_not_found_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         a_deleted_subscription_gets_nothing_more(place);
     }
 }
 
-fn a_deleted_subscription_gets_nothing_more(place: Place) {
-    let mut stage = Stage::set(place);
+fn a_deleted_subscription_gets_nothing_more(place: Installation) {
+    let mut stage = ControlTest::set(place);
     let (deleted, _) = (stage.subscribe("/failing/deleted"), stage.subscribe("/failing/witness"));
     stage.observe();
     stage.until("/failing/deleted", 1);
@@ -161,7 +168,7 @@ fn a_deleted_subscription_gets_nothing_more(place: Place) {
 
 #[test]
 fn a_delivery_is_sent_once_more_under_the_promised_id() {
-    let mut stage = Stage::set(Place::sqlite());
+    let mut stage = ControlTest::set(Installation::sqlite());
     let subscription = stage.subscribe("/hooks");
     let id = stage.observe();
     let original = stage.until("/hooks", 1).pop().unwrap();
@@ -185,7 +192,7 @@ fn a_delivery_is_sent_once_more_under_the_promised_id() {
 
 #[test]
 fn a_test_is_sent_also_while_the_subscription_is_paused_and_only_once() {
-    let mut stage = Stage::set(Place::sqlite());
+    let mut stage = ControlTest::set(Installation::sqlite());
     let (subscription, _) = (stage.subscribe("/failing/tested"), stage.subscribe("/failing/witness"));
     stage.patch(&subscription, &json!({"active": false}));
     let answer = stage.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();

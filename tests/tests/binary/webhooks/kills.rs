@@ -8,7 +8,7 @@ use std::thread;
 use super::ledger::settled;
 use super::load::Load;
 use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
-use crate::support::{Answer, Arrival, Place, Receiver, Service, freeze, wait_until};
+use crate::support::{Installation, ReceivedRequest, Receiver, ReceiverResponse, Service, freeze, wait_until};
 
 /// Number of kills per store; over a hundred on both stores together.
 const KILLS: usize = 52;
@@ -19,19 +19,19 @@ const RETRIES: usize = 50;
 
 #[test]
 fn a_kill_at_any_point_loses_no_delivery_on_sqlite() {
-    kills(Place::sqlite());
+    kills(Installation::sqlite());
 }
 
 #[test]
 fn a_kill_at_any_point_loses_no_delivery_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         kills(place);
     }
 }
 
 /// Moment at which the process is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Point {
+enum KillPoint {
     /// The delivery is queued, but no worker has claimed it.
     BeforeTheClaim,
     /// The request has arrived, but the receiver has not answered it.
@@ -42,8 +42,8 @@ enum Point {
     UnderLoad(usize),
 }
 
-impl Point {
-    fn of(round: usize) -> Self {
+impl KillPoint {
+    fn for_round(round: usize) -> Self {
         match round % 5 {
             0 => Self::BeforeTheClaim,
             1 => Self::AfterTheClaim,
@@ -55,8 +55,8 @@ impl Point {
 }
 
 /// A service that is killed and restarted repeatedly.
-struct Victim {
-    place: Place,
+struct KilledService {
+    place: Installation,
     key: String,
     employee: String,
     subscription: Subscription,
@@ -64,37 +64,38 @@ struct Victim {
     acknowledged: BTreeSet<String>,
 }
 
-fn kills(place: Place) {
-    let mut victim = Victim::new(impatient(place, TIMEOUT_SECONDS, RETRIES));
+fn kills(place: Installation) {
+    let mut victim = KilledService::new(impatient(place, TIMEOUT_SECONDS, RETRIES));
     for round in 0..KILLS {
-        match Point::of(round) {
-            Point::BeforeTheClaim => victim.dies_before_the_claim(),
-            Point::AfterTheClaim => victim.dies_after_the_claim(round),
-            Point::AfterTheAnswer => victim.dies_after_the_answer(round),
-            Point::UnderLoad(count) => victim.dies_under_load(round, count),
+        match KillPoint::for_round(round) {
+            KillPoint::BeforeTheClaim => victim.dies_before_the_claim(),
+            KillPoint::AfterTheClaim => victim.dies_after_the_claim(round),
+            KillPoint::AfterTheAnswer => victim.dies_after_the_answer(round),
+            KillPoint::UnderLoad(count) => victim.dies_under_load(round, count),
         }
     }
-    victim.receiver.answers(|_| Answer::Status(200));
+    victim.receiver.answers(|_| ReceiverResponse::Status(200));
     let service = Service::serve(&victim.place);
     let mut client = service.client(&victim.key);
     let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
     ledger.check(&victim.subscription.secret, KILLS);
     // Verifies the kill points: the log must have no entry for a request that was killed at its point.
     for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < KILLS) {
-        let frozen = Point::of(arrival.generation) == Point::AfterTheAnswer && arrival.is_acknowledged();
+        let frozen = KillPoint::for_round(arrival.generation) == KillPoint::AfterTheAnswer && arrival.is_acknowledged();
         assert!(!frozen || !ledger.is_recorded(&arrival), "recorded by a process that had been stopped: {arrival:?}");
     }
-    for round in (0..KILLS).filter(|number| matches!(Point::of(*number), Point::AfterTheClaim | Point::AfterTheAnswer))
+    for round in (0..KILLS)
+        .filter(|number| matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheAnswer))
     {
-        let cut_off = |arrival: &Arrival| arrival.generation == round && !ledger.is_recorded(arrival);
+        let cut_off = |arrival: &ReceivedRequest| arrival.generation == round && !ledger.is_recorded(arrival);
         assert!(victim.receiver.arrivals().iter().any(cut_off), "nothing was cut off in round {round}");
     }
     println!("{KILLS} kills, {} events, {} deliveries", ledger.len(), victim.receiver.arrivals().len());
     service.stop();
 }
 
-impl Victim {
-    fn new(place: Place) -> Self {
+impl KilledService {
+    fn new(place: Installation) -> Self {
         let key = place.key("*", &["--admin"]).secret;
         let (service, receiver) = (Service::serve(&place), Receiver::start());
         let mut client = service.client(&key);
@@ -122,7 +123,7 @@ impl Victim {
     }
 
     fn dies_after_the_claim(&mut self, round: usize) {
-        self.receiver.answers(|_| Answer::Hold);
+        self.receiver.answers(|_| ReceiverResponse::Hold);
         let service = Service::serve(&self.place);
         self.observe(&service);
         self.receiver.until("a delivery", |all| all.iter().any(|arrival| arrival.generation == round));
@@ -130,15 +131,15 @@ impl Victim {
     }
 
     fn dies_after_the_answer(&mut self, round: usize) {
-        self.receiver.answers(|_| Answer::Hold);
+        self.receiver.answers(|_| ReceiverResponse::Hold);
         let service = Service::serve(&self.place);
         let (process, is_frozen) = (service.process_id(), AtomicBool::new(false));
         self.receiver.answers(move |_| {
             if is_frozen.swap(true, Ordering::SeqCst) {
-                return Answer::Hold;
+                return ReceiverResponse::Hold;
             }
             freeze(process);
-            Answer::Status(200)
+            ReceiverResponse::Status(200)
         });
         let known = thread::scope(|scope| {
             // The writer may lose its connection before it gets a response.
@@ -171,10 +172,10 @@ impl Victim {
 
 /// Makes the receiver fail occasionally. Resets affect only the first request of a connection: on a reused
 /// connection the sender may retry a reset request.
-fn moody(arrival: &Arrival) -> Answer {
+fn moody(arrival: &ReceivedRequest) -> ReceiverResponse {
     match arrival.number % 12 {
-        3 => Answer::Status(503),
-        7 if arrival.first => Answer::Reset,
-        _ => Answer::Status(200),
+        3 => ReceiverResponse::Status(503),
+        7 if arrival.first => ReceiverResponse::Reset,
+        _ => ReceiverResponse::Status(200),
     }
 }

@@ -7,20 +7,20 @@ use candor_domain::time::Timestamp;
 use serde_json::Value;
 
 use super::stage::{KIND, PATIENCE, Subscription, text};
-use crate::support::{Arrival, Client, Receiver, wait_until};
+use crate::support::{Client, ReceivedRequest, Receiver, wait_until};
 
 /// Events, log entries and received requests of one subscription, by event id.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct DeliveryRecord {
     /// Events in the feed.
     events: BTreeMap<String, Value>,
     /// Entries in the delivery log.
     log: BTreeMap<String, Vec<Value>>,
     /// Received requests, in order of arrival.
-    arrivals: BTreeMap<String, Vec<Arrival>>,
+    arrivals: BTreeMap<String, Vec<ReceivedRequest>>,
 }
 
-impl Ledger {
+impl DeliveryRecord {
     /// Reads the feed first and the received requests last, so that every later source covers the earlier ones.
     pub(super) fn read(client: &mut Client, receiver: &Receiver, subscription: &Subscription) -> Self {
         let mut ledger = Self::default();
@@ -56,7 +56,7 @@ impl Ledger {
     }
 
     /// Returns `true` if the log has an entry for this request.
-    pub(super) fn is_recorded(&self, arrival: &Arrival) -> bool {
+    pub(super) fn is_recorded(&self, arrival: &ReceivedRequest) -> bool {
         self.log_of(arrival.event()).iter().any(|item| item["id"] == arrival.delivery())
     }
 
@@ -66,7 +66,7 @@ impl Ledger {
         for (event, body) in &self.events {
             let log = self.log_of(event);
             let arrivals = self.arrivals.get(event).map_or(&[][..], Vec::as_slice);
-            assert!(arrivals.iter().any(Arrival::is_acknowledged), "{event} was never delivered");
+            assert!(arrivals.iter().any(ReceivedRequest::is_acknowledged), "{event} was never delivered");
             for arrival in arrivals {
                 arrived_well(arrival, body, secret);
                 assert!(ids.insert(arrival.delivery()), "{} is not new", arrival.delivery());
@@ -84,7 +84,7 @@ impl Ledger {
 }
 
 /// Asserts that the request contains the event, with a valid signature and matching headers.
-fn arrived_well(arrival: &Arrival, event: &Value, secret: &str) {
+fn arrived_well(arrival: &ReceivedRequest, event: &Value, secret: &str) {
     assert_eq!(&arrival.json(), event, "the body is not the event");
     assert_eq!(arrival.header("webhook-id"), arrival.event());
     let seconds: i64 = arrival.header("x-service-timestamp").parse().unwrap();
@@ -106,7 +106,7 @@ fn numbered_well(event: &str, log: &[Value]) {
 }
 
 /// Asserts that a log entry agrees with the receiver's response.
-fn logged_as_it_was(entry: &Value, arrivals: &[Arrival]) {
+fn logged_as_it_was(entry: &Value, arrivals: &[ReceivedRequest]) {
     let id = text(&entry["id"]);
     let arrival =
         arrivals.iter().find(|arrival| arrival.delivery() == id).unwrap_or_else(|| panic!("never arrived: {entry}"));
@@ -117,8 +117,8 @@ fn logged_as_it_was(entry: &Value, arrivals: &[Arrival]) {
 
 /// Asserts that every request missing from the log was cut off by a kill, and that no request follows a logged
 /// acknowledgement.
-fn repeated_for_a_reason(log: &[Value], arrivals: &[Arrival], killed: usize) {
-    let status = |arrival: &Arrival| {
+fn repeated_for_a_reason(log: &[Value], arrivals: &[ReceivedRequest], killed: usize) {
+    let status = |arrival: &ReceivedRequest| {
         log.iter().find(|entry| entry["id"] == arrival.delivery()).map(|entry| text(&entry["status"]))
     };
     for (arrival, later) in arrivals.iter().zip((1..).map(|number| &arrivals[number..])) {
@@ -144,10 +144,10 @@ pub(super) fn settled(
     receiver: &Receiver,
     subscription: &Subscription,
     observations: &BTreeSet<String>,
-) -> Ledger {
-    let mut ledger = Ledger::default();
+) -> DeliveryRecord {
+    let mut ledger = DeliveryRecord::default();
     let complete = wait_until(PATIENCE, || {
-        ledger = Ledger::read(client, receiver, subscription);
+        ledger = DeliveryRecord::read(client, receiver, subscription);
         ledger.is_complete(observations)
     });
     assert!(complete.is_some(), "not everything was delivered: {ledger:?}");

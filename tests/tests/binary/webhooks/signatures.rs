@@ -1,18 +1,18 @@
 //! Verifies real deliveries with the Rust example of the documentation for receivers.
 
-use candor_domain::signature::Rejected;
+use candor_domain::signature::SignatureError;
 use candor_domain::time::Timestamp;
 use serde_json::json;
 
 use super::stage::{KIND, employee, impatient, observe, subscribe, text};
-use crate::support::{Arrival, Place, Receiver, Service};
+use crate::support::{Installation, ReceivedRequest, Receiver, Service};
 
 /// The example from the documentation, as `documented`.
 mod page {
     include!(concat!(env!("OUT_DIR"), "/documented.rs"));
 }
 
-fn check(secret: &str, arrival: &Arrival) -> Result<(), Rejected> {
+fn check(secret: &str, arrival: &ReceivedRequest) -> Result<(), SignatureError> {
     let seconds: i64 = arrival.header("x-service-timestamp").parse().unwrap();
     let now = Timestamp::from_millis(seconds * 1000);
     page::documented((secret, arrival.header("x-service-signature"), &arrival.body, now))
@@ -20,7 +20,7 @@ fn check(secret: &str, arrival: &Arrival) -> Result<(), Rejected> {
 
 #[test]
 fn live_deliveries_pass_the_documented_check_also_during_a_rotation() {
-    let place = impatient(Place::sqlite(), 5, 1);
+    let place = impatient(Installation::sqlite(), 5, 1);
     let key = place.key("*", &["--admin"]).secret;
     let (service, receiver) = (Service::serve(&place), Receiver::start());
     let mut client = service.client(&key);
@@ -35,9 +35,9 @@ fn live_deliveries_pass_the_documented_check_also_during_a_rotation() {
     receiver.until("a delivery after the rotation", |all| all.len() == 2);
     let [before, after] = receiver.arrivals().try_into().unwrap();
     assert_eq!(check(&made.secret, &before), Ok(()));
-    assert_eq!(check(&rotated, &before), Err(Rejected::Forged));
+    assert_eq!(check(&rotated, &before), Err(SignatureError::Forged));
     assert_eq!((check(&made.secret, &after), check(&rotated, &after)), (Ok(()), Ok(())));
-    let forged = Arrival { body: [&after.body[..], b" "].concat(), ..after };
-    assert_eq!(check(&rotated, &forged), Err(Rejected::Forged));
+    let forged = ReceivedRequest { body: [&after.body[..], b" "].concat(), ..after };
+    assert_eq!(check(&rotated, &forged), Err(SignatureError::Forged));
     service.stop();
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Place, Receiver};
+use crate::support::{Client, Installation, Receiver};
 
 /// Limit on every wait. A lease runs 15 seconds longer than the receiver's timeout.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -14,14 +14,14 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) const KIND: &str = "observation.created";
 
 /// Allows deliveries to this machine, with this receiver timeout and this many retries, one second apart.
-pub(super) fn impatient(place: Place, timeout_seconds: u64, retries: usize) -> Place {
+pub(super) fn impatient(place: Installation, timeout_seconds: u64, retries: usize) -> Installation {
     trusting(place)
         .with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{timeout_seconds}s"))
         .with("CANDOR_WEBHOOKS_RETRY_SCHEDULE", &vec!["1s"; retries].join(","))
 }
 
 /// Allows deliveries to this machine.
-pub(super) fn trusting(place: Place) -> Place {
+pub(super) fn trusting(place: Installation) -> Installation {
     place.with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::ledger::settled;
 use super::load::Load;
 use super::stage::{KIND, PATIENCE, employee, impatient, observe, subscribe, trusting};
-use crate::support::{Answer, Place, Receiver, Service, signal, wait_until};
+use crate::support::{Installation, Receiver, ReceiverResponse, Service, signal, wait_until};
 
 /// Number of writes and deliveries before the signal, so that it comes under load.
 const ENOUGH: usize = 100;
@@ -17,17 +17,17 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_stop_under_load_loses_no_delivery_and_repeats_none_on_sqlite() {
-    a_stop_under_load(Place::sqlite());
+    a_stop_under_load(Installation::sqlite());
 }
 
 #[test]
 fn a_stop_under_load_loses_no_delivery_and_repeats_none_on_postgres() {
-    if let Some(place) = Place::postgres() {
+    if let Some(place) = Installation::postgres() {
         a_stop_under_load(place);
     }
 }
 
-fn a_stop_under_load(place: Place) {
+fn a_stop_under_load(place: Installation) {
     let place = impatient(place, 10, 20);
     let key = place.key("*", &["--admin"]).secret;
     let (mut service, receiver) = (Service::serve(&place), Receiver::start());
@@ -39,12 +39,12 @@ fn a_stop_under_load(place: Place) {
         let load = Load::start(scope, service.address, &key, &employee, &written);
         let enough = || written.load(Ordering::SeqCst).min(receiver.arrivals().len()) >= ENOUGH;
         assert!(wait_until(PATIENCE, enough).is_some(), "hardly any load");
-        receiver.answers(|_| Answer::Hold);
+        receiver.answers(|_| ReceiverResponse::Hold);
         receiver.until("deliveries under way", |all| all.iter().any(|arrival| arrival.answered.is_none()));
         signal(service.process_id(), "TERM");
         let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
-        receiver.answers(|_| Answer::Status(200));
+        receiver.answers(|_| ReceiverResponse::Status(200));
         assert!(service.ended().success(), "{}", service.log());
         load.ended()
     });
@@ -57,20 +57,20 @@ fn a_stop_under_load(place: Place) {
 
 #[test]
 fn receivers_that_hang_do_not_hold_up_the_end_and_are_asked_again_at_the_next_start() {
-    let place = trusting(Place::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
+    let place = trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
     let key = place.key("*", &["--admin"]).secret;
     let (mut service, receiver) = (Service::serve(&place), Receiver::start());
     let mut client = service.client(&key);
     let employee = employee(&mut client);
     let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
-    receiver.answers(|_| Answer::Hold);
+    receiver.answers(|_| ReceiverResponse::Hold);
     let leased = Instant::now();
     let observed = observe(&mut client, &employee).unwrap();
     receiver.until("a delivery", |all| all.len() == 1);
     signal(service.process_id(), "TERM");
     assert!(service.ended().success(), "{}", service.log());
     receiver.next_generation();
-    receiver.answers(|_| Answer::Status(200));
+    receiver.answers(|_| ReceiverResponse::Status(200));
     let service = Service::serve(&place);
     receiver.until("another delivery", |all| all.len() == 2);
     // A lease lasts longer than the receiver's timeout, so an early second attempt shows that the lease was

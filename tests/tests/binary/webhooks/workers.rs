@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::ledger::{Ledger, settled};
+use super::ledger::{DeliveryRecord, settled};
 use super::stage::{KIND, Subscription, employee, impatient, observe, subscribe};
-use crate::support::{Answer, Client, Place, Receiver, Service, freeze, signal};
+use crate::support::{Client, Installation, Receiver, ReceiverResponse, Service, freeze, signal};
 
 const TIMEOUT_SECONDS: u64 = 5;
 /// Lease duration of a delivery: the receiver's timeout, plus 15 seconds to wait for a slot and to be recorded.
@@ -15,8 +15,8 @@ const TAKEN_OVER: Duration = Duration::from_secs(30);
 const RETRIES: usize = 20;
 
 /// A process that serves the API, and a receiver with a subscription.
-struct Stage {
-    place: Place,
+struct WorkerTest {
+    place: Installation,
     api: Service,
     client: Client,
     employee: String,
@@ -24,9 +24,9 @@ struct Stage {
     subscription: Subscription,
 }
 
-impl Stage {
+impl WorkerTest {
     fn set() -> Option<Self> {
-        let place = impatient(Place::postgres()?, TIMEOUT_SECONDS, RETRIES);
+        let place = impatient(Installation::postgres()?, TIMEOUT_SECONDS, RETRIES);
         let key = place.key("*", &["--admin"]).secret;
         let (api, receiver) = (Service::start(&place, &["serve", "--role", "api"]), Receiver::start());
         let mut client = api.client(&key);
@@ -43,26 +43,26 @@ impl Stage {
         (0..count).map(|_| observe(&mut self.client, &self.employee).unwrap()).collect()
     }
 
-    fn settled(&mut self, observations: &BTreeSet<String>) -> Ledger {
+    fn settled(&mut self, observations: &BTreeSet<String>) -> DeliveryRecord {
         settled(&mut self.client, &self.receiver, &self.subscription, observations)
     }
 }
 
 #[test]
 fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
-    let Some(mut stage) = Stage::set() else { return };
+    let Some(mut stage) = WorkerTest::set() else { return };
     let workers = [stage.worker(), stage.worker()];
     // Some attempts stay in flight while both workers claim more; others fail and are retried.
     stage.receiver.answers(|receiver| match receiver.number % 40 {
-        5 => Answer::Hold,
-        receiver if receiver % 8 == 2 => Answer::Status(500),
-        _ => Answer::Status(200),
+        5 => ReceiverResponse::Hold,
+        receiver if receiver % 8 == 2 => ReceiverResponse::Status(500),
+        _ => ReceiverResponse::Status(200),
     });
     let mut observations = stage.observe(150);
     stage.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
     observations.extend(stage.observe(150));
     stage.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
-    stage.receiver.answers(|_| Answer::Status(200));
+    stage.receiver.answers(|_| ReceiverResponse::Status(200));
     stage.settled(&observations).check(&stage.subscription.secret, 0);
     workers.into_iter().for_each(Service::stop);
     stage.api.stop();
@@ -70,8 +70,8 @@ fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
 
 #[test]
 fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
-    let Some(mut stage) = Stage::set() else { return };
-    stage.receiver.answers(|_| Answer::Hold);
+    let Some(mut stage) = WorkerTest::set() else { return };
+    stage.receiver.answers(|_| ReceiverResponse::Hold);
     let worker = stage.worker();
     let leased = Instant::now();
     let observations = stage.observe(5);
@@ -79,7 +79,7 @@ fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
     let killed = Instant::now();
     worker.kill();
     stage.receiver.next_generation();
-    stage.receiver.answers(|_| Answer::Status(200));
+    stage.receiver.answers(|_| ReceiverResponse::Status(200));
     let heir = stage.worker();
     let first = stage.receiver.arrivals()[0].clone();
     stage.receiver.until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
@@ -97,21 +97,23 @@ fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
 
 #[test]
 fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
-    let Some(mut stage) = Stage::set() else { return };
-    stage.receiver.answers(|_| Answer::Hold);
+    let Some(mut stage) = WorkerTest::set() else { return };
+    stage.receiver.answers(|_| ReceiverResponse::Hold);
     let sleeper = stage.worker();
     let observations = stage.observe(1);
     stage.receiver.until("a delivery", |all| all.len() == 1);
     freeze(sleeper.process_id());
     // The receiver acknowledges the frozen worker's attempt. Another worker retries the delivery, because the
     // result was not recorded.
-    stage.receiver.answers(|receiver| if receiver.number == 0 { Answer::Status(200) } else { Answer::Hold });
+    stage
+        .receiver
+        .answers(|receiver| if receiver.number == 0 { ReceiverResponse::Status(200) } else { ReceiverResponse::Hold });
     let heir = stage.worker();
     stage.receiver.until("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");
     // A graceful stop waits until the worker has tried to record its results.
     sleeper.stop();
-    stage.receiver.answers(|_| Answer::Status(200));
+    stage.receiver.answers(|_| ReceiverResponse::Status(200));
     let ledger = stage.settled(&observations);
     let arrivals = stage.receiver.arrivals();
     assert!(arrivals[0].is_acknowledged(), "{arrivals:?}");

@@ -12,7 +12,7 @@ pub(super) struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// Chooses the temporary name without creating the file.
-    pub(super) fn beside(target: &Path) -> Self {
+    pub(super) fn new_beside(target: &Path) -> Self {
         Self(super::with_suffix(target, &format!(".{}.unfinished", std::process::id())))
     }
 

@@ -34,7 +34,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     let target = file.clone();
     let contents = store::blocking(move || {
         file::expect_none(&target)?;
-        let unfinished = Unfinished::beside(&target);
+        let unfinished = Unfinished::new_beside(&target);
         let failed = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
         write_backup(&database, unfinished.path()).map_err(|error| failed(&error))?;
         let contents = check_backup(unfinished.path()).map_err(|error| failed(&error))?;
@@ -43,7 +43,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     .await??;
     let key = wiring::examine_sealing_keys(config, &contents.master_keys)?;
     let report = Report { contents: &contents, key: &key, config };
-    output.say(&report.of_backup(&file), &report.of_backup_for_people(&file))
+    output.say(&report.backup_json(&file), &report.backup_text(&file))
 }
 
 /// Installs a checked backup as the embedded database, which must not exist.
@@ -60,7 +60,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
     let _lock = ServingLock::take(&config.database)?;
     let (target, source) = (database.clone(), file.clone());
     let contents = store::blocking(move || {
-        let unfinished = Unfinished::beside(&target);
+        let unfinished = Unfinished::new_beside(&target);
         unfinished.fill_from(&source)?;
         let unusable = |reason: String| BackupFailure::Unusable { file: source.clone(), reason };
         let contents = check_backup(unfinished.path()).map_err(|error| unusable(error.to_string()))?;
@@ -73,7 +73,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
     .await??;
     let key = wiring::examine_sealing_keys(config, &contents.master_keys)?;
     let report = Report { contents: &contents, key: &key, config };
-    output.say(&report.of_restore(&database, &file), &report.of_restore_for_people(&database, &file))
+    output.say(&report.restore_json(&database, &file), &report.restore_text(&database, &file))
 }
 
 /// Requires that neither a database nor a log beside it exists: SQLite would apply a leftover log to the copy.

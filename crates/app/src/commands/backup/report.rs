@@ -19,20 +19,20 @@ pub(super) struct Report<'a> {
 
 impl Report<'_> {
     /// Returns the JSON answer of `candor backup`.
-    pub(super) fn of_backup(&self, file: &Path) -> Value {
+    pub(super) fn backup_json(&self, file: &Path) -> Value {
         let mut object = self.object();
         object["file"] = json!(file);
         object
     }
 
     /// Returns the JSON answer of `candor restore`.
-    pub(super) fn of_restore(&self, database: &Path, file: &Path) -> Value {
-        let mut object = self.of_backup(file);
+    pub(super) fn restore_json(&self, database: &Path, file: &Path) -> Value {
+        let mut object = self.backup_json(file);
         object["database"] = json!(database);
         object
     }
 
-    pub(super) fn of_backup_for_people(&self, file: &Path) -> String {
+    pub(super) fn backup_text(&self, file: &Path) -> String {
         let keys = self.sealed_by();
         let keys = if keys.is_empty() {
             "It contains no encrypted values.".to_owned()
@@ -51,7 +51,7 @@ impl Report<'_> {
         format!("{}\n\n{rows} rows in {}, {bytes} bytes, checked. {keys}{state}", self.rows_of_tables(), file.display())
     }
 
-    pub(super) fn of_restore_for_people(&self, database: &Path, file: &Path) -> String {
+    pub(super) fn restore_text(&self, database: &Path, file: &Path) -> String {
         let mut text = format!(
             "{}\n\n{} rows of {} are in {}.",
             self.rows_of_tables(),

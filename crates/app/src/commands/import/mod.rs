@@ -80,7 +80,7 @@ fn carry_out(import: &Import, progress: &Progress) -> Result<(), Error> {
             reason: reason.trim_end_matches('.').to_owned(),
             outcome: progress.outcome(),
         })?;
-        progress.answered(number, part, answer);
+        progress.record_answer(number, part, answer);
     }
     match progress.failed() {
         0 => Ok(()),

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use super::outcome::ImportOutcome;
-use super::tally::{Sent, Tally};
+use super::tally::{PartState, Tally};
 use crate::error::Error;
 use crate::output::{Output, printable};
 
@@ -45,7 +45,7 @@ impl Progress {
     /// Starts with these parts, and shows a bar on a terminal.
     pub(super) fn begin(&self, parts: &[Part], duplicates: usize) {
         let mut state = self.state();
-        state.tally = Tally::of(parts.iter().map(|part| part.numbers.len()), duplicates);
+        state.tally = Tally::new(parts.iter().map(|part| part.numbers.len()), duplicates);
         if self.is_drawn {
             state.bar = ProgressBar::new(parts.iter().map(|part| part.numbers.len() as u64).sum());
             if let Ok(style) = ProgressStyle::with_template(BAR) {
@@ -58,7 +58,7 @@ impl Progress {
     /// Records that a part is being sent.
     pub(super) fn sending(&self, part: usize) {
         let mut state = self.state();
-        state.tally.mark(part, Sent::Unanswered);
+        state.tally.mark(part, PartState::Unanswered);
         state.asked = Some(Instant::now());
     }
 
@@ -66,11 +66,11 @@ impl Progress {
     pub(super) fn not_done(&self, part: usize, was_open: bool, is_open: bool) {
         let mut state = self.state();
         state.asked = None;
-        state.tally.mark(part, if was_open || is_open { Sent::Unanswered } else { Sent::No });
+        state.tally.mark(part, if was_open || is_open { PartState::Unanswered } else { PartState::No });
     }
 
     /// Records the answer to a part.
-    pub(super) fn answered(&self, number: usize, part: &Part, answer: Value) {
+    pub(super) fn record_answer(&self, number: usize, part: &Part, answer: Value) {
         let mut state = self.state();
         (state.asked, state.said) = (None, None);
         state.tally.add(number, part, answer);

@@ -71,7 +71,7 @@ pub(super) struct Connection {
 }
 
 /// Result of one attempt.
-enum Came {
+enum SendResult {
     Answer(Value),
     Wait(Duration),
     Again(Failure),
@@ -113,21 +113,21 @@ impl Connection {
         loop {
             progress.sending(number);
             let came = self.attempt(part, number);
-            if !matches!(came, Came::Answer(_)) {
-                let is_open = matches!(&came, Came::Again(failure) if failure.is_open);
+            if !matches!(came, SendResult::Answer(_)) {
+                let is_open = matches!(&came, SendResult::Again(failure) if failure.is_open);
                 progress.not_done(number, was_open, is_open);
                 was_open |= is_open;
             }
             match came {
-                Came::Answer(answer) => return Ok(answer),
-                Came::Refused(reason) => return Err(reason),
-                Came::Wait(time) if waits < WAITS => {
+                SendResult::Answer(answer) => return Ok(answer),
+                SendResult::Refused(reason) => return Err(reason),
+                SendResult::Wait(time) if waits < WAITS => {
                     waits += 1;
                     progress.note("the quota of uploads is used up; waiting");
                     count_down(time, |left| progress.show(format!("waiting {left} s for the quota")));
                 }
-                Came::Wait(_) => return Err("the quota stays used up".to_owned()),
-                Came::Again(Failure { reason, wait, .. }) => {
+                SendResult::Wait(_) => return Err("the quota stays used up".to_owned()),
+                SendResult::Again(Failure { reason, wait, .. }) => {
                     attempts += 1;
                     if attempts >= ATTEMPTS {
                         return Err(reason);
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    fn attempt(&self, part: &Part, number: usize) -> Came {
+    fn attempt(&self, part: &Part, number: usize) -> SendResult {
         let request = self.agent.post(&self.target.url);
         let request = request.header("Authorization", format!("Bearer {}", self.target.key));
         let request = request.header("Content-Type", "text/csv; charset=utf-8");
@@ -151,30 +151,30 @@ impl Connection {
             Ok(response) => response,
             Err(error) => {
                 if let Some(reason) = outgoing_tls::rejected_certificate(&error) {
-                    return Came::Refused(untrusted(&reason));
+                    return SendResult::Refused(untrusted(&reason));
                 }
-                return Came::Again(Failure { is_open: has_connected(&error), reason: said(&error), wait: None });
+                return SendResult::Again(Failure { is_open: has_connected(&error), reason: said(&error), wait: None });
             }
         };
         let (status, wait) = (response.status().as_u16(), retry_after(&response));
         let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
         let body = match body {
             Ok(body) => body,
-            Err(error) => return Came::Again(Failure { reason: said(&error), wait: None, is_open: true }),
+            Err(error) => return SendResult::Again(Failure { reason: said(&error), wait: None, is_open: true }),
         };
         let answer: Value = serde_json::from_str(&body).unwrap_or_default();
         let message = answer["error"]["message"].as_str().unwrap_or("no reason given").trim_end_matches('.');
         match status {
-            200 if answer["data"].is_object() => Came::Answer(answer),
-            429 => Came::Wait(wait.unwrap_or(LONGEST_PAUSE)),
+            200 if answer["data"].is_object() => SendResult::Answer(answer),
+            429 => SendResult::Wait(wait.unwrap_or(LONGEST_PAUSE)),
             408 | 500 | 502 | 503 | 504 => {
-                Came::Again(Failure { reason: format!("{status}: {message}"), wait, is_open: true })
+                SendResult::Again(Failure { reason: format!("{status}: {message}"), wait, is_open: true })
             }
-            200 => Came::Refused("the response is not from a Candor service".to_owned()),
+            200 => SendResult::Refused("the response is not from a Candor service".to_owned()),
             _ => {
                 let details = &answer["error"]["details"];
                 let details = if details.is_null() { String::new() } else { format!(" {details}") };
-                Came::Refused(format!("{status}: {message}{details}"))
+                SendResult::Refused(format!("{status}: {message}{details}"))
             }
         }
     }

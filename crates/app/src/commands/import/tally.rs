@@ -11,7 +11,7 @@ pub(super) const SHOWN: usize = 200;
 
 /// State of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(super) enum PartState {
     /// Not received by the service, or rejected entirely.
     No,
     /// Sent without an answer, so the service may have received it.
@@ -20,7 +20,7 @@ pub(super) enum Sent {
     Answered,
 }
 
-impl Sent {
+impl PartState {
     const fn word(self) -> &'static str {
         match self {
             Self::No => "not_sent",
@@ -40,16 +40,16 @@ struct Counts {
 }
 
 #[derive(Debug)]
-struct OnePart {
+struct PartTally {
     rows: usize,
-    sent: Sent,
+    sent: PartState,
     counts: Counts,
 }
 
 /// Counters of all parts, and the failed rows.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    parts: Vec<OnePart>,
+    parts: Vec<PartTally>,
     duplicates: usize,
     begun: bool,
     pub(super) errors: Vec<Value>,
@@ -60,13 +60,13 @@ pub(super) struct Tally {
 impl Tally {
     /// Starts a tally with the row counts of the parts. `duplicates` counts rows that are not sent, because a
     /// later row has the same address.
-    pub(super) fn of(rows: impl Iterator<Item = usize>, duplicates: usize) -> Self {
-        let part = |rows| OnePart { rows, sent: Sent::No, counts: Counts::default() };
+    pub(super) fn new(rows: impl Iterator<Item = usize>, duplicates: usize) -> Self {
+        let part = |rows| PartTally { rows, sent: PartState::No, counts: Counts::default() };
         Self { parts: rows.map(part).collect(), duplicates, begun: true, ..Self::default() }
     }
 
     /// Sets the state of a part.
-    pub(super) fn mark(&mut self, part: usize, sent: Sent) {
+    pub(super) fn mark(&mut self, part: usize, sent: PartState) {
         if let Some(it) = self.parts.get_mut(part) {
             it.sent = sent;
         }
@@ -84,7 +84,7 @@ impl Tally {
             failed: data["errors"].as_array().map_or(0, |errors| errors.len() as u64),
         };
         if let Some(it) = self.parts.get_mut(number) {
-            (it.sent, it.counts) = (Sent::Answered, counts);
+            (it.sent, it.counts) = (PartState::Answered, counts);
         }
         let numbered = |rows: &mut Value| {
             let mut rows: Vec<Value> = rows.as_array_mut().map(std::mem::take).unwrap_or_default();
@@ -110,12 +110,12 @@ impl Tally {
 
     /// Returns `true` if a part was sent but not answered.
     pub(super) fn is_open(&self) -> bool {
-        self.parts.iter().any(|part| part.sent == Sent::Unanswered)
+        self.parts.iter().any(|part| part.sent == PartState::Unanswered)
     }
 
     /// Returns the number of imported rows.
     pub(super) fn rows_in(&self) -> u64 {
-        let answered = self.parts.iter().filter(|part| part.sent == Sent::Answered);
+        let answered = self.parts.iter().filter(|part| part.sent == PartState::Answered);
         answered.map(|part| (part.rows as u64).saturating_sub(part.counts.failed)).sum()
     }
 
@@ -124,7 +124,7 @@ impl Tally {
     }
 
     fn rows_sent(&self) -> usize {
-        self.parts.iter().filter(|part| part.sent != Sent::No).map(|part| part.rows).sum()
+        self.parts.iter().filter(|part| part.sent != PartState::No).map(|part| part.rows).sum()
     }
 
     fn counts(&self) -> Counts {
@@ -139,7 +139,7 @@ impl Tally {
     }
 
     fn is_complete(&self) -> bool {
-        self.begun && self.parts.iter().all(|part| part.sent == Sent::Answered)
+        self.begun && self.parts.iter().all(|part| part.sent == PartState::Answered)
     }
 
     /// Returns the JSON output: the service's answer, and the state of the parts.
@@ -206,13 +206,13 @@ impl Tally {
                 part.counts.failed,
             ];
             let state = match (part.sent, dry_run) {
-                (Sent::Answered, false) => "applied",
-                (Sent::Answered, true) => "tried",
-                (Sent::Unanswered, _) => "sent, no response",
-                (Sent::No, _) => "not sent",
+                (PartState::Answered, false) => "applied",
+                (PartState::Answered, true) => "tried",
+                (PartState::Unanswered, _) => "sent, no response",
+                (PartState::No, _) => "not sent",
             };
-            let numbers =
-                numbers.map(|number| if part.sent == Sent::Answered { number.to_string() } else { "-".to_owned() });
+            let numbers = numbers
+                .map(|number| if part.sent == PartState::Answered { number.to_string() } else { "-".to_owned() });
             [vec![(at + 1).to_string(), part.rows.to_string()], numbers.to_vec(), vec![state.to_owned()]].concat()
         }));
         let (sent, all, applied) = (self.rows_sent(), self.rows(), self.rows_in());
@@ -260,7 +260,7 @@ mod tests {
                 {"row_number": row, "email": "a@example.com", "code": "required", "message": "x"},
             ]}})
         };
-        let mut tally = Tally::of([7, 7, 5].into_iter(), 1);
+        let mut tally = Tally::new([7, 7, 5].into_iter(), 1);
         tally.add(0, &Part { bytes: vec![], numbers: vec![9, 12] }, answer(3));
         tally.add(1, &Part { bytes: vec![], numbers: vec![4] }, answer(2));
         tally
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(far(&tally), [json!(false), json!("why"), json!(19), json!(14), json!(12)]);
         assert!(tally.text(false).contains("14 of 19 rows sent, 12 applied"), "{}", tally.text(false));
         assert!(!tally.is_open());
-        tally.mark(2, Sent::Unanswered);
+        tally.mark(2, PartState::Unanswered);
         assert_eq!(far(&tally)[3..], [json!(19), json!(12)]);
         assert!(tally.is_open() && tally.text(false).contains("sent, no response"), "{}", tally.text(false));
     }

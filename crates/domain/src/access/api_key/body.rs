@@ -2,11 +2,11 @@
 
 use super::super::{ALL_SCOPES, AccessLevel, Environment, Permission, Permissions};
 use super::ApiKey;
-use crate::fields::{Fields, Reference, Word};
+use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::EmployeeKind;
 use crate::json::{Object, Value};
-use crate::problem::{Code, Flaw, Problems};
-use crate::rule::{self, Checked, Field, Line, OneOf, Refers, Rule, Shape, Whole};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::rule::{self, Checked, Field, Line, OneOf, ReferenceRule, Rule, Shape, Whole};
 use crate::time::Timestamp;
 
 /// Maximum length of a key's name, in characters.
@@ -37,7 +37,7 @@ const ENVIRONMENT: Field<OneOf<Environment>> =
     Field::new("environment", rule::word(), "Data set that the key accesses.");
 const ACCESS_LEVEL: Field<OneOf<AccessLevel>> =
     Field::new("access_level", rule::word(), "Access level. `admin` permits administrative requests.");
-const EMPLOYEE: Field<Refers<EmployeeKind>> =
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
     Field::new("employee_id", rule::reference("the person the key acts for"), "");
 const EXPIRES_AT: Field<Checked<Timestamp>> =
     Field::new("expires_at", rule::datetime(), "Expiry time, in the future. Null if the key does not expire.");
@@ -73,14 +73,14 @@ pub struct Patch {
     pub expires_at: Option<Option<Timestamp>>,
 }
 
-fn scopes(value: &Value) -> Result<Permissions, Flaw> {
+fn scopes(value: &Value) -> Result<Permissions, ValueError> {
     let words = rule::list(MAX_SCOPES, rule::text(0..=MAX_SCOPES * 4)).parse(value)?;
     if words.is_empty() {
-        return Err(Flaw::new(Code::TooShort, "must have at least one scope"));
+        return Err(ValueError::new(Code::TooShort, "must have at least one scope"));
     }
     Permissions::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
         let known: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
-        Flaw::one_of(&known)
+        ValueError::one_of(&known)
     })
 }
 
@@ -88,8 +88,8 @@ fn scopes(value: &Value) -> Result<Permissions, Flaw> {
 ///
 /// # Errors
 /// `out_of_range`.
-pub fn is_end(at: Timestamp, now: Timestamp) -> Result<(), Flaw> {
-    if at > now { Ok(()) } else { Err(Flaw::new(Code::OutOfRange, "must be in the future")) }
+pub fn is_end(at: Timestamp, now: Timestamp) -> Result<(), ValueError> {
+    if at > now { Ok(()) } else { Err(ValueError::new(Code::OutOfRange, "must be in the future")) }
 }
 
 impl Draft {
@@ -116,8 +116,8 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object, now: Timestamp) -> Result<Self, Problems> {
-        Fields::of_new(body, READ_ONLY, |fields| Self::read(fields, now))
+    pub fn parse(body: Object, now: Timestamp) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, now))
     }
 }
 
@@ -136,8 +136,8 @@ impl Patch {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, Problems> {
-        Fields::of_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| Self::read(fields, stored.expires_at, now))
+    pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, ValidationErrors> {
+        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| Self::read(fields, stored.expires_at, now))
     }
 }
 
@@ -150,7 +150,7 @@ pub fn read_rotation(fields: &mut Fields) -> i64 {
 ///
 /// # Errors
 /// One problem for each wrong field.
-pub fn parse_rotation(body: Object) -> Result<i64, Problems> {
+pub fn parse_rotation(body: Object) -> Result<i64, ValidationErrors> {
     let mut fields = Fields::new(body);
     let overlap = read_rotation(&mut fields);
     fields.finish(Some(overlap))

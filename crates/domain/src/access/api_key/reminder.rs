@@ -3,7 +3,7 @@
 use super::ApiKey;
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
-use crate::notification::{Audience, Notice, Type};
+use crate::notification::{Notice, Recipients, Type};
 use crate::time::Timestamp;
 
 /// Days before the end at which a reminder is due.
@@ -33,7 +33,7 @@ impl ApiKey {
         let days = if left == 1 { "1 day".to_owned() } else { format!("{left} days") };
         Notice {
             kind: Type::ApiKeyExpiring,
-            to: Audience::OrgAdmins,
+            to: Recipients::OrgAdmins,
             title: format!("The API key \u{201c}{}\u{201d} ends within {days}", self.name),
             body: format!(
                 "It ends at {end}. Requests with this key are refused from then on. Set a later expiry date to keep it."

@@ -1,9 +1,9 @@
 //! Tables of granting, rotating, revoking and authenticating.
 
 use super::*;
-use crate::access::{Denied, Permission};
+use crate::access::{Permission, PermissionDenied};
 use crate::json::{Object, Value};
-use crate::problem::{Code, Problems};
+use crate::problem::{Code, ValidationErrors};
 use Permission::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
 use ulid::Ulid;
 
@@ -20,7 +20,7 @@ fn body(text: &str) -> Object {
     members
 }
 
-fn codes(problems: &Problems) -> Vec<(&str, Code)> {
+fn codes(problems: &ValidationErrors) -> Vec<(&str, Code)> {
     problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect()
 }
 
@@ -73,7 +73,7 @@ fn granted_access_is_limited_to_the_granters_own() {
     ];
     for ((scopes, level), (wanted, wanted_level), allowed) in table {
         let granter = caller(scopes, level);
-        let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
+        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let draft = draft(wanted, wanted_level);
         let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), false, NOW);
         assert_eq!(made.err(), denied, "create {draft:?}");
@@ -109,7 +109,7 @@ fn bound_key_manages_keys_of_its_person_only() {
         let behind = role.map(|role| (PERSON, role, Status::Active));
         let granter = record(ApiKey { employee_id, ..admin.clone() }, behind);
         let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
-        let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
+        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
         let new = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), true, NOW);
@@ -144,7 +144,11 @@ fn prolonging_a_key_requires_its_scopes() {
             let patch = Patch { expires_at: Some(wanted), ..Patch::default() };
             stored.update(patch, &caller(scopes, AccessLevel::Admin), NOW).err()
         };
-        assert_eq!(changed(less), later.then_some(Refusal::Denied(Denied::CannotGrant)), "{before:?} {wanted:?}");
+        assert_eq!(
+            changed(less),
+            later.then_some(DomainError::Denied(PermissionDenied::CannotGrant)),
+            "{before:?} {wanted:?}"
+        );
         assert_eq!(changed(as_much), None, "{before:?} {wanted:?}");
     }
 }
@@ -163,7 +167,7 @@ fn granted_end_is_limited_to_the_granters_own() {
     ];
     for (own, given, allowed) in table {
         let granter = Caller { expires_at: own, ..caller(Permissions::ALL, AccessLevel::Admin) };
-        let denied = (!allowed).then_some(Refusal::Denied(Denied::CannotGrant));
+        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let new = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), false, NOW);
         assert_eq!(made.err(), denied, "create {own:?} {given:?}");
@@ -293,9 +297,9 @@ fn previous_secret_is_valid_until_its_overlap_ends() {
 fn revoked_key_cannot_be_changed() {
     let granter = caller(Permissions::ALL, AccessLevel::Admin);
     let revoked = key().revoke(NOW).unwrap().state;
-    assert!(matches!(revoked.revoke(NOW), Err(Refusal::Conflict(_))));
-    assert!(matches!(revoked.rotate(&secret(2), 0, &granter, NOW), Err(Refusal::Conflict(_))));
-    assert!(matches!(revoked.update(Patch::default(), &granter, NOW), Err(Refusal::Conflict(_))));
+    assert!(matches!(revoked.revoke(NOW), Err(DomainError::Conflict(_))));
+    assert!(matches!(revoked.rotate(&secret(2), 0, &granter, NOW), Err(DomainError::Conflict(_))));
+    assert!(matches!(revoked.update(Patch::default(), &granter, NOW), Err(DomainError::Conflict(_))));
 }
 
 #[test]
@@ -307,7 +311,7 @@ fn key_cannot_be_bound_outside_its_data_set() {
     };
     assert_eq!(make("emp", Some(PERSON), true).unwrap().state.employee_id, Some(PERSON));
     for (id, exists) in [(Some(PERSON), false), (None, false), (None, true)] {
-        let Err(Refusal::Unprocessable(problems)) = make("x", id, exists) else { panic!("{id:?} {exists}") };
+        let Err(DomainError::Unprocessable(problems)) = make("x", id, exists) else { panic!("{id:?} {exists}") };
         assert_eq!(codes(&problems), [("employee_id", Code::NotFoundInOrganization)]);
     }
 }

@@ -1,12 +1,12 @@
 //! Completion of rejections, so that a failing row names all of its problems.
 
 use super::super::columns::Column;
-use super::super::decide::{self, Judge, Wanted, Wish};
-use super::super::row_problem::Rejection;
+use super::super::decide::{self, ReferenceChange, ResolvedReferences, RowContext};
+use super::super::row_problem::RowRejection;
 use super::super::{CsvRow, RowOutcome};
 use super::{DepartmentCell, Planner};
 use crate::people::Employee;
-use crate::problem::Problems;
+use crate::problem::ValidationErrors;
 use crate::text::folded;
 
 impl Planner<'_> {
@@ -23,31 +23,31 @@ impl Planner<'_> {
         }
     }
 
-    fn complete_rejection(&self, at: usize, mut rejection: Rejection) -> Rejection {
+    fn complete_rejection(&self, at: usize, mut rejection: RowRejection) -> RowRejection {
         let row = &self.file.rows[at];
         let stored = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
-        let mut problems = Problems::none();
+        let mut problems = ValidationErrors::none();
         let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
         drop(parsed.map_err(|others| problems.extend(others)));
         problems.take("status", decide::status(self.file, row, stored));
-        rejection.add(Rejection::from_problems(&problems));
+        rejection.add(RowRejection::from_problems(&problems));
         let department = match self.department(row, stored) {
             Ok(DepartmentCell::Known(wish)) => wish,
-            Ok(DepartmentCell::Missing(_)) => Wish::Keep,
+            Ok(DepartmentCell::Missing(_)) => ReferenceChange::Keep,
             Err(denied) => {
                 rejection.add(denied);
-                Wish::Keep
+                ReferenceChange::Keep
             }
         };
-        let mut manager = Wish::Keep;
+        let mut manager = ReferenceChange::Keep;
         if let Some(cell) = self.file.cell(row, &Column::ManagerEmail) {
             match self.find_manager(&folded(cell.trim())) {
-                Some(id) => manager = Wish::Set(id),
+                Some(id) => manager = ReferenceChange::Set(id),
                 None => rejection.add(self.missing_manager(at)),
             }
         }
         if let Some(stored) = stored
-            && let Err(refused) = self.decide_rest(row, stored, Wanted { manager, department }, &rejection)
+            && let Err(refused) = self.decide_rest(row, stored, ResolvedReferences { manager, department }, &rejection)
         {
             rejection.add(refused);
         }
@@ -59,10 +59,10 @@ impl Planner<'_> {
         &self,
         row: &CsvRow,
         stored: &Employee,
-        wanted: Wanted,
-        rejection: &Rejection,
-    ) -> Result<(), Rejection> {
-        let judge = Judge { file: self.file, known: self.known, options: self.options };
+        wanted: ResolvedReferences,
+        rejection: &RowRejection,
+    ) -> Result<(), RowRejection> {
+        let judge = RowContext { file: self.file, known: self.known, options: self.options };
         let mut rest = row.without(&self.file.columns, |column| rejection.is_about(column));
         if rejection.is_about("email") {
             (rest.email, rest.email_key) = (stored.email.clone(), folded(&stored.email));
@@ -77,15 +77,15 @@ mod tests {
 
     use ulid::Ulid;
 
-    use super::super::super::{File, Known, PlanOptions, Report, RowError, plan};
+    use super::super::super::{File, PlanOptions, Report, RowError, StoredRows, plan};
     use crate::time::Timestamp;
 
     fn errors(text: &str) -> Vec<RowError> {
         let file = File::read(text.as_bytes()).unwrap();
         let at = Timestamp::from_millis(1_000);
         let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at };
-        let plan = plan(&file, &Known::default(), &HashSet::new(), &options, &mut || Ulid(1));
-        Report::of(&file, plan.outcomes.iter()).data.errors
+        let plan = plan(&file, &StoredRows::default(), &HashSet::new(), &options, &mut || Ulid(1));
+        Report::from_outcomes(&file, plan.outcomes.iter()).data.errors
     }
 
     fn problems(error: &RowError) -> Vec<String> {

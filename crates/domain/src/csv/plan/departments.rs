@@ -3,20 +3,20 @@
 use ulid::Ulid;
 
 use super::super::columns::Column;
-use super::super::decide::Wish;
-use super::super::row_problem::Rejection;
+use super::super::decide::ReferenceChange;
+use super::super::row_problem::RowRejection;
 use super::super::{CsvRow, File};
 use super::Planner;
 use crate::id::DepartmentId;
 use crate::library::{Department, department};
 use crate::people::Employee;
-use crate::problem::{Flaw, Problems};
+use crate::problem::{ValidationErrors, ValueError};
 use crate::text::{bounded, folded, single_line};
 
 /// The department that a row names.
 pub(super) enum DepartmentCell<'a> {
     /// A stored department, or no department.
-    Known(Wish<DepartmentId>),
+    Known(ReferenceChange<DepartmentId>),
     /// A missing department that the key may create.
     Missing(&'a str),
 }
@@ -27,27 +27,27 @@ impl<'a> Planner<'a> {
         &self,
         row: &'a CsvRow,
         stored: Option<&Employee>,
-    ) -> Result<DepartmentCell<'a>, Rejection> {
+    ) -> Result<DepartmentCell<'a>, RowRejection> {
         let file: &'a File = self.file;
         let Some(cell) = file.cell(row, &Column::DepartmentName) else {
             let clears = self.options.clear_empty && self.file.is_empty(row, &Column::DepartmentName);
-            return Ok(DepartmentCell::Known(if clears { Wish::Clear } else { Wish::Keep }));
+            return Ok(DepartmentCell::Known(if clears { ReferenceChange::Clear } else { ReferenceChange::Keep }));
         };
         let name = cell.trim();
-        let wrong = |flaw| Rejection::from_problems(&Problems::one("department_name", flaw));
+        let wrong = |flaw| RowRejection::from_problems(&ValidationErrors::one("department_name", flaw));
         bounded(name, 1..=department::NAME_CHARS).map_err(wrong)?;
         let Some(found) = self.departments_by_name.get(&folded(name)) else {
             if !self.options.is_admin {
-                return Err(Rejection::denied_department(name));
+                return Err(RowRejection::denied_department(name));
             }
             single_line(name, 1..=department::NAME_CHARS).map_err(wrong)?;
             return Ok(DepartmentCell::Missing(name));
         };
         let is_own = stored.is_some_and(|person| person.department_id == Some(found.id));
         if is_own || found.archived_at.is_none() {
-            Ok(DepartmentCell::Known(Wish::Set(found.id)))
+            Ok(DepartmentCell::Known(ReferenceChange::Set(found.id)))
         } else {
-            Err(wrong(Flaw::not_found(name)))
+            Err(wrong(ValueError::not_found(name)))
         }
     }
 

@@ -57,7 +57,7 @@ fn subject_must_have_accepted_the_invitation() {
         let people = status.map(|status| (EmployeeId::from_ulid(Ulid(2)), status)).into_iter().collect();
         let found = References { people, ..References::default() };
         Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|refusal| {
-            let Refusal::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
+            let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
             problems.as_slice()[0].code
         })
     };
@@ -73,7 +73,7 @@ fn archived_attribute_is_kept_but_not_added() {
     let found = References { attributes: [(attribute, true)].into(), ..References::default() };
     let wanted = Reference { text: attribute.to_string(), id: Some(attribute) };
     let patch = Patch { attributes: Some(vec![wanted]), ..Patch::default() };
-    assert!(matches!(observation().update(&patch, &found, NOW), Err(Refusal::Unprocessable(_))));
+    assert!(matches!(observation().update(&patch, &found, NOW), Err(DomainError::Unprocessable(_))));
     let tagged = Observation { attribute_ids: vec![attribute], ..observation() };
     assert_eq!(tagged.update(&patch, &found, NOW), Ok(None), "nothing changes");
 }
@@ -86,8 +86,8 @@ fn each_bad_attribute_is_a_problem_of_its_own() {
     let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
     let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
     let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
-    let named = |refused: Refusal| {
-        let Refusal::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+    let named = |refused: DomainError| {
+        let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
         problems.as_slice().iter().map(|one| (one.field.clone(), one.code, one.value.clone())).collect::<Vec<_>>()
     };
     let field = || "attribute_ids".to_owned();
@@ -106,7 +106,7 @@ fn each_bad_attribute_is_a_problem_of_its_own() {
 #[test]
 fn archived_observation_refuses_every_update() {
     let archived = observation().archive(NOW).unwrap().state;
-    assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(Refusal::Conflict(_))));
+    assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(DomainError::Conflict(_))));
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
     assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
     assert!(Patch::parse(wrong, &observation()).is_err());

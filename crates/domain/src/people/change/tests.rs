@@ -12,9 +12,9 @@ fn patch(body: &str, stored: &Employee) -> Patch {
     Patch::parse(members, stored).unwrap()
 }
 
-fn refused(result: Result<Option<Decision<Employee>>, Refusal>) -> Vec<(String, Code)> {
+fn refused(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(String, Code)> {
     match result {
-        Err(Refusal::Unprocessable(problems)) => {
+        Err(DomainError::Unprocessable(problems)) => {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         }
         other => panic!("{other:?}"),
@@ -68,7 +68,10 @@ fn email_is_unique_in_any_case() {
     let other = EmployeeId::from_ulid(Ulid(9));
     let found = References { email_holder: Some(other), ..References::default() };
     let change = patch(r#"{"email":"TAKEN@example.com"}"#, &person);
-    assert_eq!(person.update(&change, &found, NOW), Err(Refusal::taken("email", "taken@example.com", other)));
+    assert_eq!(
+        person.update(&change, &found, NOW),
+        Err(DomainError::already_taken("email", "taken@example.com", other))
+    );
     let own = References { email_holder: Some(person.id), ..References::default() };
     assert!(person.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
 }
@@ -227,7 +230,7 @@ fn all_missing_references_are_reported_at_once() {
     assert_eq!(refused(result), missing, "references come before uniqueness");
     let lone = Draft { manager: None, department: None, ..draft };
     let refusal = Employee::create(id, lone.clone(), &found, NOW).unwrap_err();
-    assert_eq!(refusal, Refusal::taken("email", "a@example.com", holder));
+    assert_eq!(refusal, DomainError::already_taken("email", "a@example.com", holder));
     let invited = Draft { send_invite: true, ..lone };
     let state = Employee::create(id, invited, &References::default(), NOW).unwrap().state;
     assert_eq!(

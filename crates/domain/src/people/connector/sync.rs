@@ -5,8 +5,8 @@ use strum::{IntoStaticStr, VariantArray};
 use super::Connector;
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
-use crate::fields::Word;
-use crate::notification::{Audience, Notice, Type, excerpt};
+use crate::fields::StringEnum;
+use crate::notification::{Notice, Recipients, Type, excerpt};
 use crate::time::Timestamp;
 
 /// The status of a connector.
@@ -21,14 +21,14 @@ pub enum Status {
     Failing,
 }
 
-impl Word for Status {
+impl StringEnum for Status {
     const NAME: &'static str = "ConnectorStatus";
 }
 
 impl Status {
     /// Returns the status that follows from the newest sync.
     #[must_use]
-    pub fn after(last: Option<&Sync>) -> Self {
+    pub fn following(last: Option<&Sync>) -> Self {
         match last.map(|sync| sync.status) {
             None => Self::Pending,
             Some(SyncStatus::Succeeded | SyncStatus::Partial) => Self::Active,
@@ -49,7 +49,7 @@ pub enum SyncStatus {
     Failed,
 }
 
-impl Word for SyncStatus {
+impl StringEnum for SyncStatus {
     const NAME: &'static str = "ConnectorSyncStatus";
 }
 
@@ -66,8 +66,8 @@ pub struct Sync {
 impl Connector {
     /// Records the result of a sync. Org admins get a notice when syncs begin to fail.
     pub fn synced(&self, sync: Sync, at: Timestamp) -> Decision<Self> {
-        let was = Status::after(self.last_sync.as_ref());
-        let fails = Status::after(Some(&sync)) == Status::Failing && was != Status::Failing;
+        let was = Status::following(self.last_sync.as_ref());
+        let fails = Status::following(Some(&sync)) == Status::Failing && was != Status::Failing;
         let sync = Sync { message: sync.message.as_deref().map(excerpt), ..sync };
         let notices = fails.then(|| self.failure_notice(&sync)).into_iter().collect();
         let state = Self { last_sync: Some(sync), updated_at: at.strictly_after(self.updated_at), ..self.clone() };
@@ -77,7 +77,7 @@ impl Connector {
     fn failure_notice(&self, sync: &Sync) -> Notice {
         Notice {
             kind: Type::ConnectorSyncFailed,
-            to: Audience::OrgAdmins,
+            to: Recipients::OrgAdmins,
             title: format!("Sync of {} failed: no rows were applied", self.hris_source),
             body: sync.message.clone().unwrap_or_default(),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
@@ -99,7 +99,7 @@ mod tests {
         let draft =
             Draft { kind: ConnectorType::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
         let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
-        assert_eq!(Status::after(connector.last_sync.as_ref()), Status::Pending);
+        assert_eq!(Status::following(connector.last_sync.as_ref()), Status::Pending);
         let table = [
             // result, notices, connector status
             (Failed, 1, Status::Failing),
@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(decision.notices.len(), notices, "{number}");
             assert!(decision.state.updated_at > connector.updated_at, "{number}");
             connector = decision.state;
-            assert_eq!(Status::after(connector.last_sync.as_ref()), then, "{number}");
+            assert_eq!(Status::following(connector.last_sync.as_ref()), then, "{number}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! Limits of invitation mails, which keep the service from flooding a mailbox (decisions G).
 
 use super::{Invitation, MailFailure};
-use crate::fields::Word;
-use crate::refusal::{Conflict, Refusal, RetryAfter};
+use crate::fields::StringEnum;
+use crate::refusal::{Conflict, DomainError, RetryAfter};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -29,7 +29,7 @@ impl Recipient {
 ///
 /// # Errors
 /// Returns [`Refusal::Conflict`] with the seconds to wait.
-pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestamp) -> Result<(), Refusal> {
+pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestamp) -> Result<(), DomainError> {
     let refused = |mail: &str, seconds: i64, message| {
         let conflict = Conflict {
             field: "mail".to_owned(),
@@ -38,7 +38,7 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
             conflicting_id: None,
             retry_after: Some(RetryAfter { seconds, message }),
         };
-        Err(Refusal::Conflict(Box::new(conflict)))
+        Err(DomainError::Conflict(Box::new(conflict)))
     };
     if mails_today >= MAILS_PER_DAY {
         let message = "This address has received 5 invitation mails today. Send the request again after the time in `Retry-After`.";
@@ -81,7 +81,7 @@ mod tests {
     fn wait(newest: Option<&Invitation>, mails_today: u32, at: Timestamp) -> Option<i64> {
         match within_limits(newest, mails_today, at) {
             Ok(()) => None,
-            Err(Refusal::Conflict(conflict)) => Some(conflict.retry_after.unwrap().seconds),
+            Err(DomainError::Conflict(conflict)) => Some(conflict.retry_after.unwrap().seconds),
             Err(other) => panic!("{other:?}"),
         }
     }

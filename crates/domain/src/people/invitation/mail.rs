@@ -3,7 +3,7 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{Word, as_word};
+use crate::fields::{StringEnum, as_word};
 use crate::time::Timestamp;
 
 /// Delays between attempts, in minutes; the last one repeats. Greylisting servers accept a mail after minutes, and
@@ -24,7 +24,7 @@ pub enum MailStatus {
     Canceled,
 }
 
-impl Word for MailStatus {
+impl StringEnum for MailStatus {
     const NAME: &'static str = "MailStatus";
 }
 
@@ -60,7 +60,7 @@ pub enum MailFailure {
     RecipientLimit,
 }
 
-impl Word for MailFailure {
+impl StringEnum for MailFailure {
     const NAME: &'static str = "MailFailure";
 }
 
@@ -205,7 +205,7 @@ impl InvitationMail {
             attempts: self.attempts,
             last_attempt_at: self.attempted_at,
             next_attempt_at: self.due_at,
-            failure: self.failure.map(Word::word),
+            failure: self.failure.map(StringEnum::word),
         }
     }
 }

@@ -79,9 +79,9 @@ fn snippet_of_a_text_without_spaces_is_cut() {
 }
 
 /// Returns `true` if an index of words would find the text.
-fn is_found(wanted: &WantedWords, text: &str) -> bool {
+fn is_found(wanted: &WordLookup, text: &str) -> bool {
     let there: BTreeSet<_> = words(text).into_iter().map(|word| word.folded).collect();
-    let has = |wanted: &WantedWord| there.iter().any(|word| wanted.matches(word));
+    let has = |wanted: &QueryWord| there.iter().any(|word| wanted.matches(word));
     wanted.all.iter().all(has) && wanted.without.as_ref().is_none_or(|word| !there.contains(word))
 }
 
@@ -99,7 +99,7 @@ proptest! {
         let Ok(query) = SearchQuery::parse(&asked) else { return Ok(()) };
         let found = query.find(&[(FIELD, &text)]).map(|(score, _)| score);
         for score in Score::ALL {
-            let by_index = query.wanted(score).is_some_and(|wanted| is_found(&wanted, &text));
+            let by_index = query.lookup(score).is_some_and(|wanted| is_found(&wanted, &text));
             prop_assert_eq!(by_index, found == Some(score), "{:?}", score);
         }
     }

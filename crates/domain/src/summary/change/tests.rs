@@ -72,7 +72,7 @@ fn all_invalid_references_are_reported_at_once() {
         observations: vec![reference(20), reference(21), reference(22), reference(23)],
         ..parse("").unwrap()
     };
-    let about = |person: u128, is_archived| ObservationFound { employee_id: Id::from_ulid(Ulid(person)), is_archived };
+    let about = |person: u128, is_archived| StoredObservation { employee_id: Id::from_ulid(Ulid(person)), is_archived };
     let observation = |number: u128| ObservationId::from_ulid(Ulid(number));
     let mut found = References {
         people: [2].map(|number| Id::from_ulid(Ulid(number))).into(),
@@ -85,7 +85,7 @@ fn all_invalid_references_are_reported_at_once() {
         .into(),
     };
     let id = SummaryId::from_ulid(Ulid(1));
-    let Err(Refusal::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else { panic!() };
+    let Err(DomainError::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else { panic!() };
     let named: Vec<_> = refused.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     let wanted = [
         ("author_id", Code::NotFoundInOrganization),
@@ -110,7 +110,7 @@ fn only_added_observations_are_checked() {
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
     assert_eq!(stored.update(&stored, with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
     let both = with(vec![added, kept]);
-    assert!(matches!(stored.update(&stored, both, &References::default(), NOON), Err(Refusal::Unprocessable(_))));
+    assert!(matches!(stored.update(&stored, both, &References::default(), NOON), Err(DomainError::Unprocessable(_))));
     let hidden = Id::from_ulid(Ulid(30));
     let hiding = Summary { archived_observation_ids: vec![hidden], ..stored };
     let emptied = hiding.update(&hiding, with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
@@ -129,7 +129,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
     let mut shown = stored.clone();
     shown.retain_linked(&|id| id.to_bytes() == seen.id.unwrap().to_bytes());
     assert_eq!(shown.given_observation_ids(), [seen.id.unwrap()]);
-    let about = ObservationFound { employee_id: stored.employee_id, is_archived: false };
+    let about = StoredObservation { employee_id: stored.employee_id, is_archived: false };
     let found = References { observations: [(added.id.unwrap(), about)].into(), ..References::default() };
     let update = |wanted: Vec<_>| {
         let patch = Patch { observations: Some(wanted), ..Patch::default() };
@@ -140,7 +140,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
     assert_eq!(given(vec![]), [unseen, archived_unseen]);
     assert_eq!(given(vec![added.clone()]), [added.id.unwrap(), unseen, archived_unseen]);
     let named = Reference { text: unseen.to_string(), id: Some(unseen) };
-    assert!(matches!(update(vec![named]), Err(Refusal::Unprocessable(_))), "like an id that does not exist");
+    assert!(matches!(update(vec![named]), Err(DomainError::Unprocessable(_))), "like an id that does not exist");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn period_is_checked_after_merging_the_update() {
     let days = |text: &str| Some(text.parse().unwrap());
     let stored = Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
     let codes = |text: &str| {
-        let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(Problems::none);
+        let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(ValidationErrors::none);
         refused.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
     };
     assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
@@ -182,7 +182,7 @@ fn fixed_summary_refuses_any_update() {
         let stored = summary(status);
         let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &stored).unwrap();
         let refused = stored.update(&stored, patch, &References::default(), NOON).unwrap_err();
-        assert_eq!(refused, Refusal::transition("status", status.word(), "update"));
+        assert_eq!(refused, DomainError::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#), &summary(Status::PendingReview)).is_err());
 }

@@ -1,7 +1,7 @@
 //! CSV upload of employees: request body and report.
 
 use candor_domain::csv::Action;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
 use crate::schema::Schema;

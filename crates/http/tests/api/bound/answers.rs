@@ -5,15 +5,15 @@ use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::ROUTES;
 use serde_json::{Value, json};
 
-use super::{Cast, assert_denied, assert_refused};
+use super::{BoundPeople, assert_denied, assert_refused};
 use crate::objectives::{body, key_for, objective, person};
 use crate::resources::{Resources, method};
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 #[tokio::test]
 async fn routes_without_visibility_refuse_bound_keys() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let (joe, admin) = (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
     let closed: Vec<_> = ROUTES.iter().filter(|route| route.access.needs_full_sight()).collect();
@@ -37,7 +37,7 @@ async fn routes_without_visibility_refuse_bound_keys() {
     }
 }
 
-fn recipients(answered: &Answered) -> Vec<String> {
+fn recipients(answered: &TestResponse) -> Vec<String> {
     let data = answered.json()["data"].clone();
     data.as_array().unwrap().iter().map(|item| item["recipient_id"].as_str().unwrap().to_owned()).collect()
 }
@@ -46,7 +46,7 @@ fn recipients(answered: &Answered) -> Vec<String> {
 async fn bound_key_reads_notifications_of_its_person_only() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         for owner in [&cast.joe, &cast.other, &cast.report] {
             let path = objective(world, ("employee-objectives", "employee"), owner).await;
             assert_eq!(world.post(&format!("{path}/approve"), json!({})).await.status, 200);
@@ -88,17 +88,17 @@ async fn bound_key_reads_notifications_of_its_person_only() {
     }
 }
 
-async fn once(world: &World, key: &str, path: &str, mark: &str, body: &Value) -> Answered {
+async fn once(world: &TestApi, key: &str, path: &str, mark: &str, body: &Value) -> TestResponse {
     let request = world.bare("POST", path).key(key).header("idempotency-key", mark);
     request.json(body).send().await
 }
 
-fn assert_conflict(answered: &Answered, mark: &str, what: &str) {
+fn assert_conflict(answered: &TestResponse, mark: &str, what: &str) {
     assert_eq!(answered.refusal(), (409, "idempotency_conflict".to_owned()), "{what}");
     assert_eq!(answered.json()["error"]["details"], json!([{"idempotency_key": mark}]), "{what}");
 }
 
-fn assert_same(again: &Answered, first: &Answered, what: &str) {
+fn assert_same(again: &TestResponse, first: &TestResponse, what: &str) {
     assert_eq!((again.status, &again.body), (first.status, &first.body), "{what}");
     assert_eq!(again.header("idempotent-replayed"), Some("true"), "{what}");
 }
@@ -128,7 +128,7 @@ async fn a_lesser_key_does_not_get_the_secret_that_was_kept_for_another() {
 async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_another() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let unbound = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let (hidden, seen) = (body("employee", &cast.other), body("employee", &cast.joe));
         let path = "/v1/employee-objectives";
@@ -168,7 +168,7 @@ async fn a_standard_key_does_not_get_the_link_of_an_invitation_that_was_kept_for
 
 #[tokio::test]
 async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let made = world.post("/v1/api-keys", json!({"name": "HR", "scopes": ["employees:write", "events:read"]})).await;
     let (id, key) = (made.json()["id"].as_str().unwrap().to_owned(), made.json()["key"].as_str().unwrap().to_owned());
     let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"});

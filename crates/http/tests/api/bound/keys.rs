@@ -9,11 +9,11 @@ use super::{assert_denied, assert_refused};
 use crate::objectives::{key_for, person};
 use crate::resources::{Resources, method};
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 #[tokio::test]
 async fn each_admin_route_opens_by_its_own_context() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let employee = person(&world, "joe", "manager", None).await;
     let admin = person(&world, "boss", "org_admin", None).await;
@@ -49,11 +49,11 @@ async fn each_admin_route_opens_by_its_own_context() {
     assert!(counted.iter().all(|count| *count > 0), "{counted:?}");
 }
 
-async fn ask(world: &World, key: &str, method: &str, path: &str, body: Value) -> Answered {
+async fn ask(world: &TestApi, key: &str, method: &str, path: &str, body: Value) -> TestResponse {
     world.bare(method, &format!("/v1/api-keys{path}")).key(key).json(&body).send().await
 }
 
-async fn made(world: &World, body: Value) -> String {
+async fn made(world: &TestApi, body: Value) -> String {
     world.made("/v1/api-keys", body).await
 }
 

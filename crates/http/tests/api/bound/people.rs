@@ -3,17 +3,17 @@
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use serde_json::{Value, json};
 
-use super::{Cast, assert_denied};
+use super::{BoundPeople, assert_denied};
 use crate::objectives::{key_for, person};
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 /// A request: method, path below `/v1/employees`, and body as JSON or as the text of a CSV file.
 type Asked = (&'static str, String, Value);
 
 const FILE: &str = "email,first_name,last_name,role,manager_email\n";
 
-async fn send(world: &World, key: &str, (method, path, body): &Asked) -> Answered {
+async fn send(world: &TestApi, key: &str, (method, path, body): &Asked) -> TestResponse {
     let request = world.bare(method, &format!("/v1/employees{path}")).key(key);
     if let Value::String(file) = body {
         return request.header("content-type", "text/csv").body(file.clone()).send().await;
@@ -22,8 +22,8 @@ async fn send(world: &World, key: &str, (method, path, body): &Asked) -> Answere
 }
 
 /// Returns every write to people, in an order in which all of them succeed.
-fn writes(cast: &Cast, pending: &str, mark: &str) -> Vec<Asked> {
-    let Cast { joe, report, other, member, .. } = cast;
+fn writes(cast: &BoundPeople, pending: &str, mark: &str) -> Vec<Asked> {
+    let BoundPeople { joe, report, other, member, .. } = cast;
     let new = |name: &str| json!({"email": format!("{name}{mark}@x.io"), "first_name": name, "last_name": "X"});
     let file = format!("{FILE}file{mark}@x.io,File,X,employee,\nreport@example.com,Re{mark},,,\n");
     vec![
@@ -42,7 +42,7 @@ fn writes(cast: &Cast, pending: &str, mark: &str) -> Vec<Asked> {
     ]
 }
 
-async fn invited(world: &World) -> String {
+async fn invited(world: &TestApi) -> String {
     let body = json!({"email": "pending@x.io", "first_name": "P", "last_name": "X", "send_invite": true});
     world.made("/v1/employees", body).await
 }
@@ -51,7 +51,7 @@ async fn invited(world: &World) -> String {
 async fn bound_key_without_role_writes_no_people() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let pending = invited(world).await;
         let everybody = async || world.get("/v1/employees?limit=100&filter[status]=all").await.json();
         let before = everybody().await;
@@ -82,7 +82,7 @@ async fn bound_key_without_role_writes_no_people() {
 async fn organization_keys_and_org_admins_write_people() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let pending = invited(world).await;
         let admin = person(world, "admin", "org_admin", None).await;
         let bound = key_for(world, &admin, AccessLevel::Standard).await;
@@ -103,7 +103,7 @@ async fn organization_keys_and_org_admins_write_people() {
 async fn dry_run_shows_stored_values_with_the_read_scope() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let file = format!("{FILE}joe@example.com,Joseph,,,other@example.com\n");
         let asked: Asked = ("POST", "/csv?dry_run=true".to_owned(), json!(file));
         let writer = world.scoped(&[Permission::EmployeesWrite]).await;

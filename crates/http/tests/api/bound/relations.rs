@@ -7,9 +7,9 @@ use candor_domain::access::AccessLevel;
 use serde_json::{Value, json};
 
 use crate::objectives::{key_for, person};
-use crate::support::World;
+use crate::support::TestApi;
 
-pub(super) use super::relations_tables::{Entry, READS, Shown, WRITES};
+pub(super) use super::relations_tables::{Entry, READS, VisibleResources, WRITES};
 
 /// Relation of a caller to the resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,13 +146,13 @@ impl Kind {
 }
 
 /// One person and one key for each relation.
-pub(super) struct Cast {
+pub(super) struct BoundPeople {
     people: Vec<String>,
     keys: Vec<String>,
 }
 
-impl Cast {
-    pub(super) async fn gather(world: &World) -> Self {
+impl BoundPeople {
+    pub(super) async fn gather(world: &TestApi) -> Self {
         let above = person(world, "above", "manager", None).await;
         let boss = person(world, "middle", "manager", Some(&above)).await;
         let subject = person(world, "subject", "manager", Some(&boss)).await;
@@ -193,7 +193,7 @@ impl Fixture {
         self.0.iter().filter(|(_, id)| text.contains(id.as_str())).map(|(kind, _)| *kind).collect()
     }
 
-    pub(super) async fn make(world: &World, cast: &Cast) -> Self {
+    pub(super) async fn make(world: &TestApi, cast: &BoundPeople) -> Self {
         let [author, subject] = [Relation::Author, Relation::Subject].map(|relation| cast.person(relation));
         let mut all = vec![];
         for (kind, author, visibility) in [
@@ -221,7 +221,7 @@ impl Fixture {
         fixture
     }
 
-    async fn add_summaries(&mut self, world: &World, subject: &str, author: &str) {
+    async fn add_summaries(&mut self, world: &TestApi, subject: &str, author: &str) {
         let all = [Kind::Observation, Kind::Managers, Kind::Foreign].map(|kind| self.id(kind).to_owned());
         let goals = vec![self.id(Kind::Objective).to_owned()];
         for (kind, observations, objectives, way) in [
@@ -240,7 +240,7 @@ impl Fixture {
         }
     }
 
-    async fn add_conversations(&mut self, world: &World, subject: &str, author: &str) {
+    async fn add_conversations(&mut self, world: &TestApi, subject: &str, author: &str) {
         for (kind, of, about) in [(Kind::Talk, "summary", Kind::Draft), (Kind::GoalTalk, "objective", Kind::Objective)]
         {
             let body = json!({"title": "Calm", "participant_ids": [author, subject],
@@ -252,7 +252,7 @@ impl Fixture {
         self.0.push((Kind::Message, message));
     }
 
-    async fn add_assignments(&mut self, world: &World, cast: &Cast) {
+    async fn add_assignments(&mut self, world: &TestApi, cast: &BoundPeople) {
         let of = |relation| cast.person(relation);
         let body = json!({"employee_id": of(Relation::Subject), "requester_id": of(Relation::Requester),
                           "title": "Calm", "reviewer_ids": [of(Relation::Author), of(Relation::Reviewer)]});
@@ -270,7 +270,7 @@ impl Fixture {
     }
 
     /// Creates a fixture and performs these actions on one of its resources.
-    pub(super) async fn prepared(world: &World, cast: &Cast, kind: Kind, actions: &[&str]) -> Self {
+    pub(super) async fn prepared(world: &TestApi, cast: &BoundPeople, kind: Kind, actions: &[&str]) -> Self {
         let fixture = Self::make(world, cast).await;
         let path = format!("{}/{}", kind.path(), fixture.id(kind));
         for action in actions {

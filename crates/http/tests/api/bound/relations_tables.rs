@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::relations::{Cast, Kind, RELATIONS, Relation};
+use super::relations::{BoundPeople, Kind, RELATIONS, Relation};
 use Kind::{
     Asked, Assignment, Draft, Foreign, GoalTalk, Managers, Message, Objective, Observation, Org, Retired, Shared,
     Submitted, SubmittedManagers, Talk, Team,
@@ -13,14 +13,14 @@ use Relation::{Above, Admin, Author, Organization, Requester, Reviewer, Subject}
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
     /// The read shows these resources, each to the relations that can see it.
-    Shows(Shown),
+    Shows(VisibleResources),
     /// Only relations with access to all resources may read; others are refused.
     Refused,
 }
 
 /// Resources that a read shows.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct VisibleResources {
     /// Resources that the read returns directly.
     pub(super) roots: &'static [Kind],
     /// Query strings that the read is tried with.
@@ -32,13 +32,14 @@ pub(super) struct Shown {
 }
 
 const fn shows(roots: &'static [Kind], depth: u8, queries: &'static [&'static str]) -> Entry {
-    Entry::Shows(Shown { roots, queries, depth, is_partial: false })
+    Entry::Shows(VisibleResources { roots, queries, depth, is_partial: false })
 }
 
 /// A read that shows none of the watched resources.
 const NOTHING: Entry = shows(&[], 0, &[""]);
 /// A read limited to the caller's own items; it shows an unspecified part of the visible resources.
-const OWN: Entry = Entry::Shows(Shown { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
+const OWN: Entry =
+    Entry::Shows(VisibleResources { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
 
 const OBSERVATIONS: &[Kind] = &[Observation, Managers, Foreign, Submitted, SubmittedManagers];
 const GOALS: &[&str] = &["?expand=owner", "?expand=owner,linked_summaries"];
@@ -113,7 +114,7 @@ pub(super) struct Write {
 
 impl Write {
     /// Returns the request body for a relation. A key of the organization has to name the person it writes for.
-    pub(super) fn body(&self, cast: &Cast, relation: Relation) -> Value {
+    pub(super) fn body(&self, cast: &BoundPeople, relation: Relation) -> Value {
         let mut body: Value = serde_json::from_str(self.body).unwrap();
         if relation == Organization && matches!(self.operation, "createMessage" | "submitFeedback") {
             let field = if self.operation == "createMessage" { "author_id" } else { "reviewer_id" };

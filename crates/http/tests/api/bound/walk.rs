@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use candor_http::table::{Method, ROUTES, Route};
 
-use super::relations::{Cast, Entry, Fixture, KINDS, Kind, READS, RELATIONS, Relation, Shown, WRITES};
+use super::relations::{
+    BoundPeople, Entry, Fixture, KINDS, Kind, READS, RELATIONS, Relation, VisibleResources, WRITES,
+};
 use crate::resources::{Resources, method};
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
 fn entry(route: &Route) -> Entry {
     let entry = READS.iter().find(|(operation, _)| *operation == route.operation);
@@ -17,7 +19,7 @@ fn entry(route: &Route) -> Entry {
 
 /// Returns the paths to call for a route: one for each resource that it can show, or a single one for other
 /// routes.
-fn paths(route: &Route, shown: &Shown, fixture: &Fixture, resources: &Resources) -> Vec<String> {
+fn paths(route: &Route, shown: &VisibleResources, fixture: &Fixture, resources: &Resources) -> Vec<String> {
     let path = format!("/v1{}", route.path);
     let of = |kind: Kind| path.replace("{id}", fixture.id(kind));
     let single: Vec<String> = match shown.roots {
@@ -31,7 +33,7 @@ fn paths(route: &Route, shown: &Shown, fixture: &Fixture, resources: &Resources)
 
 /// Returns the resources that a relation may see in an answer: visible roots and their visible contents, at
 /// most `depth` levels down.
-fn expected(shown: &Shown, relation: Relation) -> BTreeSet<Kind> {
+fn expected(shown: &VisibleResources, relation: Relation) -> BTreeSet<Kind> {
     let sees = |kind: &&Kind| kind.readers().contains(&relation);
     let mut all: BTreeSet<Kind> = shown.roots.iter().filter(sees).copied().collect();
     let mut level = all.clone();
@@ -47,7 +49,7 @@ async fn every_read_shows_each_relation_what_it_sees() {
     for it in every_store().await {
         let world = &it.world;
         let resources = Resources::make(world, &world.admin).await;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let fixture = Fixture::make(world, &cast).await;
         for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
             let entry = entry(route);
@@ -89,7 +91,7 @@ async fn hidden_id_as_filter_value_matches_nothing() {
     ];
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let fixture = Fixture::make(world, &cast).await;
         for (list, filter, kinds) in FILTERS {
             for kind in kinds {
@@ -118,8 +120,8 @@ async fn hidden_id_as_filter_value_matches_nothing() {
 async fn every_write_is_open_to_its_relations() {
     const FAMILIES: [&str; 6] =
         ["observations", "employee-objectives", "manager-objectives", "summaries", "conversations", "assignments"];
-    let world = World::new().await;
-    let cast = Cast::gather(&world).await;
+    let world = TestApi::new().await;
+    let cast = BoundPeople::gather(&world).await;
     for route in ROUTES.iter().filter(|route| route.method != Method::Get) {
         if !FAMILIES.contains(&crate::resources::family(route)) {
             continue;

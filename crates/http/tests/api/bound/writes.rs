@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::{assert_denied, assert_refused};
 use crate::objectives::{body, key_for, objective, person};
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 /// Test people: the reporting line boss → joe, an org admin, and an outsider. Each has a standard key.
-struct Cast {
+struct BoundPeople {
     boss: String,
     joe: String,
     admin: String,
@@ -17,8 +17,8 @@ struct Cast {
     keys: [String; 4],
 }
 
-impl Cast {
-    async fn gather(world: &World) -> Self {
+impl BoundPeople {
+    async fn gather(world: &TestApi) -> Self {
         let boss = person(world, "boss", "manager", None).await;
         let joe = person(world, "joe", "employee", Some(&boss)).await;
         let admin = person(world, "admin", "org_admin", None).await;
@@ -31,12 +31,12 @@ impl Cast {
     }
 }
 
-async fn post(world: &World, key: &str, path: &str, body: Value) -> Answered {
+async fn post(world: &TestApi, key: &str, path: &str, body: Value) -> TestResponse {
     world.clock.advance_millis(1);
     world.bare("POST", path).key(key).json(&body).send().await
 }
 
-async fn reviews(world: &World, setting: &str) {
+async fn reviews(world: &TestApi, setting: &str) {
     let body = json!({"objective_review": setting, "summary_review": setting});
     assert_eq!(world.patch("/v1/organization", body).await.status, 200);
 }
@@ -46,7 +46,7 @@ async fn owner_decides_nothing_under_required_review() {
     const KIND: (&str, &str) = ("employee-objectives", "employee");
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, _] = &cast.keys;
         for (setting, own) in [("required", 403), ("optional", 200)] {
             reviews(world, setting).await;
@@ -103,7 +103,7 @@ async fn owner_decides_nothing_under_required_review() {
 async fn objective_of_a_person_not_below_is_refused() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
         for (path, scope) in [("/v1/employee-objectives", "employee"), ("/v1/manager-objectives", "manager")] {
             for key in [joe, other] {
@@ -123,8 +123,8 @@ async fn objective_of_a_person_not_below_is_refused() {
 async fn bound_key_writes_in_no_other_name() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
-        let Cast { boss, joe, admin, other, .. } = &cast;
+        let cast = BoundPeople::gather(world).await;
+        let BoundPeople { boss, joe, admin, other, .. } = &cast;
         for (key, own) in [(&cast.keys[1], joe), (&cast.keys[2], admin)] {
             let talk = json!({"title": "x", "participant_ids": [own, boss]});
             let talk = format!("/v1/conversations/{}/messages", world.made("/v1/conversations", talk).await);
@@ -172,7 +172,7 @@ async fn bound_key_writes_in_no_other_name() {
 async fn summary_is_decided_by_another_person() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
         let written = async |about: &str, author: &str| {
             let body = json!({"employee_id": about, "author_id": author, "title": "x", "body": "x"});
@@ -219,7 +219,7 @@ async fn summary_is_decided_by_another_person() {
 async fn assignment_is_canceled_by_requester_or_org_admin() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
         let asked = async || {
             let body = json!({"employee_id": cast.other, "requester_id": cast.joe, "title": "x",

@@ -5,7 +5,7 @@ use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::{Value, json};
 
 use super::{KINDS, ask, body, objective, person, review};
-use crate::support::World;
+use crate::support::TestApi;
 
 fn with(mut body: Value, changes: Value) -> Value {
     for (name, value) in changes.as_object().unwrap() {
@@ -16,7 +16,7 @@ fn with(mut body: Value, changes: Value) -> Value {
 
 #[tokio::test]
 async fn the_scope_is_that_of_the_resource() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     for (resource, scope, wanted) in [
         ("employee-objectives", None, Ok("employee")),
@@ -43,7 +43,7 @@ async fn the_scope_is_that_of_the_resource() {
 
 #[tokio::test]
 async fn every_wrong_field_of_a_creation_is_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let title = "é".repeat(200);
     for (changes, problems) in [
@@ -73,7 +73,7 @@ async fn every_wrong_field_of_a_creation_is_named() {
 
 #[tokio::test]
 async fn a_creation_is_refused_for_its_fields_then_the_level_then_the_owner() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let admin = person(&world, "admin", "org_admin", None).await;
     let plain = person(&world, "plain", "manager", None).await;
     let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
@@ -98,7 +98,7 @@ async fn a_creation_is_refused_for_its_fields_then_the_level_then_the_owner() {
 
 #[tokio::test]
 async fn skipping_a_required_review_needs_an_admin_level_key() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
     for setting in ["optional", "required", "disabled"] {
@@ -121,7 +121,7 @@ async fn skipping_a_required_review_needs_an_admin_level_key() {
 
 #[tokio::test]
 async fn what_was_read_can_be_sent_back_and_what_is_fixed_cannot_change() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     for kind in KINDS {
         let path = objective(&world, kind, &owner).await;
@@ -148,7 +148,7 @@ async fn what_was_read_can_be_sent_back_and_what_is_fixed_cannot_change() {
 
 #[tokio::test]
 async fn each_action_takes_its_own_remark() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let long = "é".repeat(2001);
     for (action, body, status, problem) in [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::contract::leads;
 use super::{Feed, KINDS, ask, objective, person};
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Replays a history through the contract's table and returns the final state.
 fn followed(history: &[Value]) -> &'static str {
@@ -20,7 +20,7 @@ fn followed(history: &[Value]) -> &'static str {
     })
 }
 
-async fn twenty_at_once(world: &World, kind: (&str, &str), triggers: &[&str], name: &str) {
+async fn twenty_at_once(world: &TestApi, kind: (&str, &str), triggers: &[&str], name: &str) {
     let owner = person(world, &format!("{}-{}", kind.1, triggers.len()), "org_admin", None).await;
     let path = objective(world, kind, &owner).await;
     let mut feed = Feed::from_now(world).await;

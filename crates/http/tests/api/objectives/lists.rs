@@ -4,10 +4,10 @@ use candor_domain::access::Permission;
 use serde_json::{Value, json};
 
 use super::{KINDS, ask, body, created, ids, objective, person, walk};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Creates four objectives of each kind for two owners, and archives the last of each kind.
-async fn populated(world: &World) -> (Vec<Value>, [String; 2]) {
+async fn populated(world: &TestApi) -> (Vec<Value>, [String; 2]) {
     let owners = [person(world, "one", "org_admin", None).await, person(world, "two", "org_admin", None).await];
     let mut all = vec![];
     for kind in KINDS {
@@ -26,7 +26,7 @@ async fn populated(world: &World) -> (Vec<Value>, [String; 2]) {
 
 #[tokio::test]
 async fn each_list_shows_what_its_filters_let_through() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (all, owners) = populated(&world).await;
     let owner = format!("filter[owner_id]={}", owners[0]);
     let open: &dyn Fn(&Value) -> bool = &|item| item["status"] != "archived";
@@ -78,7 +78,7 @@ async fn each_list_shows_what_its_filters_let_through() {
 
 #[tokio::test]
 async fn wrong_filters_are_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for resource in ["employee-objectives", "manager-objectives"] {
         for (query, field, code) in [
             ("filter[status]=begun", "filter[status]", "invalid_enum"),
@@ -97,7 +97,7 @@ async fn wrong_filters_are_named() {
 
 #[tokio::test]
 async fn an_objective_is_in_its_own_resource_and_in_no_other() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     for kind in KINDS {
         let path = objective(&world, kind, &owner).await;
@@ -120,7 +120,7 @@ async fn an_objective_is_in_its_own_resource_and_in_no_other() {
 
 #[tokio::test]
 async fn owners_and_summaries_are_inlined_with_their_scopes() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = objective(&world, KINDS[0], &owner).await;
     let plain = world.get(&path).await.json();
@@ -146,7 +146,7 @@ async fn owners_and_summaries_are_inlined_with_their_scopes() {
 
 #[tokio::test]
 async fn the_history_is_paged_from_the_newest_with_what_was_said() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = objective(&world, KINDS[0], &owner).await;
     let done = async |method: &str, path: String, body: Value| {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::contract::{REVIEWS, STATES, TRIGGERS, is_finished, leads, reported};
 use super::{Feed, KINDS, ask, body, created, person, review};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Creates an objective and brings it into a state by the shortest path.
-async fn standing(world: &World, kind: (&str, &str), owner: &str, state: &str) -> String {
+async fn standing(world: &TestApi, kind: (&str, &str), owner: &str, state: &str) -> String {
     let begun = matches!(state, "in_progress" | "completed" | "missed");
     let mut body = body(kind.1, owner);
     if begun {
@@ -44,7 +44,7 @@ fn after(before: &Value, trigger: &str, to: &str, now: &str) -> Value {
 }
 
 async fn every_state_meets_every_trigger(kind: (&str, &str)) {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     let mut feed = Feed::from_now(&world).await;
     for setting in REVIEWS {
@@ -104,7 +104,7 @@ async fn every_state_meets_every_trigger_on_org_objectives() {
 
 #[tokio::test]
 async fn every_state_can_be_edited_until_it_is_finished() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     let mut feed = Feed::from_now(&world).await;
     for kind in KINDS {

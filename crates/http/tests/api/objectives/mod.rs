@@ -10,11 +10,11 @@ mod notices;
 mod sight;
 mod starts;
 
-use candor_service::usecases::operator::{self, KeyOrder};
+use candor_service::usecases::operator::{self, NewKeyRequest};
 use serde_json::{Value, json};
 
 use crate::documented;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
@@ -26,7 +26,7 @@ const KINDS: [(&str, &str); 3] =
     [("employee-objectives", "employee"), ("manager-objectives", "manager"), ("manager-objectives", "org")];
 
 /// Creates a person with a role and a manager.
-pub(crate) async fn person(world: &World, name: &str, role: &str, manager: Option<&str>) -> String {
+pub(crate) async fn person(world: &TestApi, name: &str, role: &str, manager: Option<&str>) -> String {
     let body = json!({
         "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "role": role,
         "manager_id": manager,
@@ -43,16 +43,16 @@ pub(crate) fn body(scope: &str, owner: &str) -> Value {
 }
 
 /// Creates an objective and returns its path.
-pub(crate) async fn objective(world: &World, (resource, scope): (&str, &str), owner: &str) -> String {
+pub(crate) async fn objective(world: &TestApi, (resource, scope): (&str, &str), owner: &str) -> String {
     created(world, (resource, scope), body(scope, owner)).await
 }
 
-async fn created(world: &World, (resource, _): (&str, &str), body: Value) -> String {
+async fn created(world: &TestApi, (resource, _): (&str, &str), body: Value) -> String {
     format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
 }
 
 /// Performs a trigger of the contract's table: an action, or `PATCH` with a status.
-async fn ask(world: &World, key: &str, path: &str, trigger: &str) -> Answered {
+async fn ask(world: &TestApi, key: &str, path: &str, trigger: &str) -> TestResponse {
     let (method, path, body) = match trigger.strip_prefix("PATCH ") {
         Some(status) => ("PATCH", path.to_owned(), json!({"status": status})),
         None if trigger == "reject" => ("POST", format!("{path}/reject"), json!({"reason": "Too vague"})),
@@ -61,14 +61,14 @@ async fn ask(world: &World, key: &str, path: &str, trigger: &str) -> Answered {
     world.bare(method, &path).key(key).json(&body).send().await
 }
 
-async fn review(world: &World, setting: &str) {
+async fn review(world: &TestApi, setting: &str) {
     let answered = world.patch("/v1/organization", json!({"objective_review": setting})).await;
     assert_eq!(answered.status, 200, "{}", answered.text());
 }
 
 /// Creates a key bound to a person.
-pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> String {
-    let order = KeyOrder {
+pub(crate) async fn key_for(world: &TestApi, person: &str, level: AccessLevel) -> String {
+    let order = NewKeyRequest {
         organization: world.organization,
         name: "Bound".to_owned(),
         scopes: Permissions::ALL,
@@ -84,13 +84,13 @@ pub(crate) async fn key_for(world: &World, person: &str, level: AccessLevel) -> 
 
 /// A reader of the event feed that remembers its cursor.
 pub(crate) struct Feed<'w> {
-    world: &'w World,
+    world: &'w TestApi,
     cursor: String,
 }
 
 impl<'w> Feed<'w> {
     /// Creates a reader that starts at the current end of the feed.
-    pub(crate) async fn from_now(world: &'w World) -> Self {
+    pub(crate) async fn from_now(world: &'w TestApi) -> Self {
         let mut feed = Self { world, cursor: String::new() };
         feed.read().await;
         feed
@@ -125,7 +125,7 @@ impl<'w> Feed<'w> {
 }
 
 /// Appends an event about the summary of the document's example, and returns its id.
-async fn mark(world: &World) -> String {
+async fn mark(world: &TestApi) -> String {
     let at = world.services.clock.now();
     let audit = AuditEntry {
         id: world.services.id(at),
@@ -147,7 +147,7 @@ async fn mark(world: &World) -> String {
 }
 
 /// Returns all entries of a list, across its pages.
-pub(crate) async fn walk(world: &World, key: &str, path: &str) -> Vec<Value> {
+pub(crate) async fn walk(world: &TestApi, key: &str, path: &str) -> Vec<Value> {
     let (mut all, mut cursor) = (vec![], String::new());
     loop {
         let answered = world.bare("GET", &format!("{path}{cursor}")).key(key).send().await;

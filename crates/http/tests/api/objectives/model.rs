@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::contract::{REVIEWS, TRIGGERS, is_finished, leads, reported};
 use super::{Feed, KINDS, ask, person, review};
-use crate::support::{START, World};
+use crate::support::{START, TestApi};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -108,7 +108,7 @@ impl Model {
     }
 }
 
-async fn carry_out(world: &World, path: &str, step: &Step) -> u16 {
+async fn carry_out(world: &TestApi, path: &str, step: &Step) -> u16 {
     match step {
         Step::Trigger(trigger) => ask(world, &world.admin, path, trigger).await.status,
         Step::Title(number) => world.patch(path, json!({"title": format!("Title {number}")})).await.status,
@@ -125,7 +125,7 @@ async fn carry_out(world: &World, path: &str, step: &Step) -> u16 {
 }
 
 async fn agree(kind: usize, steps: Vec<Step>) {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (resource, scope) = KINDS[kind];
     let owner = person(&world, "owner", "org_admin", None).await;
     let body = json!({

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{KINDS, ask, body, created, objective, person, walk};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Returns recipient, type and body of all notifications, oldest first.
-async fn told(world: &World) -> Vec<(String, String, String)> {
+async fn told(world: &TestApi) -> Vec<(String, String, String)> {
     let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
     let all = walk(world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
     all.iter().map(|notice| (text(notice, "recipient_id"), text(notice, "type"), text(notice, "body"))).collect()
@@ -18,7 +18,7 @@ fn notice(to: &str, kind: &str, body: &str) -> (String, String, String) {
 
 #[tokio::test]
 async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_of_it() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let boss = person(&world, "boss", "manager", None).await;
     let owner = person(&world, "owner", "employee", Some(&boss)).await;
     person(&world, "admin", "org_admin", None).await;
@@ -52,7 +52,7 @@ async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_o
 
 #[tokio::test]
 async fn the_org_admins_are_told_where_no_manager_works() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (one, two) = (person(&world, "one", "org_admin", None).await, person(&world, "two", "org_admin", None).await);
     let gone = person(&world, "gone", "org_admin", None).await;
     let boss = person(&world, "boss", "manager", None).await;
@@ -76,7 +76,7 @@ async fn the_org_admins_are_told_where_no_manager_works() {
 
 #[tokio::test]
 async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (owner, other) =
         (person(&world, "owner", "employee", None).await, person(&world, "other", "employee", None).await);
     for person in [&owner, &owner, &owner, &other] {
@@ -104,7 +104,7 @@ async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
 
 #[tokio::test]
 async fn reading_all_needs_a_person_of_the_organization() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let refusal = async |body: Value| {
         let answered = world.post("/v1/notifications/read_all", body).await;
         (answered.status, answered.problems())

@@ -5,28 +5,28 @@ use serde_json::json;
 
 use super::{KINDS, body, ids, key_for, objective, person, walk};
 use crate::stores::{Shared, every_store};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const ABSENT: &str = "obj_00000000000000000000000001";
 
 /// Expected access of a caller to the objectives of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum May {
+enum ExpectedAccess {
     Nothing,
     Read,
     Write,
 }
 
 /// Test people: the reporting line top → boss → owner, a peer of the owner, and outsiders.
-struct Cast {
+struct ObjectivePeople {
     owner: String,
     admin: String,
     /// Name, key, access to the owner's objectives, and access to the organization's.
-    callers: Vec<(&'static str, String, May, May)>,
+    callers: Vec<(&'static str, String, ExpectedAccess, ExpectedAccess)>,
 }
 
-impl Cast {
-    async fn gather(world: &World) -> Self {
+impl ObjectivePeople {
+    async fn gather(world: &TestApi) -> Self {
         let top = person(world, "top", "manager", None).await;
         let boss = person(world, "boss", "manager", Some(&top)).await;
         let owner = person(world, "owner", "manager", Some(&boss)).await;
@@ -36,26 +36,26 @@ impl Cast {
         let admin = person(world, "admin", "org_admin", None).await;
         let mut callers = vec![];
         for (name, id, own, org) in [
-            ("owner", &owner, May::Write, May::Read),
-            ("the owner's manager", &boss, May::Write, May::Read),
-            ("the manager above", &top, May::Write, May::Read),
-            ("a peer", &peer, May::Nothing, May::Read),
-            ("a report", &below, May::Nothing, May::Read),
-            ("a stranger", &stranger, May::Nothing, May::Read),
-            ("an org admin", &admin, May::Write, May::Write),
+            ("owner", &owner, ExpectedAccess::Write, ExpectedAccess::Read),
+            ("the owner's manager", &boss, ExpectedAccess::Write, ExpectedAccess::Read),
+            ("the manager above", &top, ExpectedAccess::Write, ExpectedAccess::Read),
+            ("a peer", &peer, ExpectedAccess::Nothing, ExpectedAccess::Read),
+            ("a report", &below, ExpectedAccess::Nothing, ExpectedAccess::Read),
+            ("a stranger", &stranger, ExpectedAccess::Nothing, ExpectedAccess::Read),
+            ("an org admin", &admin, ExpectedAccess::Write, ExpectedAccess::Write),
         ] {
             callers.push((name, key_for(world, id, AccessLevel::Standard).await, own, org));
         }
         let lifted = key_for(world, &stranger, AccessLevel::Admin).await;
-        callers.push(("a stranger with an admin-level key", lifted, May::Nothing, May::Read));
+        callers.push(("a stranger with an admin-level key", lifted, ExpectedAccess::Nothing, ExpectedAccess::Read));
         let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-        callers.push(("the organization", key, May::Write, May::Read));
-        callers.push(("the organization's admins", world.admin.clone(), May::Write, May::Write));
+        callers.push(("the organization", key, ExpectedAccess::Write, ExpectedAccess::Read));
+        callers.push(("the organization's admins", world.admin.clone(), ExpectedAccess::Write, ExpectedAccess::Write));
         Self { owner, admin, callers }
     }
 }
 
-async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<serde_json::Value>) -> Answered {
+async fn send(world: &TestApi, key: &str, method: &str, path: &str, body: Option<serde_json::Value>) -> TestResponse {
     let request = world.bare(method, path).key(key);
     match body {
         Some(body) => request.json(&body).send().await,
@@ -64,7 +64,12 @@ async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<s
 }
 
 /// Tries every request of a caller on an objective. Each change is tried on a new objective.
-async fn meets(it: &Shared, cast: &Cast, kind: (&str, &str), caller: &(&str, String, May, May)) {
+async fn meets(
+    it: &Shared,
+    cast: &ObjectivePeople,
+    kind: (&str, &str),
+    caller: &(&str, String, ExpectedAccess, ExpectedAccess),
+) {
     let (name, key, own, org) = caller;
     let (world, case) = (&it.world, format!("{}: {name} × {kind:?}", it.name));
     let (owner, may) = if kind.1 == "org" { (&cast.admin, *org) } else { (&cast.owner, *own) };
@@ -73,20 +78,20 @@ async fn meets(it: &Shared, cast: &Cast, kind: (&str, &str), caller: &(&str, Str
     let nothing = send(world, key, "GET", &absent, None).await.without_request_id();
     for suffix in ["", "?expand=owner", "/history"] {
         let answered = send(world, key, "GET", &format!("{path}{suffix}"), None).await;
-        assert_eq!(answered.status, if may == May::Nothing { 404 } else { 200 }, "{case}{suffix}");
-        if may == May::Nothing {
+        assert_eq!(answered.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}{suffix}");
+        if may == ExpectedAccess::Nothing {
             assert_eq!(answered.without_request_id(), nothing, "{case}{suffix}: as if it were absent");
         }
     }
     let id = path.rsplit('/').next().unwrap().to_owned();
     for filter in ["", "&filter[status]=proposed", &format!("&filter[owner_id]={owner}"), "&sort=created_at"] {
         let listed = walk(world, key, &format!("/v1/{}?limit=7{filter}", kind.0)).await;
-        assert_eq!(ids(&listed).contains(&id), may != May::Nothing, "{case}: list {filter}");
+        assert_eq!(ids(&listed).contains(&id), may != ExpectedAccess::Nothing, "{case}: list {filter}");
     }
     let refused = match may {
-        May::Nothing => Some(404),
-        May::Read => Some(403),
-        May::Write => None,
+        ExpectedAccess::Nothing => Some(404),
+        ExpectedAccess::Read => Some(403),
+        ExpectedAccess::Write => None,
     };
     for (method, path, body) in [
         ("PATCH", path.clone(), json!({"title": "Changed"})),
@@ -101,14 +106,14 @@ async fn meets(it: &Shared, cast: &Cast, kind: (&str, &str), caller: &(&str, Str
         assert_eq!(answered.status, refused.unwrap_or(200), "{case}: {method} {path}: {}", answered.text());
     }
     let made = send(world, key, "POST", &format!("/v1/{}", kind.0), Some(body(kind.1, owner))).await;
-    let wanted = if may == May::Write { 201 } else { 403 };
+    let wanted = if may == ExpectedAccess::Write { 201 } else { 403 };
     assert_eq!(made.status, wanted, "{case}: {}", made.text());
 }
 
 #[tokio::test]
 async fn everybody_meets_every_kind_of_objective() {
     for it in every_store().await {
-        let cast = Cast::gather(&it.world).await;
+        let cast = ObjectivePeople::gather(&it.world).await;
         for kind in KINDS {
             for caller in &cast.callers {
                 meets(&it, &cast, kind, caller).await;
@@ -121,7 +126,7 @@ async fn everybody_meets_every_kind_of_objective() {
 async fn lists_show_each_objective_within_sight_once_in_order() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = ObjectivePeople::gather(world).await;
         let people = walk(world, &world.admin, "/v1/employees?limit=50").await;
         for (number, person) in people.iter().enumerate() {
             for kind in [KINDS[0], KINDS[1]] {
@@ -143,7 +148,7 @@ async fn lists_show_each_objective_within_sight_once_in_order() {
                 }
                 let listed = walk(world, key, &format!("/v1/{resource}?limit=2")).await;
                 assert_eq!(listed, seen, "{}: {name} {resource}", it.name);
-                assert!(*own == May::Nothing || !listed.is_empty());
+                assert!(*own == ExpectedAccess::Nothing || !listed.is_empty());
             }
         }
     }

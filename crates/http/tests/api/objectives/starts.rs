@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 use super::{Feed, KINDS, ask, body, created, person};
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
 const DAY: i64 = 86_400;
 
-async fn approved(world: &World, kind: (&str, &str), owner: &str, begins: &str) -> String {
+async fn approved(world: &TestApi, kind: (&str, &str), owner: &str, begins: &str) -> String {
     let mut body = body(kind.1, owner);
     body["period_start"] = json!(begins);
     body["status"] = json!("approved");
     created(world, kind, body).await
 }
 
-async fn statuses(world: &World, paths: &[String]) -> Vec<String> {
+async fn statuses(world: &TestApi, paths: &[String]) -> Vec<String> {
     let mut all = vec![];
     for path in paths {
         all.push(world.get(path).await.json()["status"].as_str().unwrap().to_owned());
@@ -28,7 +28,7 @@ async fn statuses(world: &World, paths: &[String]) -> Vec<String> {
     all
 }
 
-async fn swept(world: &World) -> u64 {
+async fn swept(world: &TestApi) -> u64 {
     objective_autostart::due_objectives(&world.services, || true).await.unwrap()
 }
 
@@ -82,7 +82,7 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
 
 #[tokio::test]
 async fn a_period_that_is_moved_moves_the_start() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = approved(&world, KINDS[0], &owner, "2026-03-10").await;
     assert_eq!(world.patch(&path, json!({"period_start": "2026-03-01"})).await.json()["status"], "approved");
@@ -135,7 +135,7 @@ async fn two_instances_start_no_objective_twice() {
 
 #[tokio::test]
 async fn a_start_that_is_told_to_stop_ends_after_a_whole_batch_and_the_next_goes_on() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     for _ in 0..60 {
         approved(&world, KINDS[0], &owner, "2026-02-01").await;

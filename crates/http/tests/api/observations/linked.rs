@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::objectives::{body, key_for, person, walk};
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 /// A manager with a report, resources that only the manager sees, and resources that both see.
-struct Linked {
+struct LinkedResources {
     employee: String,
     manager_key: String,
     employee_key: String,
@@ -18,8 +18,8 @@ struct Linked {
     objective: String,
 }
 
-impl Linked {
-    async fn new(world: &World) -> Self {
+impl LinkedResources {
+    async fn new(world: &TestApi) -> Self {
         let manager = person(world, "boss", "manager", None).await;
         let employee = person(world, "ada", "employee", Some(&manager)).await;
         let observe = async |visibility: &str| {
@@ -37,7 +37,7 @@ impl Linked {
     }
 
     /// Creates a summary of the employee that includes both observations, and returns its path.
-    async fn summary(&self, world: &World) -> String {
+    async fn summary(&self, world: &TestApi) -> String {
         let body = json!({
             "employee_id": self.employee, "author_id": self.employee, "title": "First half", "body": "Calm.",
             "included_observation_ids": [self.hidden, self.open], "included_objective_ids": [self.objective],
@@ -46,13 +46,13 @@ impl Linked {
     }
 }
 
-async fn get(world: &World, key: &str, path: &str) -> Answered {
+async fn get(world: &TestApi, key: &str, path: &str) -> TestResponse {
     let answered = world.bare("GET", path).key(key).send().await;
     assert_eq!(answered.status, 200, "{path}: {}", answered.text());
     answered
 }
 
-async fn patch(world: &World, key: &str, path: &str, body: Value) -> Answered {
+async fn patch(world: &TestApi, key: &str, path: &str, body: Value) -> TestResponse {
     world.bare("PATCH", path).key(key).json(&body).send().await
 }
 
@@ -60,7 +60,7 @@ async fn patch(world: &World, key: &str, path: &str, body: Value) -> Answered {
 async fn summary_shows_the_included_ids_that_are_seen() {
     for store in every_store().await {
         let world = &store.world;
-        let all = Linked::new(world).await;
+        let all = LinkedResources::new(world).await;
         let path = all.summary(world).await;
         let (both, one) = (json!([all.hidden, all.open]), json!([all.open]));
         for (key, shown) in [(&all.manager_key, &both), (&all.employee_key, &one), (&world.admin, &both)] {
@@ -89,7 +89,7 @@ async fn summary_shows_the_included_ids_that_are_seen() {
 async fn summary_patch_keeps_the_ids_that_are_not_seen() {
     for store in every_store().await {
         let world = &store.world;
-        let all = Linked::new(world).await;
+        let all = LinkedResources::new(world).await;
         let path = all.summary(world).await;
         let stored = async || world.get(&path).await.json()["included_observation_ids"].clone();
         let read = get(world, &all.employee_key, &path).await;
@@ -104,12 +104,12 @@ async fn summary_patch_keeps_the_ids_that_are_not_seen() {
         assert_eq!(named.status, 422, "{}: {}", store.name, named.text());
         let absent = json!({"included_observation_ids": ["obs_00000000000000000000000001"]});
         let absent = patch(world, &all.employee_key, &path, absent).await;
-        let without = |answered: &Answered| {
+        let without = |answered: &TestResponse| {
             let mut body = answered.without_request_id();
             body["error"]["details"][0]["value"] = Value::Null;
             body
         };
-        let text = |answered: &Answered, id: &str| without(answered).to_string().replace(id, "id");
+        let text = |answered: &TestResponse, id: &str| without(answered).to_string().replace(id, "id");
         assert_eq!(
             text(&named, &all.hidden),
             text(&absent, "obs_00000000000000000000000001"),
@@ -121,8 +121,8 @@ async fn summary_patch_keeps_the_ids_that_are_not_seen() {
 
 #[tokio::test]
 async fn etag_changes_with_what_is_shown() {
-    let world = World::new().await;
-    let all = Linked::new(&world).await;
+    let world = TestApi::new().await;
+    let all = LinkedResources::new(&world).await;
     let path = all.summary(&world).await;
     let tag = async || get(&world, &all.employee_key, &path).await.header("etag").unwrap().to_owned();
     let before = tag().await;
@@ -139,7 +139,7 @@ async fn etag_changes_with_what_is_shown() {
 async fn objective_links_the_summaries_that_are_seen() {
     for store in every_store().await {
         let world = &store.world;
-        let all = Linked::new(world).await;
+        let all = LinkedResources::new(world).await;
         let body = json!({
             "employee_id": all.employee, "title": "First half", "body": "Calm.",
             "included_objective_ids": [all.objective],
@@ -214,7 +214,7 @@ async fn assignment_shows_the_submitted_ids_that_are_seen() {
 async fn conversation_is_about_nothing_that_is_hidden() {
     for store in every_store().await {
         let world = &store.world;
-        let all = Linked::new(world).await;
+        let all = LinkedResources::new(world).await;
         let other = person(world, "other", "employee", None).await;
         let about = json!({"type": "observation", "id": all.hidden});
         let body = json!({"title": "Listening", "participant_ids": [all.employee, other], "about": about});

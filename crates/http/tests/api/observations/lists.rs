@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{NOBODY, attributes, problem};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Returns all entries of a list, across its pages.
-async fn walk(world: &World, query: &str) -> Vec<Value> {
+async fn walk(world: &TestApi, query: &str) -> Vec<Value> {
     let (mut all, mut cursor) = (vec![], String::new());
     loop {
         let page = world.get(&format!("/v1/observations?limit=2&{query}{cursor}")).await.json();
@@ -29,7 +29,7 @@ struct Population {
 
 /// Creates ten observations about three people in one reporting line, with different types, days and tags. The
 /// last two are archived.
-async fn populated(world: &World) -> Population {
+async fn populated(world: &TestApi) -> Population {
     let attributes = attributes(world).await;
     let mut people: Vec<String> = vec![];
     for name in ["top", "middle", "low"] {
@@ -61,7 +61,7 @@ async fn populated(world: &World) -> Population {
 
 #[tokio::test]
 async fn each_list_shows_what_its_filters_let_through() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
     type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
     let active = |item: &Value| item["archived_at"].is_null();
@@ -126,7 +126,7 @@ async fn each_list_shows_what_its_filters_let_through() {
 
 #[tokio::test]
 async fn wrong_parameters_are_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let day = "filter[observation_date]";
     for (query, field, code) in [
         ("filter[type]=praise", "filter[type]", "invalid_enum"),
@@ -156,7 +156,7 @@ async fn wrong_parameters_are_named() {
 
 #[tokio::test]
 async fn a_page_has_fifty_entries_unless_asked_otherwise_and_at_most_a_hundred() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     for _ in 0..101 {
         world.made("/v1/observations", super::body(&employee)).await;

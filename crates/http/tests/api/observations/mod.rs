@@ -6,7 +6,7 @@ mod visibility;
 
 use serde_json::{Value, json};
 
-use crate::support::World;
+use crate::support::TestApi;
 
 /// A person id that exists in no organization.
 const NOBODY: &str = "emp_00000000000000000000000001";
@@ -28,19 +28,19 @@ fn with(mut body: Value, changes: &Value) -> Value {
 }
 
 /// Returns the ids of an organization's initial attributes.
-async fn attributes(world: &World) -> Vec<String> {
+async fn attributes(world: &TestApi) -> Vec<String> {
     let all = world.get("/v1/attributes?limit=100").await.json();
     all["data"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Creates an invited person who has not accepted.
-async fn invited(world: &World) -> String {
+async fn invited(world: &TestApi) -> String {
     let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Example", "send_invite": true});
     world.made("/v1/employees", body).await
 }
 
 /// Returns the types of all events about observations.
-async fn events(world: &World) -> Vec<String> {
+async fn events(world: &TestApi) -> Vec<String> {
     let all = world.get("/v1/events?limit=100").await.json();
     let words = all["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap().to_owned());
     words.filter(|word| word.starts_with("observation.")).collect()
@@ -48,7 +48,7 @@ async fn events(world: &World) -> Vec<String> {
 
 #[tokio::test]
 async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let made = world.post("/v1/observations", body(&employee)).await.json();
     let now = world.services.clock.now().to_string();
@@ -65,7 +65,7 @@ async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said(
 
 #[tokio::test]
 async fn today_is_the_day_in_utc() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     // Advances to 2026-03-02T23:59:59.999Z.
     world.clock.advance_millis(15 * 3_600_000 - 1 - world.services.clock.now().millis() % 3_600_000);
@@ -82,7 +82,7 @@ async fn today_is_the_day_in_utc() {
 
 #[tokio::test]
 async fn texts_come_back_as_they_were_sent() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     for text in ["<b>Bold</b> & \"quoted\"", "  spaced\t\r\n", "e\u{301} is not \u{e9}", "\u{feff}x\u{7f}", "👍"] {
         let long = text.repeat(2000 / text.chars().count());
@@ -97,7 +97,7 @@ async fn texts_come_back_as_they_were_sent() {
 
 #[tokio::test]
 async fn every_wrong_field_of_a_creation_is_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let library = attributes(&world).await;
     for (changes, field, code) in [
@@ -136,7 +136,7 @@ async fn every_wrong_field_of_a_creation_is_named() {
 
 #[tokio::test]
 async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (gone, library) = (world.employee("ada@example.com").await, attributes(&world).await);
     assert_eq!(world.post(&format!("/v1/employees/{gone}/deactivate"), json!({})).await.status, 200);
     assert_eq!(world.post("/v1/observations", body(&gone)).await.status, 201);
@@ -157,7 +157,7 @@ async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
 
 #[tokio::test]
 async fn each_state_meets_each_action_and_says_so_in_one_event() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let path = format!("/v1/observations/{}", world.observation("ada@example.com").await);
     let act = async |action: &str| {
         world.clock.advance_millis(5);
@@ -195,7 +195,7 @@ async fn each_state_meets_each_action_and_says_so_in_one_event() {
 
 #[tokio::test]
 async fn observation_patch_takes_five_fields_only() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let library = attributes(&world).await;
     let path = format!("/v1/observations/{}", world.observation("ada@example.com").await);
     let read = world.get(&path).await;
@@ -234,7 +234,7 @@ async fn observation_patch_takes_five_fields_only() {
 
 #[tokio::test]
 async fn an_inlined_attribute_says_what_it_is() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let library = attributes(&world).await;
     let employee = world.employee("ada@example.com").await;
     let tagged = with(body(&employee), &json!({"attribute_ids": [library[2], library[0]]}));

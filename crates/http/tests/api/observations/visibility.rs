@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::objectives::{key_for, person, walk};
 use crate::stores::every_store;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 const ABSENT: &str = "/v1/observations/obs_00000000000000000000000001";
 
@@ -20,7 +20,7 @@ struct Relations {
 }
 
 impl Relations {
-    async fn new(world: &World) -> Self {
+    async fn new(world: &TestApi) -> Self {
         let top = person(world, "top", "manager", None).await;
         let boss = person(world, "boss", "manager", Some(&top)).await;
         let subject = person(world, "subject", "employee", Some(&boss)).await;
@@ -51,7 +51,7 @@ impl Relations {
     }
 
     /// Creates an observation by the author about the subject and returns its id.
-    async fn observation(&self, world: &World, visibility: &str) -> String {
+    async fn observation(&self, world: &TestApi, visibility: &str) -> String {
         let body = json!({
             "employee_id": self.subject, "author_id": self.author, "type": "opportunity", "visibility": visibility,
             "observation": "Interrupts colleagues.",
@@ -61,7 +61,7 @@ impl Relations {
 
     /// Creates an assignment for the author about the subject, and submits an observation to it. Returns the
     /// path of the assignment and the id of the observation.
-    async fn submitted(&self, world: &World, requester: &str, visibility: &str) -> (String, String) {
+    async fn submitted(&self, world: &TestApi, requester: &str, visibility: &str) -> (String, String) {
         let asks = json!({
             "employee_id": self.subject, "requester_id": requester, "title": "Before the review",
             "reviewer_ids": [self.author],
@@ -80,7 +80,7 @@ impl Relations {
     }
 }
 
-async fn send(world: &World, key: &str, method: &str, path: &str, body: Option<Value>) -> Answered {
+async fn send(world: &TestApi, key: &str, method: &str, path: &str, body: Option<Value>) -> TestResponse {
     let request = world.bare(method, path).key(key);
     match body {
         Some(body) => request.json(&body).send().await,
@@ -163,7 +163,7 @@ async fn observation_is_changed_by_author_and_admins_only() {
 
 #[tokio::test]
 async fn visibility_hides_an_observation_from_its_person() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let people = Relations::new(&world).await;
     let path = format!("/v1/observations/{}", people.observation(&world, "person").await);
     let (author, subject) = (people.key("author"), people.key("subject"));

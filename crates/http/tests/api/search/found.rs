@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{ALL, bound, ids, objective, observation, report, search, search_as, summary};
 use crate::snapshots::shown;
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn hits_of_every_type_say_where_their_words_stand() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = report(&world, "calmette", None).await;
     observation(&world, &ada, "Bleibt ruhig.\nKept \"CÁLM\" & carried on 👍.").await;
     objective(&world, &ada, "Stay calm on Fridays").await;
@@ -92,7 +92,7 @@ async fn whole_words_come_first_then_the_newest_and_pages_lose_and_double_nothin
 
 #[tokio::test]
 async fn a_hit_shows_the_resource_as_get_does() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     let (one, two) = (observation(&world, &ada, "Calm.").await, summary(&world, &ada, "Calm.").await);
     let three = objective(&world, &ada, "Calm").await;

@@ -10,11 +10,11 @@ use candor_store_testkit::{Faulty, Random};
 use serde_json::json;
 
 use super::{ALL, ids, objective, observation, path, report, search, search_as, without_request_id};
-use crate::support::World;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn each_type_needs_its_read_scope() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
     objective(&world, &ada, "calm").await;
@@ -35,7 +35,7 @@ async fn each_type_needs_its_read_scope() {
 
 #[tokio::test]
 async fn bad_parameters_are_named_all_at_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let problems = async |query: &[(&str, &str)]| {
         let answered = search(&world, query).await;
         assert_eq!(answered.status, 400, "{}", answered.text());
@@ -56,7 +56,7 @@ async fn bad_parameters_are_named_all_at_once() {
 
 #[tokio::test]
 async fn a_cursor_belongs_to_its_search() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     for _ in 0..3 {
         observation(&world, &ada, "calm").await;
@@ -74,7 +74,7 @@ async fn a_cursor_belongs_to_its_search() {
 
 #[tokio::test]
 async fn nobody_finds_what_belongs_to_another_data_set() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
@@ -137,7 +137,7 @@ const PARTS: [&str; 40] = [
 
 #[tokio::test]
 async fn no_query_finds_an_error_that_is_not_a_400() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "Kept calm, \"AND\" (NOT) a* 日本 é.").await;
     let random = Random::new(5);
@@ -155,7 +155,7 @@ async fn no_query_finds_an_error_that_is_not_a_400() {
 #[tokio::test]
 async fn until_what_was_there_is_indexed_a_search_of_that_data_set_says_when_to_come_back() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
-    let world = World::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
     store.set_backlog(Some((Tenant::live(world.organization), "observations")));

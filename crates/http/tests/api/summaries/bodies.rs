@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{body, done, objective, observation, someone, summary};
 use crate::objectives::person;
-use crate::support::World;
+use crate::support::TestApi;
 
 fn with(mut body: Value, name: &str, value: Value) -> Value {
     body[name] = value;
@@ -13,7 +13,7 @@ fn with(mut body: Value, name: &str, value: Value) -> Value {
 
 #[tokio::test]
 async fn each_bad_field_is_named_in_a_creation_and_in_a_change() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let path = summary(&world, body(&employee)).await;
     let many = |count: usize| json!((0..count).map(|number| number.to_string()).collect::<Vec<_>>());
@@ -72,7 +72,7 @@ async fn each_bad_field_is_named_in_a_creation_and_in_a_change() {
 
 #[tokio::test]
 async fn bodies_of_actions_are_read_and_what_takes_none_refuses_members() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, _) = someone(&world).await;
     let path = summary(&world, body(&employee)).await;
     let problems = async |action: &str, body: Value| {
@@ -103,7 +103,7 @@ async fn bodies_of_actions_are_read_and_what_takes_none_refuses_members() {
 
 #[tokio::test]
 async fn what_cannot_be_included_is_named_with_its_reason() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let pending = json!({"email": "p@example.com", "first_name": "P", "last_name": "E", "send_invite": true});
     let pending = world.made("/v1/employees", pending).await;

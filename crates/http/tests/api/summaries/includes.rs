@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{body, done, member, objective, observation, someone, summary};
 use crate::objectives::{Feed, key_for, person};
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
 fn including(employee: &str, objectives: &[&str], observations: &[&str]) -> Value {
     let mut body = body(employee);
@@ -19,7 +19,7 @@ fn id(path: &str) -> &str {
 }
 
 /// Returns `true` if `tag` still matches the resource, so that its `ETag` is unchanged.
-async fn is_unchanged(world: &World, path: &str, tag: &str) -> bool {
+async fn is_unchanged(world: &TestApi, path: &str, tag: &str) -> bool {
     world.ask("GET", path).header("if-none-match", tag).send().await.status == 304
 }
 
@@ -100,7 +100,7 @@ async fn an_archived_observation_disappears_from_drafts_and_stays_in_what_is_app
 
 #[tokio::test]
 async fn what_is_referred_to_is_inlined_with_its_scopes() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
     let mut body = including(&employee, &[&goal], &[&noted]);

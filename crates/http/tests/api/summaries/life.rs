@@ -5,11 +5,11 @@ use serde_json::json;
 use super::{ask, body, done, objective, observation, someone, summary};
 use crate::objectives::{Feed, person, walk};
 use crate::snapshots::shown;
-use crate::support::World;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn the_life_of_a_summary() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, author) = someone(&world).await;
     let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
     let body = json!({
@@ -43,7 +43,7 @@ async fn the_life_of_a_summary() {
 
 #[tokio::test]
 async fn each_change_fires_its_event_with_what_get_shows() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, _) = someone(&world).await;
     let goal = objective(&world, &employee).await;
     let mut feed = Feed::from_now(&world).await;
@@ -84,7 +84,7 @@ async fn each_change_fires_its_event_with_what_get_shows() {
 
 #[tokio::test]
 async fn the_manager_the_author_and_the_employee_are_told_and_nobody_in_place_of_an_unknown_author() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let author = person(&world, "author", "employee", None).await;
     let told = async || {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::{body, done, objective, observation, someone, summary};
 use crate::objectives::{person, walk};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Summaries about two people in each status, some of them with included resources.
-struct Written {
+struct SummarySet {
     /// Reports to the boss, who reports to the top manager. The top manager wrote some of the summaries.
     ada: String,
     boss: String,
@@ -17,7 +17,7 @@ struct Written {
     all: Vec<Value>,
 }
 
-async fn written(world: &World) -> Written {
+async fn written(world: &TestApi) -> SummarySet {
     let (ada, boss) = someone(world).await;
     let top = person(world, "top", "manager", None).await;
     assert_eq!(world.patch(&format!("/v1/employees/{boss}"), json!({"manager_id": top})).await.status, 200);
@@ -39,13 +39,13 @@ async fn written(world: &World) -> Written {
             all.push(world.get(&path).await.json());
         }
     }
-    Written { ada, boss, top, goal, noted, all }
+    SummarySet { ada, boss, top, goal, noted, all }
 }
 
 #[tokio::test]
 async fn each_list_shows_what_its_filters_let_through() {
-    let world = World::new().await;
-    let Written { ada, boss, top, goal, noted, all } = written(&world).await;
+    let world = TestApi::new().await;
+    let SummarySet { ada, boss, top, goal, noted, all } = written(&world).await;
     let open = |item: &Value| item["status"] != "archived";
     let has = |item: &Value, name: &str, id: &str| item[name].as_array().unwrap().contains(&json!(id));
     type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;

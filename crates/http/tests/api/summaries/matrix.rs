@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ask, body, done, someone, summary};
-use crate::support::World;
+use crate::support::TestApi;
 
 const STATUSES: [&str; 5] = ["draft", "pending_review", "approved", "shared", "archived"];
 const ACTIONS: [&str; 6] = ["submit", "approve", "return", "share", "feedback", "archive"];
@@ -22,7 +22,7 @@ fn leads(from: &str, action: &str, review: &str) -> Option<&'static str> {
 }
 
 /// Creates a summary and brings it into a status by the shortest path.
-async fn standing(world: &World, employee: &str, status: &str) -> String {
+async fn standing(world: &TestApi, employee: &str, status: &str) -> String {
     let path = summary(world, body(employee)).await;
     let way: &[&str] = match status {
         "pending_review" => &["submit"],
@@ -52,7 +52,7 @@ fn after(before: &Value, action: &str, to: &str, now: &str) -> Value {
 
 #[tokio::test]
 async fn every_status_meets_every_action_under_every_review_setting() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (employee, _) = someone(&world).await;
     let review = async |setting: &str| {
         assert_eq!(world.patch("/v1/organization", json!({"summary_review": setting})).await.status, 200);

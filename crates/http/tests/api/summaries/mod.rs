@@ -11,7 +11,7 @@ mod sight;
 use serde_json::{Value, json};
 
 use crate::objectives::person;
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
 /// Returns the body of a summary.
 fn body(employee: &str) -> Value {
@@ -19,41 +19,41 @@ fn body(employee: &str) -> Value {
 }
 
 /// Creates a summary and returns its path.
-async fn summary(world: &World, body: Value) -> String {
+async fn summary(world: &TestApi, body: Value) -> String {
     format!("/v1/summaries/{}", world.made("/v1/summaries", body).await)
 }
 
 /// Performs one action on a summary.
-async fn ask(world: &World, key: &str, path: &str, action: &str) -> Answered {
+async fn ask(world: &TestApi, key: &str, path: &str, action: &str) -> TestResponse {
     let body = if action == "return" { json!({"reason": "Too short"}) } else { json!({}) };
     world.bare("POST", &format!("{path}/{action}")).key(key).json(&body).send().await
 }
 
 /// Performs several actions on a summary, in order.
-async fn done(world: &World, path: &str, actions: &[&str]) {
+async fn done(world: &TestApi, path: &str, actions: &[&str]) {
     for action in actions {
         let answered = ask(world, &world.admin, path, action).await;
         assert_eq!(answered.status, 200, "{path}/{action}: {}", answered.text());
     }
 }
 
-async fn objective(world: &World, owner: &str) -> String {
+async fn objective(world: &TestApi, owner: &str) -> String {
     world.made("/v1/employee-objectives", crate::objectives::body("employee", owner)).await
 }
 
-async fn observation(world: &World, employee: &str) -> String {
+async fn observation(world: &TestApi, employee: &str) -> String {
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Helps."});
     world.made("/v1/observations", body).await
 }
 
 /// Creates a person with a manager.
-async fn someone(world: &World) -> (String, String) {
+async fn someone(world: &TestApi) -> (String, String) {
     let boss = person(world, "boss", "manager", None).await;
     let employee = person(world, "ada", "employee", Some(&boss)).await;
     (employee, boss)
 }
 
 /// Returns a member of a resource.
-async fn member(world: &World, path: &str, name: &str) -> Value {
+async fn member(world: &TestApi, path: &str, name: &str) -> Value {
     world.get(path).await.json()[name].clone()
 }

@@ -6,13 +6,13 @@ use serde_json::json;
 use super::{body, done, summary};
 use crate::objectives::{key_for, person, walk};
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
 const ABSENT: &str = "/v1/summaries/sum_00000000000000000000000001";
 
 /// Expected access of a caller to a summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum May {
+enum ExpectedAccess {
     Nothing,
     /// Reading the summary and giving feedback.
     Answer,
@@ -22,15 +22,15 @@ enum May {
 }
 
 /// Test people: the reporting line top → boss → employee, an author outside the line, and outsiders.
-struct Cast {
+struct SummaryPeople {
     employee: String,
     author: String,
     /// Name, key, access before sharing, and access after it.
-    callers: Vec<(&'static str, String, May, May)>,
+    callers: Vec<(&'static str, String, ExpectedAccess, ExpectedAccess)>,
 }
 
-impl Cast {
-    async fn gather(world: &World) -> Self {
+impl SummaryPeople {
+    async fn gather(world: &TestApi) -> Self {
         let top = person(world, "top", "manager", None).await;
         let boss = person(world, "boss", "manager", Some(&top)).await;
         let employee = person(world, "ada", "manager", Some(&boss)).await;
@@ -40,20 +40,20 @@ impl Cast {
         let admin = person(world, "admin", "org_admin", None).await;
         let mut callers = vec![];
         for (name, id, before, after) in [
-            ("the employee", &employee, May::Nothing, May::Answer),
-            ("the author", &author, May::Write, May::Write),
-            ("the employee's manager", &boss, May::Write, May::Write),
-            ("the manager above", &top, May::Write, May::Write),
-            ("a peer", &peer, May::Nothing, May::Nothing),
-            ("a report", &below, May::Nothing, May::Nothing),
-            ("an org admin", &admin, May::Write, May::Write),
+            ("the employee", &employee, ExpectedAccess::Nothing, ExpectedAccess::Answer),
+            ("the author", &author, ExpectedAccess::Write, ExpectedAccess::Write),
+            ("the employee's manager", &boss, ExpectedAccess::Write, ExpectedAccess::Write),
+            ("the manager above", &top, ExpectedAccess::Write, ExpectedAccess::Write),
+            ("a peer", &peer, ExpectedAccess::Nothing, ExpectedAccess::Nothing),
+            ("a report", &below, ExpectedAccess::Nothing, ExpectedAccess::Nothing),
+            ("an org admin", &admin, ExpectedAccess::Write, ExpectedAccess::Write),
         ] {
             callers.push((name, key_for(world, id, AccessLevel::Standard).await, before, after));
         }
         let lifted = key_for(world, &peer, AccessLevel::Admin).await;
-        callers.push(("a peer with an admin-level key", lifted, May::Nothing, May::Nothing));
+        callers.push(("a peer with an admin-level key", lifted, ExpectedAccess::Nothing, ExpectedAccess::Nothing));
         let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-        callers.push(("the organization", key, May::All, May::All));
+        callers.push(("the organization", key, ExpectedAccess::All, ExpectedAccess::All));
         Self { employee, author, callers }
     }
 }
@@ -62,7 +62,7 @@ impl Cast {
 async fn everybody_meets_a_summary_in_every_status() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = SummaryPeople::gather(world).await;
         let ways: [(&str, &[&str]); 6] = [
             ("draft", &[]),
             ("pending_review", &["submit"]),
@@ -83,7 +83,7 @@ async fn everybody_meets_a_summary_in_every_status() {
                     world.bare(method, path).key(key).json(&body).send().await
                 };
                 let got = world.bare("GET", &path).key(key).send().await;
-                assert_eq!(got.status, if may == May::Nothing { 404 } else { 200 }, "{case}");
+                assert_eq!(got.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}");
                 let id = path.rsplit('/').next().unwrap();
                 for filter in [
                     "",
@@ -94,7 +94,7 @@ async fn everybody_meets_a_summary_in_every_status() {
                         walk(world, key, &format!("/v1/summaries?limit=9&filter[status]={status}{filter}")).await;
                     assert_eq!(
                         listed.iter().any(|item| item["id"] == id),
-                        may != May::Nothing,
+                        may != ExpectedAccess::Nothing,
                         "{case}: list {filter}"
                     );
                 }
@@ -104,13 +104,13 @@ async fn everybody_meets_a_summary_in_every_status() {
                 let is_open = matches!(status, "draft" | "pending_review");
                 let writes = |is_possible: bool| if is_possible { 200 } else { 409 };
                 let wanted = match may {
-                    May::Nothing => [404; 3],
-                    May::Answer => [403, writes(status == "shared"), 403],
-                    May::Write => [writes(is_open), 403, writes(status != "archived")],
-                    May::All => [writes(is_open), writes(status == "shared"), writes(status != "archived")],
+                    ExpectedAccess::Nothing => [404; 3],
+                    ExpectedAccess::Answer => [403, writes(status == "shared"), 403],
+                    ExpectedAccess::Write => [writes(is_open), 403, writes(status != "archived")],
+                    ExpectedAccess::All => [writes(is_open), writes(status == "shared"), writes(status != "archived")],
                 };
                 assert_eq!([patch.status, feedback.status, archive.status], wanted, "{case}: {}", feedback.text());
-                if may == May::Nothing {
+                if may == ExpectedAccess::Nothing {
                     let absent = world.bare("GET", ABSENT).key(key).send().await;
                     assert_eq!(got.without_request_id(), absent.without_request_id(), "{case}: as if it were absent");
                 }
@@ -123,7 +123,7 @@ async fn everybody_meets_a_summary_in_every_status() {
 async fn lists_show_each_summary_within_sight_once_in_order() {
     for it in every_store().await {
         let world = &it.world;
-        let cast = Cast::gather(world).await;
+        let cast = SummaryPeople::gather(world).await;
         let people = walk(world, &world.admin, "/v1/employees?limit=50").await;
         for (number, about) in people.iter().enumerate() {
             for author in people.iter().skip(number % 2).step_by(2) {

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use candor_domain::event::EventType;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Performs every action that fires an event, and returns the types of the fired events.
-async fn everything_happens(world: &World) -> BTreeSet<String> {
+async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     let done = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);
         let answered = world.ask(method, path).json(&body).send().await;
@@ -57,7 +57,7 @@ async fn everything_happens(world: &World) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn the_catalogue_says_which_events_are_fired() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let mut fired = everything_happens(&world).await;
     let webhook = subscribed(&world, &["test.ping"]).await;
     let test = world.post(&format!("{}/test", path(&webhook)), json!({})).await;
@@ -69,7 +69,7 @@ async fn the_catalogue_says_which_events_are_fired() {
 
 #[tokio::test]
 async fn what_is_not_fired_yet_can_be_subscribed_to_and_the_document_says_so() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for word in EventType::words() {
         subscribed(&world, &[word]).await;
     }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
-use crate::support::World;
+use crate::support::TestApi;
 
-async fn entries(world: &World, webhook: &Value, query: &str) -> Vec<Value> {
+async fn entries(world: &TestApi, webhook: &Value, query: &str) -> Vec<Value> {
     let answered = world.get(&format!("{}/deliveries{query}", path(webhook))).await;
     assert_eq!(answered.status, 200, "{query}: {}", answered.text());
     answered.json()["data"].as_array().unwrap().clone()
@@ -13,7 +13,7 @@ async fn entries(world: &World, webhook: &Value, query: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn an_event_is_attempted_seven_times_and_then_dropped() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     let mut wanted = vec![];
@@ -49,7 +49,7 @@ async fn an_event_is_attempted_seven_times_and_then_dropped() {
 
 #[tokio::test]
 async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     world.attempt_all(0).await;
@@ -68,7 +68,7 @@ async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
 
 #[tokio::test]
 async fn the_log_is_filtered_and_walked_in_both_orders() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created", "employee.deactivated"]).await;
     let ada = world.employee("ada@example.com").await;
     world.attempt_all(500).await;
@@ -119,7 +119,7 @@ async fn the_log_is_filtered_and_walked_in_both_orders() {
 
 #[tokio::test]
 async fn each_bad_parameter_of_the_log_is_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for (query, field, code) in [
         ("filter[status]=pending", "filter[status]", "invalid_enum"),
@@ -139,7 +139,7 @@ async fn each_bad_parameter_of_the_log_is_named() {
 
 #[tokio::test]
 async fn one_attempt_is_read_by_its_id_and_its_event_too() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, other) = (subscribed(&world, &["employee.created"]).await, subscribed(&world, &["*"]).await);
     world.employee("ada@example.com").await;
     world.attempt_all(500).await;
@@ -160,7 +160,7 @@ async fn one_attempt_is_read_by_its_id_and_its_event_too() {
 
 #[tokio::test]
 async fn a_test_is_no_event() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let promised = world.post(&format!("{}/test", path(&webhook)), json!({})).await.json();
     world.attempt_all(200).await;

@@ -7,23 +7,23 @@ use serde_json::{Value, json};
 
 use super::subscriptions::stored;
 use super::{conflict, path, subscribed, text};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
-async fn log(world: &World, webhook: &Value) -> Vec<Value> {
+async fn log(world: &TestApi, webhook: &Value) -> Vec<Value> {
     world.get(&format!("{}/deliveries", path(webhook))).await.json()["data"].as_array().unwrap().clone()
 }
 
-async fn test(world: &World, webhook: &Value) -> Answered {
+async fn test(world: &TestApi, webhook: &Value) -> TestResponse {
     world.ask("POST", &format!("{}/test", path(webhook))).send().await
 }
 
-async fn redeliver(world: &World, webhook: &Value, delivery: &str) -> Answered {
+async fn redeliver(world: &TestApi, webhook: &Value, delivery: &str) -> TestResponse {
     world.ask("POST", &format!("{}/deliveries/{delivery}/redeliver", path(webhook))).send().await
 }
 
 #[tokio::test]
 async fn a_test_is_one_attempt_under_the_id_that_was_promised() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     for (status, shown) in [(500, "failed"), (200, "success")] {
         world.clock.advance_seconds(1);
@@ -47,7 +47,7 @@ async fn a_test_is_one_attempt_under_the_id_that_was_promised() {
 
 #[tokio::test]
 async fn a_test_works_while_the_subscription_is_not_active() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
     assert_eq!(test(&world, &webhook).await.status, 200);
@@ -57,7 +57,7 @@ async fn a_test_works_while_the_subscription_is_not_active() {
 
 #[tokio::test]
 async fn tests_have_a_quota_of_their_own() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let key = world.ordinary_key().await;
     let test = || world.bare("POST", &format!("{}/test", path(&webhook))).key(&key).send();
@@ -78,7 +78,7 @@ async fn tests_have_a_quota_of_their_own() {
 
 #[tokio::test]
 async fn a_retried_test_is_sent_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let test = || world.ask("POST", &format!("{}/test", path(&webhook))).header("idempotency-key", "k").send();
     let (one, other) = (test().await, test().await);
@@ -88,7 +88,7 @@ async fn a_retried_test_is_sent_once() {
 }
 
 /// Creates a subscription with one attempted event, answered with this status.
-async fn attempted(world: &World, status: u16) -> (Value, String) {
+async fn attempted(world: &TestApi, status: u16) -> (Value, String) {
     let webhook = subscribed(world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     let delivery = world.attempt_all(status).await[0].id.to_string();
@@ -97,7 +97,7 @@ async fn attempted(world: &World, status: u16) -> (Value, String) {
 
 #[tokio::test]
 async fn an_attempt_is_made_again_under_the_id_that_was_promised_and_the_events_own() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     world.clock.advance_seconds(60);
     let promised = redeliver(&world, &webhook, &delivery).await;
@@ -118,7 +118,7 @@ async fn an_attempt_is_made_again_under_the_id_that_was_promised_and_the_events_
 
 #[tokio::test]
 async fn what_cannot_be_delivered_again_says_why() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
     let refused = async |delivery: &str| {
         let answered = redeliver(&world, &webhook, delivery).await;
@@ -145,7 +145,7 @@ async fn what_cannot_be_delivered_again_says_why() {
 
 #[tokio::test]
 async fn only_attempts_of_the_subscription_are_found() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let other = subscribed(&world, &["*"]).await;
     for (webhook, delivery) in [
@@ -164,7 +164,7 @@ async fn only_attempts_of_the_subscription_are_found() {
 
 #[tokio::test]
 async fn a_retried_redelivery_is_made_once_and_promises_the_same() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let path = format!("{}/deliveries/{delivery}/redeliver", path(&webhook));
     let again = || world.ask("POST", &path).header("idempotency-key", "k").send();
@@ -178,7 +178,7 @@ async fn a_retried_redelivery_is_made_once_and_promises_the_same() {
 
 #[tokio::test]
 async fn many_who_ask_at_once_are_promised_the_same_attempt() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let answers = join_all((0..10).map(|_| redeliver(&world, &webhook, &delivery))).await;
     for answered in &answers {
@@ -193,7 +193,7 @@ async fn many_who_ask_at_once_are_promised_the_same_attempt() {
 
 #[tokio::test]
 async fn a_receiver_that_is_well_again_need_not_wait_for_the_next_attempt() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
     for delay in [30, 120, 600, 3_600] {
         world.clock.advance_seconds(delay);
@@ -219,7 +219,7 @@ async fn a_receiver_that_is_well_again_need_not_wait_for_the_next_attempt() {
 
 #[tokio::test]
 async fn one_that_is_due_anyway_is_attempted_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
     world.clock.advance_seconds(30);
     let one = redeliver(&world, &webhook, &failed).await;

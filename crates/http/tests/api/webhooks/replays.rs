@@ -5,14 +5,14 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{conflict, path, subscribed, text};
-use crate::support::{Answered, World};
+use crate::support::{TestApi, TestResponse};
 
-async fn replay(world: &World, webhook: &Value, body: Value) -> Answered {
+async fn replay(world: &TestApi, webhook: &Value, body: Value) -> TestResponse {
     world.post(&format!("{}/replay", path(webhook)), body).await
 }
 
 /// Runs a replay and returns the number of queued events. Asserts that no further events are left to queue.
-async fn enqueued(world: &World, webhook: &Value, body: Value) -> u64 {
+async fn enqueued(world: &TestApi, webhook: &Value, body: Value) -> u64 {
     let answered = replay(world, webhook, body).await;
     assert_eq!(answered.status, 202, "{}", answered.text());
     let body = answered.json();
@@ -24,7 +24,7 @@ const SINCE: &str = "2026-03-02T09:00:00Z";
 
 /// Creates three events a second apart: the first acknowledged, the second dropped, the third never attempted
 /// because the subscription was inactive.
-async fn history(world: &World) -> Value {
+async fn history(world: &TestApi) -> Value {
     let webhook = subscribed(world, &["employee.created", "observation.created"]).await;
     world.clock.advance_millis(998);
     world.employee("good@example.com").await;
@@ -60,7 +60,7 @@ async fn what_failed_is_sent_again_unless_all_is_asked_for() {
         (json!({"since": SINCE, "only": "all", "event_types": ["employee.updated"]}), 0),
         (json!({"since": SINCE, "event_types": ["test.ping"]}), 0),
     ] {
-        let world = World::new().await;
+        let world = TestApi::new().await;
         let webhook = history(&world).await;
         assert_eq!(enqueued(&world, &webhook, body.clone()).await, wanted, "{body}");
         let attempts = world.attempt_all(204).await;
@@ -71,7 +71,7 @@ async fn what_failed_is_sent_again_unless_all_is_asked_for() {
 
 #[tokio::test]
 async fn what_is_queued_is_passed_over_and_what_succeeded_has_not_failed() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = history(&world).await;
     let body = json!({"since": SINCE, "only": "all"});
     assert_eq!(enqueued(&world, &webhook, body.clone()).await, 3);
@@ -85,7 +85,7 @@ async fn what_is_queued_is_passed_over_and_what_succeeded_has_not_failed() {
 
 #[tokio::test]
 async fn what_failed_and_waits_is_brought_forward_and_counted() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     for number in 0..3 {
         world.employee(&format!("p{number}@example.com")).await;
@@ -111,7 +111,7 @@ async fn what_failed_and_waits_is_brought_forward_and_counted() {
 
 #[tokio::test]
 async fn a_retried_replay_is_one_and_answers_the_same() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = history(&world).await;
     let path = format!("{}/replay", path(&webhook));
     let body = json!({"since": SINCE, "only": "all"});
@@ -128,7 +128,7 @@ async fn a_retried_replay_is_one_and_answers_the_same() {
 
 #[tokio::test]
 async fn nothing_is_sent_again_while_the_subscription_is_not_active() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
     let refused = replay(&world, &webhook, json!({"since": SINCE})).await;
@@ -140,7 +140,7 @@ async fn nothing_is_sent_again_while_the_subscription_is_not_active() {
 
 #[tokio::test]
 async fn each_bad_field_of_a_replay_is_named() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for (body, field, code) in [
         (json!({}), "since", "required"),
@@ -170,7 +170,7 @@ async fn each_bad_field_of_a_replay_is_named() {
 #[tokio::test]
 async fn more_than_one_commit_takes_is_queued_whole_and_each_event_once() {
     const PEOPLE: usize = 1_250;
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let mut file = "email,first_name,last_name\n".to_owned();
     for number in 0..PEOPLE {
         let _ = writeln!(file, "p{number}@example.com,P,{number}");

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::subscriptions::stored;
 use super::{path, subscribed, text};
-use crate::support::World;
+use crate::support::TestApi;
 
-async fn rotated(world: &World, webhook: &Value) -> String {
+async fn rotated(world: &TestApi, webhook: &Value) -> String {
     let answered = world.patch(&path(webhook), json!({"rotate_secret": true})).await;
     assert_eq!(answered.status, 200, "{}", answered.text());
     text(&answered.json(), "secret")
@@ -19,7 +19,7 @@ async fn rotated(world: &World, webhook: &Value) -> String {
 
 #[tokio::test]
 async fn a_secret_is_32_bytes_of_its_own_and_is_stored_sealed() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let (one, other) = (subscribed(&world, &["*"]).await, subscribed(&world, &["*"]).await);
     let secrets = [text(&one, "secret"), text(&other, "secret"), rotated(&world, &one).await];
     for (at, secret) in secrets.iter().enumerate() {
@@ -35,7 +35,7 @@ async fn a_secret_is_32_bytes_of_its_own_and_is_stored_sealed() {
 
 #[tokio::test]
 async fn the_secret_before_signs_for_another_24_hours_and_each_until_its_own_end() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let ends = async || {
         let secrets = stored(&world, &webhook).await.secrets;
@@ -55,7 +55,7 @@ async fn the_secret_before_signs_for_another_24_hours_and_each_until_its_own_end
 
 #[tokio::test]
 async fn overlap_seconds_ends_earlier_secrets() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let first = rotated(&world, &webhook).await;
     let signing = async || {
@@ -74,7 +74,7 @@ async fn overlap_seconds_ends_earlier_secrets() {
 
 #[tokio::test]
 async fn overlap_seconds_without_rotation_is_400() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let table = [
         (json!({"overlap_seconds": 60}), "rotate_secret", "required"),
@@ -94,7 +94,7 @@ async fn overlap_seconds_without_rotation_is_400() {
 
 #[tokio::test]
 async fn rotation_at_the_cap_of_secrets_drops_the_oldest() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for _ in 1..32 {
         rotated(&world, &webhook).await;

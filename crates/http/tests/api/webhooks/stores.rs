@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
 use crate::stores::every_store;
-use crate::support::World;
+use crate::support::TestApi;
 
-async fn log(world: &World, webhook: &Value) -> Vec<(String, String, i64)> {
+async fn log(world: &TestApi, webhook: &Value) -> Vec<(String, String, i64)> {
     let entries = world.get(&format!("{}/deliveries", path(webhook))).await.json();
     let shown = |item: &Value| (text(item, "event_type"), text(item, "status"), item["attempt"].as_i64().unwrap());
     entries["data"].as_array().unwrap().iter().map(shown).collect()

@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
-use crate::support::{PUBLIC_URL, World};
+use crate::support::{PUBLIC_URL, TestApi};
 
 /// Reads a subscription from the store.
-pub(super) async fn stored(world: &World, webhook: &Value) -> Subscription {
+pub(super) async fn stored(world: &TestApi, webhook: &Value) -> Subscription {
     let tenant = candor_domain::access::Tenant::live(world.organization);
     let id = text(webhook, "id").parse().unwrap();
     world.services.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
@@ -18,7 +18,7 @@ pub(super) async fn stored(world: &World, webhook: &Value) -> Subscription {
 
 #[tokio::test]
 async fn a_new_subscription_is_active_and_shows_its_secret_this_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let body = json!({"url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
                       "description": "Payroll"});
     let created = world.post("/v1/webhooks", body).await;
@@ -46,7 +46,7 @@ async fn a_new_subscription_is_active_and_shows_its_secret_this_once() {
 
 #[tokio::test]
 async fn each_bad_field_is_named_before_anything_is_looked_up() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.receivers.judged();
     let long = "é".repeat(201);
@@ -97,7 +97,7 @@ async fn each_bad_field_is_named_before_anything_is_looked_up() {
 
 #[tokio::test]
 async fn event_types_are_kept_in_their_order_each_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let given = ["test.ping", "employee.created", "test.ping", "*", "employee.created"];
     let webhook = subscribed(&world, &given).await;
     assert_eq!(webhook["event_types"], json!(["test.ping", "employee.created", "*"]));
@@ -107,7 +107,7 @@ async fn event_types_are_kept_in_their_order_each_once() {
 
 #[tokio::test]
 async fn what_was_read_can_be_sent_back_and_writes_nothing() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let read = world.get(&path(&webhook)).await;
     world.clock.advance_seconds(1);
@@ -124,7 +124,7 @@ async fn what_was_read_can_be_sent_back_and_writes_nothing() {
 
 #[tokio::test]
 async fn a_change_is_written_down_without_what_may_be_secret() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.clock.advance_seconds(1);
     let body = json!({"url": "https://other.example/hunter2?x=1", "event_types": ["test.ping"], "active": false,
@@ -155,7 +155,7 @@ async fn a_change_is_written_down_without_what_may_be_secret() {
 
 #[tokio::test]
 async fn lists_are_newest_first_and_can_be_walked_by_change() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let mut ids = vec![];
     for _ in 0..5 {
         ids.push(subscribed(&world, &["*"]).await);
@@ -181,7 +181,7 @@ async fn lists_are_newest_first_and_can_be_walked_by_change() {
 
 #[tokio::test]
 async fn a_deleted_subscription_is_gone_with_its_log_and_its_queue() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     assert_eq!(world.attempt_all(500).await.len(), 1);
@@ -211,7 +211,7 @@ async fn a_deleted_subscription_is_gone_with_its_log_and_its_queue() {
 
 #[tokio::test]
 async fn a_deletion_takes_no_members_and_counts_as_a_write() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let refused = world.ask("DELETE", &path(&webhook)).json(&json!({"force": true})).send().await;
     assert_eq!(refused.problems(), [("force".to_owned(), "unknown_field".to_owned())]);
@@ -223,7 +223,7 @@ async fn a_deletion_takes_no_members_and_counts_as_a_write() {
 
 #[tokio::test]
 async fn the_version_of_a_subscription_does_not_count_deliveries_and_its_tag_does() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
     let known =
@@ -254,7 +254,7 @@ async fn the_version_of_a_subscription_does_not_count_deliveries_and_its_tag_doe
 
 #[tokio::test]
 async fn activating_again_forgets_the_failures() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     world.attempt_all(500).await;
@@ -275,7 +275,7 @@ async fn activating_again_forgets_the_failures() {
 
 #[tokio::test]
 async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["*"]});
     let create = || world.ask("POST", "/v1/webhooks").header("idempotency-key", "k").json(&body).send();
     let answers = join_all((0..10).map(|_| create())).await;
@@ -290,7 +290,7 @@ async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret()
 
 #[tokio::test]
 async fn the_test_data_set_has_subscriptions_of_its_own() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let live = subscribed(&world, &["*"]).await;
     let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["employee.created"]});

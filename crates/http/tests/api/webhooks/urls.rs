@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{path, subscribed};
-use crate::support::World;
+use crate::support::TestApi;
 
 /// Returns URLs with the status, code and field code of their refusal.
 fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
@@ -31,7 +31,7 @@ fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
 
 #[tokio::test]
 async fn a_url_that_may_not_be_called_is_refused_on_creation_and_on_change() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let before = world.get("/v1/webhooks").await;
     for (url, status, code, field_code) in refused() {
@@ -48,7 +48,7 @@ async fn a_url_that_may_not_be_called_is_refused_on_creation_and_on_change() {
 
 #[tokio::test]
 async fn private_and_unresolvable_hosts_get_equal_refusals() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let refusals = async |url: &str| {
         let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
@@ -62,7 +62,7 @@ async fn private_and_unresolvable_hosts_get_equal_refusals() {
 
 #[tokio::test]
 async fn a_url_is_kept_as_it_was_given() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     for url in [
         "https://receiver.example",
         "https://RECEIVER.example:8443/a/../b?c=d&e#f",
@@ -77,7 +77,7 @@ async fn a_url_is_kept_as_it_was_given() {
 
 #[tokio::test]
 async fn only_a_url_that_changes_is_looked_up_and_that_once() {
-    let world = World::new().await;
+    let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     assert_eq!(world.receivers.judged(), ["https://receiver.example/hooks"]);
     world.patch(&path(&webhook), json!({"url": "https://receiver.example/hooks", "description": "x"})).await;

@@ -47,7 +47,7 @@ impl Limits {
 
     /// Counts a request of a key in its class, or refuses it.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
-        let limit = caller.quotas.of(class);
+        let limit = caller.quotas.for_class(class);
         let here = || self.windows.with(Bucket::Key(caller.key, class), at, |window| window.admit(at, limit));
         match &self.shared {
             None => here(),

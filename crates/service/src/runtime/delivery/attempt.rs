@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use candor_dispatch::{Begun, Destination, Ending, Finished, admit, finish_attempt, store_failed, unsent};
-use candor_domain::fields::Word;
+use candor_dispatch::{
+    AttemptEnd, DeliveryResult, Destination, StartedAttempt, admit, finish_attempt, store_failed, unsent,
+};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::DeliveryId;
 use candor_domain::secret::Secret;
-use candor_domain::webhook::{self, Answered, AttemptOutcome, DeliveryOrigin, FailureReason, Job, Status};
+use candor_domain::webhook::{self, AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, Job, Status};
 use candor_port_events::{Attempt, WebhookRequest};
 use candor_port_storage::queue::AttemptResult;
 use tracing::Instrument;
@@ -24,33 +26,33 @@ struct Ready {
 
 impl Engine {
     /// Makes an attempt, unless the delivery must not be sent.
-    pub(super) async fn attempt(&self, begun: &Begun<Waiting>) -> Ending {
+    pub(super) async fn attempt(&self, begun: &StartedAttempt<Waiting>) -> AttemptEnd {
         let job = begun.item.job;
         let ready = match self.prepare(begun).await {
             Ok(ready) => ready,
-            Err(result) => return Ending::Finished(Box::new(self.not_sent(job, result)), None),
+            Err(result) => return AttemptEnd::Finished(Box::new(self.not_sent(job, result)), None),
         };
         if !self.with_dispatcher(|dispatcher, now| dispatcher.may_send(begun.ends, now)) {
-            return Ending::Late;
+            return AttemptEnd::Late;
         }
         let id = job.delivery_id.unwrap_or_else(|| self.services.id(self.services.clock.now()));
         let begun_at = self.services.clock.now();
         let Some(attempt) = self.send(&job, id, &ready).await else {
-            return Ending::Finished(Box::new(unsent(job, AttemptResult::Back(self.services.clock.now()))), None);
+            return AttemptEnd::Finished(Box::new(unsent(job, AttemptResult::Back(self.services.clock.now()))), None);
         };
         let Attempt { response_status: status, duration, outcome } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
-        let answered = Answered { status, duration_ms, outcome };
+        let answered = AttemptResponse { status, duration_ms, outcome };
         let url = ready.receiver.url.clone();
         let (finished, answer) =
             finish_attempt(&self.settings, job, (id, url), answered, (begun_at, self.services.clock.now()));
         self.metrics.attempted(outcome, duration);
         log(&finished, outcome);
-        Ending::Finished(Box::new(finished), Some(answer))
+        AttemptEnd::Finished(Box::new(finished), Some(answer))
     }
 
     /// Reads the data of the attempt. Returns the result to record if the delivery must not be sent.
-    async fn prepare(&self, begun: &Begun<Waiting>) -> Result<Ready, AttemptResult> {
+    async fn prepare(&self, begun: &StartedAttempt<Waiting>) -> Result<Ready, AttemptResult> {
         let (queue, now) = (begun.place.queue, self.now());
         let found = self.subscription_cache.get(&self.services, queue, now).await;
         let receiver = found.map_err(|error| self.not_found_out(&error))?;
@@ -73,12 +75,12 @@ impl Engine {
     }
 
     async fn message(&self, job: &Job) -> Result<Arc<Message>, AttemptResult> {
-        if let Some(message) = Message::of_test(job) {
+        if let Some(message) = Message::for_test(job) {
             return Ok(Arc::new(message));
         }
         let events = self.services.store.events_by_id(&[(job.tenant, job.event_id)]).await;
         let found = events.map_err(|error| self.not_found_out(&error))?.pop();
-        found.map(|(tenant, event)| Arc::new(Message::of(tenant, event))).ok_or_else(|| {
+        found.map(|(tenant, event)| Arc::new(Message::new(tenant, event))).ok_or_else(|| {
             tracing::debug!(webhook = %job.webhook_id, event = %job.event_id, "the event is not there any more");
             self.metrics.event_gone.increment(1);
             AttemptResult::Gone
@@ -124,7 +126,7 @@ impl Engine {
 
     /// Creates the result of a delivery that was not sent. Logs it if the delivery was dropped for being too
     /// late.
-    fn not_sent(&self, job: Job, result: AttemptResult) -> Finished {
+    fn not_sent(&self, job: Job, result: AttemptResult) -> DeliveryResult {
         let finished = unsent(job, result);
         if matches!(finished.result, AttemptResult::Settled(_)) {
             self.metrics.too_late.increment(1);
@@ -135,7 +137,7 @@ impl Engine {
 }
 
 /// Logs a failure: ids and reason words, never parts of the body or the URL.
-fn log(Finished { job, result, .. }: &Finished, outcome: AttemptOutcome) {
+fn log(DeliveryResult { job, result, .. }: &DeliveryResult, outcome: AttemptOutcome) {
     let AttemptResult::Settled(settled) = result else { return };
     let (organization, webhook, event) = (job.tenant.organization, job.webhook_id, job.event_id);
     let (status, attempt) = (settled.entry.response_status, job.attempt);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use candor_dispatch::{ClaimOrder, Waiting};
+use candor_dispatch::{ClaimOrder, WaitingDelivery};
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::EventId;
@@ -44,7 +44,7 @@ impl Engine {
         let resumed = matches!(order.claim, Claim::Parked(_));
         let waiting = |job: Job| {
             let message = messages.get(&(job.tenant, job.event_id)).cloned();
-            Waiting { job, message, resumed }
+            WaitingDelivery { job, message, resumed }
         };
         let deliveries = kept.into_iter().map(waiting).collect();
         self.with_dispatcher(|dispatcher, now| dispatcher.take_in(deliveries, order.ends, 0, now));
@@ -58,7 +58,7 @@ impl Engine {
         let mut wanted = vec![];
         for job in jobs {
             let key = (job.tenant, job.event_id);
-            match Message::of_test(job) {
+            match Message::for_test(job) {
                 Some(message) => drop(messages.insert(key, Arc::new(message))),
                 None => wanted.push(key),
             }
@@ -71,7 +71,7 @@ impl Engine {
         match self.services.store.events_by_id(&wanted).await {
             Ok(events) => {
                 let message =
-                    |(tenant, event): (Tenant, Event)| ((tenant, event.id), Arc::new(Message::of(tenant, event)));
+                    |(tenant, event): (Tenant, Event)| ((tenant, event.id), Arc::new(Message::new(tenant, event)));
                 messages.extend(events.into_iter().map(message));
             }
             Err(error) => tracing::warn!(%error, "could not read events that are to be delivered"),

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use candor_dispatch::{Begun, Dispatcher, Ending, Now, QueueLimits, Recording, Settings};
+use candor_dispatch::{AttemptEnd, Dispatcher, NextRecordStep, Now, QueueLimits, Settings, StartedAttempt};
 use candor_port_storage::queue::WorkerId;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
@@ -23,7 +23,7 @@ use crate::context::services::Services;
 const MEASURE: Duration = Duration::from_secs(10);
 
 /// A delivery waiting for its attempt. The message is `None` until it is read.
-pub(super) type Waiting = candor_dispatch::Waiting<Option<Arc<Message>>>;
+pub(super) type Waiting = candor_dispatch::WaitingDelivery<Option<Arc<Message>>>;
 
 type Machine = Dispatcher<Option<Arc<Message>>>;
 
@@ -163,7 +163,7 @@ impl Engine {
         Now { wall: self.services.clock.now(), steady: self.begun.elapsed() }
     }
 
-    fn next_attempt(&self) -> Option<Begun<Waiting>> {
+    fn next_attempt(&self) -> Option<StartedAttempt<Waiting>> {
         self.with_dispatcher(|dispatcher, now| dispatcher.next_attempt(now))
     }
 
@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// Makes one attempt, then further ones while there are any.
-    async fn work(self: Arc<Self>, begun: Begun<Waiting>) {
+    async fn work(self: Arc<Self>, begun: StartedAttempt<Waiting>) {
         let mut next = Some(begun);
         while let Some(begun) = next {
             self.attempt_one(begun).await;
@@ -187,9 +187,9 @@ impl Engine {
 
     /// Makes one attempt and reports its end to the dispatcher. If the attempt panics, nothing is recorded and
     /// its lease expires.
-    async fn attempt_one(&self, begun: Begun<Waiting>) {
+    async fn attempt_one(&self, begun: StartedAttempt<Waiting>) {
         let attempt = AssertUnwindSafe(self.attempt(&begun)).catch_unwind();
-        let ending = attempt.await.unwrap_or(Ending::Abandoned);
+        let ending = attempt.await.unwrap_or(AttemptEnd::Abandoned);
         let attempts = self.with_dispatcher(|machine, _| {
             machine.ended(begun.place, &begun.item.job, ending);
             machine.attempts()
@@ -219,14 +219,14 @@ impl Engine {
     async fn record_until_stopped(&self) {
         loop {
             match self.with_dispatcher(|dispatcher, now| dispatcher.recording(now)) {
-                Recording::Now => {
+                NextRecordStep::Now => {
                     if let Err(error) = self.record().await {
                         tracing::warn!(%error, "could not record what became of deliveries; tried again soon");
                     }
                 }
-                Recording::At(steady) => sleep_until((self.begun + steady).into()).await,
-                Recording::Idle => self.news.notified().await,
-                Recording::Over => return,
+                NextRecordStep::At(steady) => sleep_until((self.begun + steady).into()).await,
+                NextRecordStep::Idle => self.news.notified().await,
+                NextRecordStep::Over => return,
             }
         }
     }

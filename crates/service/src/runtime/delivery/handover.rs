@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use candor_dispatch::Ends;
+use candor_dispatch::LeaseDeadline;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{EventId, WebhookId};
@@ -22,7 +22,7 @@ use crate::context::handover::{HandOver, LocalEngine};
 const MOST: usize = 32;
 
 /// Parts of a commit that concern the engine.
-struct Prepared {
+struct PreparedHandOver {
     engine: Arc<Engine>,
     tenant: Tenant,
     /// Subscriptions that the commit writes.
@@ -33,18 +33,18 @@ struct Prepared {
     due: bool,
     /// `true` if the commit brings forward deliveries that were already queued.
     sooner: bool,
-    leased: Option<Leased>,
+    leased: Option<ReservedRoom>,
 }
 
 /// Room reserved in the engine for deliveries of the commit.
-struct Leased {
+struct ReservedRoom {
     engine: Arc<Engine>,
     room: usize,
-    ends: Ends,
+    ends: LeaseDeadline,
     events: Vec<Event>,
 }
 
-impl Drop for Leased {
+impl Drop for ReservedRoom {
     fn drop(&mut self) {
         self.engine.with_dispatcher(|engine, _| engine.release(self.room));
     }
@@ -73,13 +73,13 @@ impl LocalEngine for Engine {
         if !due && changed.is_empty() {
             return None;
         }
-        let leased = (1..=MOST).contains(&count).then(|| Leased::take(&self, count, &change.events)).flatten();
+        let leased = (1..=MOST).contains(&count).then(|| ReservedRoom::take(&self, count, &change.events)).flatten();
         change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.stored() });
-        Some(Box::new(Prepared { engine: self, tenant, changed, queued, due, sooner, leased }))
+        Some(Box::new(PreparedHandOver { engine: self, tenant, changed, queued, due, sooner, leased }))
     }
 }
 
-impl HandOver for Prepared {
+impl HandOver for PreparedHandOver {
     fn complete(mut self: Box<Self>, committed: Option<&Committed>) {
         for webhook in &self.changed {
             self.engine.subscription_cache.forget((self.tenant, *webhook));
@@ -96,8 +96,8 @@ impl HandOver for Prepared {
     }
 }
 
-impl Prepared {
-    fn hand_over(&self, mut leased: Leased, committed: Option<&Committed>) {
+impl PreparedHandOver {
+    fn hand_over(&self, mut leased: ReservedRoom, committed: Option<&Committed>) {
         let pairs = committed.map(|committed| committed.leased.as_slice()).unwrap_or_default();
         if !self.changed.is_empty() {
             self.engine.with_dispatcher(|engine, _| engine.look_at_all());
@@ -108,7 +108,7 @@ impl Prepared {
         let events = std::mem::take(&mut leased.events).into_iter();
         let wanted = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
         let messages: HashMap<EventId, Arc<Message>> =
-            events.filter(wanted).map(|event| (event.id, Arc::new(Message::of(self.tenant, event)))).collect();
+            events.filter(wanted).map(|event| (event.id, Arc::new(Message::new(self.tenant, event)))).collect();
         let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);
         self.engine.with_dispatcher(|engine, now| engine.take_in(waiting, leased.ends, room, now));
@@ -131,7 +131,7 @@ impl Prepared {
     }
 }
 
-impl Leased {
+impl ReservedRoom {
     fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
         let ends = engine.with_dispatcher(|engine, now| engine.reserve(room, now))?;
         Some(Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })

@@ -17,16 +17,16 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn of(tenant: Tenant, event: Event) -> Self {
+    pub(super) fn new(tenant: Tenant, event: Event) -> Self {
         let body = Bytes::from(event.body(tenant));
         Self { event: Event { data: String::new(), ..event }, body }
     }
 
     /// Creates the message of a delivery with a test event, which is not stored. Returns `None` for other
     /// deliveries.
-    pub(super) fn of_test(job: &Job) -> Option<Self> {
+    pub(super) fn for_test(job: &Job) -> Option<Self> {
         let is_test = job.origin == DeliveryOrigin::Test || job.event_type == EventType::TestPing;
-        is_test.then(|| Self::of(job.tenant, ping(job.event_id, made_at(job.event_id))))
+        is_test.then(|| Self::new(job.tenant, ping(job.event_id, made_at(job.event_id))))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::webhook::{AttemptOutcome, FailureReason};
 use candor_port_storage::queue::QueueState;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};

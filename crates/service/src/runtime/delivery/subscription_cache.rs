@@ -31,7 +31,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    fn of(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
+    fn new(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
         let open = |sealed_secret: &candor_domain::webhook::SealedSecret| match webhook_secrets::open(
             vault,
             queue,
@@ -60,15 +60,15 @@ impl Receiver {
 
 /// Cache of recently read subscriptions.
 #[derive(Default)]
-pub(super) struct SubscriptionCache(Mutex<HashMap<QueueKey, Arc<Known>>>);
+pub(super) struct SubscriptionCache(Mutex<HashMap<QueueKey, Arc<CachedSubscription>>>);
 
-struct Known {
+struct CachedSubscription {
     since: Now,
     /// Concurrent attempts for the same subscription wait for a single read.
     found: OnceCell<Option<Arc<Receiver>>>,
 }
 
-impl Known {
+impl CachedSubscription {
     fn is_fresh(&self, now: Now) -> bool {
         // Both clocks must agree: after the wall clock is set back, its difference says nothing about the age.
         let wall = u128::from(now.wall.millis().abs_diff(self.since.wall.millis()));
@@ -87,7 +87,7 @@ impl SubscriptionCache {
         let look = || async {
             let (tenant, webhook) = queue;
             let stored = services.store.row::<Subscription>(tenant, webhook).await?;
-            Ok(stored.map(|row| Arc::new(Receiver::of(queue, row.value, &services.vault))))
+            Ok(stored.map(|row| Arc::new(Receiver::new(queue, row.value, &services.vault))))
         };
         known.found.get_or_try_init(look).await.cloned()
     }
@@ -97,7 +97,7 @@ impl SubscriptionCache {
         self.lock().remove(&queue);
     }
 
-    fn known(&self, queue: QueueKey, now: Now) -> Arc<Known> {
+    fn known(&self, queue: QueueKey, now: Now) -> Arc<CachedSubscription> {
         let mut all = self.lock();
         if let Some(known) = all.get(&queue).filter(|receiver| receiver.is_fresh(now)) {
             return Arc::clone(known);
@@ -108,12 +108,12 @@ impl SubscriptionCache {
         if all.len() >= MOST {
             all.clear();
         }
-        let known = Arc::new(Known { since: now, found: OnceCell::new() });
+        let known = Arc::new(CachedSubscription { since: now, found: OnceCell::new() });
         all.insert(queue, Arc::clone(&known));
         known
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<QueueKey, Arc<Known>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<QueueKey, Arc<CachedSubscription>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

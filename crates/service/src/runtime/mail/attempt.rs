@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
 use candor_domain::people::invitation::{MAILS_PER_DAY, MailFailure, Recipient};
@@ -14,7 +14,7 @@ use candor_port_storage::{StorageExt, Versioned};
 use tracing::Instrument;
 
 use super::invitation_email::InvitationEmail;
-use super::mailer::Parts;
+use super::mailer::MailerShared;
 use crate::context::invitation_tokens;
 
 /// Result of an attempt to send a mail.
@@ -55,7 +55,7 @@ struct Ready {
     organization: Organization,
 }
 
-impl Parts {
+impl MailerShared {
     /// Makes an attempt, unless the mail must not be sent any more.
     pub(super) async fn attempt(&self, mail: MailKey) -> MailEnding {
         let ready = match self.look_up(mail).await {

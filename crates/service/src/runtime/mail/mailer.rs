@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use candor_dispatch::{Ends, Now};
+use candor_dispatch::{LeaseDeadline, Now};
 use candor_port_events::MailTransport;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, WorkerId};
@@ -38,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const STORE_FAILED: Duration = Duration::from_secs(5);
 
 /// Parts of the mailer that its jobs share.
-pub(super) struct Parts {
+pub(super) struct MailerShared {
     pub(super) services: Arc<Services>,
     pub(super) transport: Arc<dyn MailTransport>,
     pub(super) worker: WorkerId,
@@ -54,7 +54,7 @@ pub(super) struct Parts {
 
 /// Sends queued mails.
 pub struct Mailer {
-    parts: Arc<Parts>,
+    parts: Arc<MailerShared>,
     /// Jobs of claimed mails: `MAILS_AT_ONCE` of them send, the rest waits for a permit.
     jobs: JoinSet<JobEnd>,
     results: Batch,
@@ -79,7 +79,7 @@ impl Mailer {
     /// Creates the mailer of this process. `deadline` limits the time of the mail server for one mail.
     #[must_use]
     pub fn new(services: &Arc<Services>, transport: Arc<dyn MailTransport>, deadline: Duration) -> Self {
-        let parts = Parts {
+        let parts = MailerShared {
             services: Arc::clone(services),
             transport,
             worker: WorkerId(services.ids.ulid(services.clock.now()).to_bytes()),
@@ -241,7 +241,7 @@ impl Mailer {
     }
 }
 
-impl Parts {
+impl MailerShared {
     pub(super) fn now(&self) -> Now {
         Now { wall: self.services.clock.now(), steady: self.begun.elapsed() }
     }
@@ -263,7 +263,7 @@ impl Parts {
 
     /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused
     /// by then.
-    async fn send_one(self: Arc<Self>, mail: MailKey, ends: Ends) -> JobEnd {
+    async fn send_one(self: Arc<Self>, mail: MailKey, ends: LeaseDeadline) -> JobEnd {
         let permit = self.permits.acquire().await;
         if permit.is_err() || self.server().is_paused(self.now().steady) {
             return JobEnd { result: Some((mail, MailResult::Released)), was_attempted: false };
@@ -294,7 +294,7 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-async fn measure_until_over(parts: &Parts, mut over: watch::Receiver<bool>) {
+async fn measure_until_over(parts: &MailerShared, mut over: watch::Receiver<bool>) {
     loop {
         let now = parts.services.clock.now();
         match parts.services.store.replica().mail_queue_state(now).await {

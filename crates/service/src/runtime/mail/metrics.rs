@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::people::invitation::MailFailure;
 use candor_domain::time::Timestamp;
 use candor_port_storage::queue::QueueState;

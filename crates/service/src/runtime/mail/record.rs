@@ -6,12 +6,12 @@ use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::{StorageError, StorageExt, Versioned};
 
-use super::mailer::Parts;
+use super::mailer::MailerShared;
 
 /// Results recorded together.
 pub(super) type Batch = Vec<(MailKey, MailResult)>;
 
-impl Parts {
+impl MailerShared {
     /// Records a batch.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use candor_port_storage::StorageError;
 use candor_port_storage::copy::{CopySource, CopyTarget};
 use candor_tables::copy::{Checksum, CopyTable, DistinctPositions};
-use candor_tables::flat::Cell;
+use candor_tables::flat::SqlValue;
 
 use super::{CopiedTable, CopyError, CopyWatch, Difference};
 
@@ -44,7 +44,7 @@ async fn checksum<S: CopySource + ?Sized>(
     while let Some(rows) = stream.next().await {
         let mut rows = rows?;
         for row in &mut rows {
-            if let Some(Cell::Int(position)) = table.position().and_then(|at| row.get_mut(at)) {
+            if let Some(SqlValue::Int(position)) = table.position().and_then(|at| row.get_mut(at)) {
                 *position = positions.next(*position);
             }
             sum.add(row);

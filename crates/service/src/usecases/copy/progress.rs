@@ -4,7 +4,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::copy::CopyProgress;
 use candor_tables::copy::{CopyRow, CopyTable};
-use candor_tables::flat::{Cell, Type};
+use candor_tables::flat::{SqlValue, Type};
 use serde::{Deserialize, Serialize};
 
 /// Copy progress of one table.
@@ -20,7 +20,7 @@ pub(super) struct TableProgress {
 
 impl TableProgress {
     /// Returns the stored progress of a table, or no progress if its copy has not begun.
-    pub(super) fn of(progress: &CopyProgress, table: &CopyTable) -> Self {
+    pub(super) fn parse(progress: &CopyProgress, table: &CopyTable) -> Self {
         let written = progress.get(&name(table)).and_then(|progress| serde_json::from_str(progress).ok());
         written.unwrap_or_default()
     }
@@ -42,7 +42,7 @@ impl TableProgress {
     ///
     /// # Errors
     /// [`StorageError::Corrupt`] if the stored key is invalid.
-    pub(super) fn last_key(&self, table: &CopyTable) -> Result<Option<Vec<Cell>>, StorageError> {
+    pub(super) fn last_key(&self, table: &CopyTable) -> Result<Option<Vec<SqlValue>>, StorageError> {
         let Some(last) = &self.last else { return Ok(None) };
         let cells = table.key_columns().zip(last).map(|(column, text)| cell(column.kind, text));
         let key = cells.collect::<Option<Vec<_>>>().filter(|cells| cells.len() == table.key.len());
@@ -56,22 +56,24 @@ fn name(table: &CopyTable) -> String {
 }
 
 /// Formats a key column as text. Keys have no other types and no nulls.
-fn text(cell: &Cell) -> String {
+fn text(cell: &SqlValue) -> String {
     match cell {
-        Cell::Id(it) => format!("{:032x}", u128::from_be_bytes(*it)),
-        Cell::Text(it) => it.clone(),
-        Cell::Int(it) => it.to_string(),
-        Cell::Time(it) => it.millis().to_string(),
-        Cell::Null(_) | Cell::Flag(_) | Cell::Date(_) | Cell::Ids(_) | Cell::Bytes(_) => String::new(),
+        SqlValue::Id(it) => format!("{:032x}", u128::from_be_bytes(*it)),
+        SqlValue::Text(it) => it.clone(),
+        SqlValue::Int(it) => it.to_string(),
+        SqlValue::Time(it) => it.millis().to_string(),
+        SqlValue::Null(_) | SqlValue::Flag(_) | SqlValue::Date(_) | SqlValue::Ids(_) | SqlValue::Bytes(_) => {
+            String::new()
+        }
     }
 }
 
-fn cell(kind: Type, text: &str) -> Option<Cell> {
+fn cell(kind: Type, text: &str) -> Option<SqlValue> {
     match kind {
-        Type::Id => u128::from_str_radix(text, 16).ok().map(|id| Cell::Id(id.to_be_bytes())),
-        Type::Text => Some(Cell::Text(text.to_owned())),
-        Type::Int => text.parse().ok().map(Cell::Int),
-        Type::Time => text.parse().ok().map(|number| Cell::Time(Timestamp::from_millis(number))),
+        Type::Id => u128::from_str_radix(text, 16).ok().map(|id| SqlValue::Id(id.to_be_bytes())),
+        Type::Text => Some(SqlValue::Text(text.to_owned())),
+        Type::Int => text.parse().ok().map(SqlValue::Int),
+        Type::Time => text.parse().ok().map(|number| SqlValue::Time(Timestamp::from_millis(number))),
         Type::Flag | Type::Date | Type::Ids | Type::Bytes => None,
     }
 }
@@ -82,14 +84,14 @@ mod tests {
     use candor_tables::copy::tables;
 
     /// Returns a value that is valid for columns of this type only.
-    fn value(kind: Type) -> Cell {
+    fn value(kind: Type) -> SqlValue {
         match kind {
-            Type::Id => Cell::Id([0x9c; 16]),
-            Type::Text => Cell::Text("it's \"so\" \u{2713}".to_owned()),
-            Type::Int => Cell::Int(-5),
-            Type::Flag => Cell::Flag(true),
-            Type::Time => Cell::Time(Timestamp::from_millis(-1)),
-            Type::Date | Type::Ids | Type::Bytes => Cell::Null(kind),
+            Type::Id => SqlValue::Id([0x9c; 16]),
+            Type::Text => SqlValue::Text("it's \"so\" \u{2713}".to_owned()),
+            Type::Int => SqlValue::Int(-5),
+            Type::Flag => SqlValue::Flag(true),
+            Type::Time => SqlValue::Time(Timestamp::from_millis(-1)),
+            Type::Date | Type::Ids | Type::Bytes => SqlValue::Null(kind),
         }
     }
 
@@ -101,7 +103,7 @@ mod tests {
             assert_eq!(progress.last_key(&table).unwrap(), None);
             progress.add(&table, &[row.clone(), row.clone()]);
             let written = CopyProgress::from([progress.step(&table)]);
-            let read = TableProgress::of(&written, &table);
+            let read = TableProgress::parse(&written, &table);
             assert_eq!((&read, read.rows), (&progress, 2), "{}", table.name);
             assert_eq!(read.last_key(&table).unwrap(), Some(table.key_of(&row)), "{}", table.name);
         }

@@ -9,7 +9,7 @@ use candor_domain::library::Department;
 use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Lines, Require, Row, StorageExt, Version, Write};
+use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
 use crate::context::change::PendingChange;
@@ -28,7 +28,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let wanted = Wanted {
+        let wanted = ReferencedRows {
             person: None,
             manager: draft.manager.as_ref(),
             department: draft.department.as_ref(),
@@ -39,7 +39,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let invited = draft.send_invite;
         let decision = Employee::create(services.id(at), draft, &known, at)?;
         let person = &decision.state;
-        let lines = person.manager_id.map(|_| Lines { seen: None });
+        let lines = person.manager_id.map(|_| ReportingLineChange { seen: None });
         let requires = person.department_id.map(Require::open::<Department>);
         let invitation = if invited {
             Some(invitations::with_employee(services, context.caller.tenant, person, at).await?)
@@ -117,7 +117,7 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
             Status::Active | Status::Deactivated => None,
         };
         let revoked =
-            invitation.map(|invitation| Write::put(&Row::seen(invitation.value.revoke(at), invitation.version)));
+            invitation.map(|invitation| Write::put(&Row::expecting(invitation.value.revoke(at), invitation.version)));
         Ok((stored, PendingChange::new(decision).writing(revoked)))
     };
     services.act(context, decide).await
@@ -140,13 +140,13 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
 /// Creates the change of a record, with the conditions that its references need at commit time.
 fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> PendingChange<Employee> {
     let after = &decision.state;
-    let lines = (before.manager_id != after.manager_id).then_some(Lines { seen: tree });
+    let lines = (before.manager_id != after.manager_id).then_some(ReportingLineChange { seen: tree });
     let joined = after.department_id.filter(|department_id| before.department_id != Some(*department_id));
     PendingChange::new(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
 }
 
 /// Rows that a body refers to, and unique values that it may collide with.
-struct Wanted<'a> {
+struct ReferencedRows<'a> {
     person: Option<&'a Employee>,
     manager: Option<&'a Reference<EmployeeKind>>,
     department: Option<&'a Reference<DepartmentKind>>,
@@ -155,13 +155,13 @@ struct Wanted<'a> {
 }
 
 /// Stored state of the wanted rows and values.
-struct Known {
+struct StoredReferences {
     references: References,
     tree: Option<Version>,
 }
 
-fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> Wanted<'a> {
-    Wanted {
+fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> ReferencedRows<'a> {
+    ReferencedRows {
         person: Some(stored),
         manager: patch.manager.as_ref().and_then(Option::as_ref),
         department: patch.department.as_ref().and_then(Option::as_ref),
@@ -170,9 +170,9 @@ fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> Wanted<'a> {
     }
 }
 
-impl Wanted<'_> {
+impl ReferencedRows<'_> {
     /// Reads all wanted rows concurrently.
-    async fn load(&self, services: &Services, tenant: Tenant) -> Result<Known, Error> {
+    async fn load(&self, services: &Services, tenant: Tenant) -> Result<StoredReferences, Error> {
         let store = &services.store;
         let manager = async {
             let Some(id) = self.manager.and_then(|manager| manager.id) else { return Ok((None, None)) };
@@ -213,6 +213,6 @@ impl Wanted<'_> {
             tokio::try_join!(manager, department, email, external_id, managed)?;
         let references =
             References { manager, department_archived, email_holder, external_id_holder, managed_keys, acting: None };
-        Ok(Known { references, tree })
+        Ok(StoredReferences { references, tree })
     }
 }

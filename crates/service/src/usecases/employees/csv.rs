@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::{AdminContext, Permission};
-use candor_domain::csv::{self, File, Plan, Rejection, Report, RowOutcome, UnreadableFile, UploadRequest};
+use candor_domain::csv::{self, File, Plan, Report, RowOutcome, RowRejection, UnreadableFile, UploadRequest};
 use candor_domain::fields::Reference;
 use candor_domain::id::ConnectorKind;
 use candor_domain::params::Params;
 use candor_domain::people::Connector;
-use candor_domain::refusal::Refusal;
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{CommitError, StorageExt};
 use tokio::sync::MutexGuard;
@@ -26,7 +26,7 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
-use load::Loaded;
+use load::LoadedRows;
 
 /// Rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may reduce the
 /// number if subscriptions want the events.
@@ -66,7 +66,7 @@ pub async fn upsert(services: &Services, context: RequestContext, params: Params
     }
     context.authorize()?;
     let connector = connector(services, context, request.connector.as_deref()).await?;
-    let asked = Asked {
+    let asked = UploadSettings {
         file,
         connector,
         clear_empty: request.clear_empty,
@@ -86,7 +86,7 @@ fn refused(it: UnreadableFile) -> Error {
 
 /// Converts the refusal of a row at its turn to an error. Planning accepted the row with the same values, so
 /// this is a defect.
-fn refused_later(it: &Rejection) -> Error {
+fn refused_later(it: &RowRejection) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code(), it.message()))
 }
 
@@ -110,12 +110,12 @@ async fn connector(
         Some(id) => services.store.row::<Connector>(context.caller.tenant, id).await?,
         None => None,
     };
-    let unknown = || Refusal::unprocessable("connector_id", wanted.not_found());
+    let unknown = || DomainError::unprocessable("connector_id", wanted.not_found());
     Ok(Some(found.ok_or_else(unknown)?.value))
 }
 
 /// Parsed upload request.
-struct Asked {
+struct UploadSettings {
     file: File,
     connector: Option<Connector>,
     clear_empty: bool,
@@ -123,7 +123,7 @@ struct Asked {
     shows_stored: bool,
 }
 
-impl Asked {
+impl UploadSettings {
     fn options(&self, at: Timestamp) -> csv::PlanOptions<'_> {
         let Self { connector, clear_empty, is_admin, .. } = self;
         let connector = connector.as_ref();
@@ -135,7 +135,7 @@ impl Asked {
 struct Upload<'a> {
     services: &'a Services,
     context: &'a RequestContext,
-    asked: Arc<Asked>,
+    asked: Arc<UploadSettings>,
 }
 
 impl<'a> Upload<'a> {
@@ -182,7 +182,7 @@ impl<'a> Upload<'a> {
     }
 
     /// Loads the rows that the file refers to, and plans all rows of the file except the `applied` ones.
-    async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<Loaded>, Plan), Error> {
+    async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<LoadedRows>, Plan), Error> {
         let loaded = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
         let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.services.ids));
         let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
@@ -198,33 +198,33 @@ impl<'a> Upload<'a> {
         let asked = Arc::clone(&self.asked);
         let report = off_thread(self.services, self.context, move || {
             let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
-            Ok(Report { plan: Some(rows), ..Report::of(&asked.file, plan.outcomes.iter()) })
+            Ok(Report { plan: Some(rows), ..Report::from_outcomes(&asked.file, plan.outcomes.iter()) })
         });
         let report = report.await?.map_err(|error| refused_later(&error))?;
-        Ok(Reply::done(render(&report)?, None))
+        Ok(Reply::ok(render(&report)?, None))
     }
 
     fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {
         let outcomes = plan.outcomes.iter().enumerate().map(|(at, outcome)| ends.get(&at).unwrap_or(outcome));
-        Report::of(&self.asked.file, outcomes)
+        Report::from_outcomes(&self.asked.file, outcomes)
     }
 
     /// Saves a plan piece by piece. Returns `None` if another change was committed first, so that the rest must
     /// be planned again. The last piece stores the reply for retries.
     async fn apply(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedRows,
         plan: Plan,
         ends: &mut HashMap<usize, RowOutcome>,
         mut turn: Option<MutexGuard<'a, ()>>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let report = self.report(&plan, ends);
-        let reply = Reply::done(render(&report)?, None);
+        let reply = Reply::ok(render(&report)?, None);
         if plan.steps.is_empty() {
             return self.changes_nothing(&report, reply, at).await;
         }
-        let mut pieces = piece::Pieces::new(self, loaded, &plan, at);
+        let mut pieces = piece::PieceBuilder::new(self, loaded, &plan, at);
         let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {

@@ -21,7 +21,7 @@ use crate::context::services::Services;
 const WITH_REPORTS_AT_A_TIME: usize = 10;
 
 /// Resources to inline in the people of a page.
-pub(crate) struct Found {
+pub(crate) struct Included {
     managers: Inlined<Employee>,
     departments: Inlined<Department>,
     reports: Option<BTreeMap<EmployeeId, Vec<Employee>>>,
@@ -29,7 +29,7 @@ pub(crate) struct Found {
 
 impl Expandable for Employee {
     type Path = Expand;
-    type Found = Found;
+    type Included = Included;
 
     /// Departments are read with the scopes of employees (decision B3).
     fn permission(_: Expand) -> Option<Permission> {
@@ -45,7 +45,7 @@ impl Expandable for Employee {
         context: &RequestContext,
         paths: &[Expand],
         items: &[Self],
-    ) -> Result<Found, Error> {
+    ) -> Result<Included, Error> {
         let managers = items.iter().filter_map(|item| item.manager_id);
         let departments = items.iter().filter_map(|item| item.department_id);
         let reports = async {
@@ -60,10 +60,10 @@ impl Expandable for Employee {
             expand::found(services, context, paths.contains(&Expand::Department), departments),
             reports,
         )?;
-        Ok(Found { managers, departments, reports })
+        Ok(Included { managers, departments, reports })
     }
 
-    fn inline(&self, found: &Found, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
+    fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         let managers = found.managers.as_ref();
         shown.member("manager", managers.map(|all| self.manager_id.and_then(|id| all.get(&id))))?;
         let departments = found.departments.as_ref();

@@ -7,7 +7,7 @@ use candor_domain::id::Id;
 use candor_domain::text::folded;
 use candor_port_storage::StorageExt;
 use candor_tables::flat::Stored;
-use candor_tables::read::By;
+use candor_tables::read::LookupColumn;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
@@ -17,7 +17,7 @@ use crate::context::services::Services;
 async fn holder<T: Stored>(
     services: &Services,
     context: &RequestContext,
-    by_name: By<T>,
+    by_name: LookupColumn<T>,
     name: Option<&str>,
 ) -> Result<Option<Id<T::Kind>>, Error> {
     let Some(name) = name else { return Ok(None) };

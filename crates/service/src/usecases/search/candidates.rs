@@ -50,13 +50,13 @@ pub(super) struct Candidates<'a> {
     /// Segments not read yet, the newest first.
     unopened: VecDeque<&'a Segment>,
     documents: u32,
-    opened: Vec<Opened>,
+    opened: Vec<OpenedSegment>,
     known: BinaryHeap<DocumentKey>,
     last: Option<DocumentKey>,
 }
 
 /// A segment whose terms were read.
-struct Opened {
+struct OpenedSegment {
     segment: [u8; 16],
     /// Numbers of its matching documents, newest first.
     numbers: Vec<u32>,
@@ -66,7 +66,7 @@ struct Opened {
     last: Option<DocumentKey>,
 }
 
-impl Opened {
+impl OpenedSegment {
     /// Returns `true` if the segment may have unread documents that come before `key`.
     fn may_precede(&self, key: Option<&DocumentKey>) -> bool {
         self.read < self.numbers.len() && self.last.is_none_or(|last| key.is_none_or(|key| last > *key))
@@ -189,7 +189,7 @@ impl<'a> Candidates<'a> {
                 let from = self.behind.map_or(0, |key| segment.first_behind(&key));
                 numbers.drain(..numbers.partition_point(|number| *number < from));
                 found += numbers.len();
-                self.opened.push(Opened { segment: segment.id, numbers, read: 0, last: None });
+                self.opened.push(OpenedSegment { segment: segment.id, numbers, read: 0, last: None });
             }
             // Rare matches are looked up in all remaining segments at once.
             let is_rare = (found - before) * 4 < count;
@@ -276,7 +276,8 @@ impl<'a> Candidates<'a> {
 
     /// Reads the keys of the next documents of each segment that may have documents before `before`.
     async fn read_keys(&mut self, count: usize, before: Option<&DocumentKey>) -> Read<()> {
-        let next = |opened: &Opened| opened.numbers[opened.read..].iter().take(count).copied().collect::<Vec<_>>();
+        let next =
+            |opened: &OpenedSegment| opened.numbers[opened.read..].iter().take(count).copied().collect::<Vec<_>>();
         let of: Vec<_> = (0..).zip(&self.opened).filter(|(_, segment)| segment.may_precede(before)).collect();
         let of: Vec<(usize, Vec<u32>)> = of.into_iter().map(|(at, segment)| (at, next(segment))).collect();
         let mut wanted: Vec<([u8; 16], u32)> = vec![];

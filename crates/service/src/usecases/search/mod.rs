@@ -13,7 +13,7 @@ use std::sync::Arc;
 use candor_domain::page::{Key, Page, Position};
 use candor_domain::params::Params;
 use candor_domain::search::{
-    Score, SearchHit, SearchQuery, SearchRequest, Searchable, Type, WantedWords, required_permissions,
+    Score, SearchHit, SearchQuery, SearchRequest, Searchable, Type, WordLookup, required_permissions,
 };
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_port_storage::StorageExt;
@@ -51,7 +51,7 @@ pub async fn search(services: &Services, context: &RequestContext, params: Param
         services,
         context,
         &request.list,
-        Page::of(hits, request.list.page.limit),
+        Page::from_items(hits, request.list.page.limit),
         |hit| hit.place,
         |hit, out| list::write(out, hit),
     )
@@ -72,7 +72,7 @@ const FIRST_AT_ONCE: usize = 100;
 const BYTES_AT_ONCE: usize = 1024 * 1024;
 
 /// Hits among some rows, and the total bytes of the texts of these rows.
-struct Matched {
+struct MatchedRows {
     hits: Vec<SearchHit>,
     bytes: usize,
 }
@@ -106,9 +106,9 @@ struct Search<'a> {
 }
 
 /// Hits of one score after a position.
-struct Tier {
+struct ScoreTier {
     score: Score,
-    words: WantedWords,
+    words: WordLookup,
     behind: Option<DocumentKey>,
 }
 
@@ -170,7 +170,7 @@ impl Search<'_> {
     }
 
     /// Returns the tier of a score after the cursor; `None` if all of its hits are before the cursor.
-    fn tier(&self, score: Score) -> Option<Tier> {
+    fn tier(&self, score: Score) -> Option<ScoreTier> {
         let behind = match &self.request.list.page.after {
             Some(Position { key: Key::Scored(last, _), .. }) if score > *last => return None,
             Some(Position { key: Key::Scored(last, created_at), id }) if score == *last => {
@@ -178,7 +178,7 @@ impl Search<'_> {
             }
             Some(_) | None => None,
         };
-        Some(Tier { score, words: self.request.query.wanted(score)?, behind })
+        Some(ScoreTier { score, words: self.request.query.lookup(score)?, behind })
     }
 
     async fn part(&self, kind: Type) -> Result<Part, Error> {
@@ -196,7 +196,7 @@ impl Search<'_> {
     async fn found(
         &self,
         part: &mut Part,
-        tier: &Tier,
+        tier: &ScoreTier,
         visible: Option<&VisibleTerms>,
     ) -> Result<Vec<SearchHit>, Error> {
         let filter = &self.request.list.filter;
@@ -204,7 +204,7 @@ impl Search<'_> {
         let is_wanted = |search_hit: &SearchHit| {
             search_hit.score == tier.score && tier.behind.is_none_or(|behind| place(search_hit) < behind)
         };
-        let query = IndexQuery::of(&tier.words, filter.employee_id);
+        let query = IndexQuery::new(&tier.words, filter.employee_id);
         let (store, tenant) = (&*self.services.store, self.context.caller.tenant);
         let index = Index { store, tenant, cache: &self.services.search_index.cache };
         let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
@@ -228,7 +228,7 @@ impl Search<'_> {
         let (mut hits, mut rest, mut at_once) = (vec![], ids, FIRST_AT_ONCE);
         while !rest.is_empty() {
             let (some, behind) = rest.split_at(at_once.min(rest.len()));
-            let Matched { hits: found, bytes } = self.matching_of_few(kind, some).await?;
+            let MatchedRows { hits: found, bytes } = self.matching_of_few(kind, some).await?;
             hits.extend(found);
             rest = behind;
             at_once = (BYTES_AT_ONCE * some.len() / bytes.max(1)).clamp(1, MOST_AT_ONCE);
@@ -236,7 +236,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    async fn matching_of_few(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Matched, Error> {
+    async fn matching_of_few(&self, kind: Type, ids: &[[u8; 16]]) -> Result<MatchedRows, Error> {
         let (filter, caller) = (&self.request.list.filter, &self.context.caller);
         match kind {
             Type::Observations => self.read(rows::observations(filter, ids, caller.viewer())).await,
@@ -248,7 +248,7 @@ impl Search<'_> {
 
     /// Reads rows and matches them. Long texts are matched piece by piece on other threads, in the tenant's
     /// turn: other requests run meanwhile, and the deadline can end the search between two pieces.
-    async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<Matched, Error> {
+    async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<MatchedRows, Error> {
         let tenant = self.context.caller.tenant;
         let rows = self.services.store.entries(tenant, list).await?;
         let mut found: Vec<_> = rows.into_iter().map(|row| row.value).collect();
@@ -256,16 +256,17 @@ impl Search<'_> {
         let rows: Vec<_> = found.into_iter().map(|row| (text_bytes(&row), row)).collect();
         let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
         if bytes <= PIECE_BYTES {
-            let hits = rows.into_iter().filter_map(|(_, row)| SearchHit::of(&self.query, row)).collect();
-            return Ok(Matched { hits, bytes });
+            let hits = rows.into_iter().filter_map(|(_, row)| SearchHit::from_resource(&self.query, row)).collect();
+            return Ok(MatchedRows { hits, bytes });
         }
         let mut hits = vec![];
         for piece in pieces(rows) {
             let query = Arc::clone(&self.query);
-            let matching = move || piece.into_iter().filter_map(|row| SearchHit::of(&query, row)).collect::<Vec<_>>();
+            let matching =
+                move || piece.into_iter().filter_map(|row| SearchHit::from_resource(&query, row)).collect::<Vec<_>>();
             hits.extend(self.services.large_work.run(tenant, matching).await?);
         }
-        Ok(Matched { hits, bytes })
+        Ok(MatchedRows { hits, bytes })
     }
 }
 

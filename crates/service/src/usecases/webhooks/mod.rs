@@ -26,9 +26,9 @@ pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 /// Cached verdict on the URL of a request. Judging needs a DNS lookup, so it runs once although the request may
 /// be decided several times.
 #[derive(Default)]
-struct Judgement(OnceCell<Verdict>);
+struct UrlVerdict(OnceCell<Verdict>);
 
-impl Judgement {
+impl UrlVerdict {
     async fn of(&self, services: &Services, url: &ReceiverUrl) -> Verdict {
         *self.0.get_or_init(|| services.webhook_transport.judge(url)).await
     }
@@ -57,7 +57,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: WebhookId) -
 /// # Errors
 /// Invalid fields, a URL that may not be called, the maximum number of subscriptions reached; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
-    let judgement = Judgement::default();
+    let judgement = UrlVerdict::default();
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
@@ -84,7 +84,7 @@ pub async fn update(
     id: WebhookId,
     body: Object,
 ) -> Result<Reply, Error> {
-    let judgement = Judgement::default();
+    let judgement = UrlVerdict::default();
     let decide = async |at: Timestamp| {
         let stored = services.stored::<Subscription>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
@@ -140,7 +140,7 @@ pub async fn delivery(
     services.stored::<Subscription>(context, id).await?;
     let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
     // Attempts are immutable.
-    Ok(Reply::done(render(&attempt)?, Some(Version::FIRST)))
+    Ok(Reply::ok(render(&attempt)?, Some(Version::FIRST)))
 }
 
 /// `GET /webhooks/{id}/deliveries`: lists the delivery log of an existing subscription.

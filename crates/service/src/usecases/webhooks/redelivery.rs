@@ -8,10 +8,10 @@ use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    Delivery, DeliveryOrigin, Job, MAX_REPLAYED, Only, ReplayOrder, Subscription, Whereabouts,
+    AttemptState, Delivery, DeliveryOrigin, Job, MAX_REPLAYED, ReplayOrder, ReplaySelection, Subscription,
 };
-use candor_port_storage::queue::{Again, Resend};
-use candor_port_storage::{ChangeSet, CommitError, Sooner, Write};
+use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
+use candor_port_storage::{ChangeSet, CommitError, ExpediteDelivery, Write};
 use serde::Serialize;
 
 use crate::context::error::Error;
@@ -34,14 +34,14 @@ const REDELIVER: &str = "webhook.redeliver";
 
 /// Response to the request of one delivery.
 #[derive(Serialize)]
-struct Promised {
+struct RedeliveryAnswer {
     delivery_id: DeliveryId,
     event_id: String,
 }
 
 /// Response to a replay.
 #[derive(Serialize)]
-struct Replayed {
+struct ReplayAnswer {
     enqueued: usize,
     continue_since: Option<Timestamp>,
 }
@@ -58,7 +58,7 @@ pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) 
         let event = (services.id(at), EventType::TestPing);
         let (change, body) =
             promise(services, context, &stored.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
-        Ok(ChangePlan::Commit(Box::new(change), Reply::done(body, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await
 }
@@ -79,7 +79,7 @@ pub async fn redeliver(
         let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
         context.check_preconditions(stored.version)?;
         stored.value.sends("redeliver")?;
-        let (change, body) = match attempt.again(whereabouts(services, tenant, &attempt).await?)? {
+        let (change, body) = match attempt.redeliver(whereabouts(services, tenant, &attempt).await?)? {
             Some(queued) => sooner(services, context, &stored.value, &queued, at)?,
             None => {
                 let event = (attempt.event_id, attempt.event_type);
@@ -104,7 +104,7 @@ fn promise(
     let delivery_id = services.id(at);
     let job = Job::new(context.caller.tenant, subscription.id, (event, kind), at, origin).promised(delivery_id);
     let change = enqueueing(services, context, subscription, action, vec![job], at);
-    Ok((change, render(&Promised { delivery_id, event_id: public_id(kind, event) })?))
+    Ok((change, render(&RedeliveryAnswer { delivery_id, event_id: public_id(kind, event) })?))
 }
 
 /// Brings the next attempt of a queued delivery forward, under an id that the response tells in advance. A
@@ -118,10 +118,10 @@ fn sooner(
 ) -> Result<(ChangeSet, Bytes), Error> {
     let delivery_id = queued.delivery_id.unwrap_or_else(|| services.id(at));
     let promised = Some((queued.attempt, delivery_id));
-    let sooner = Sooner { webhook_id: subscription.id, event_id: queued.event_id, promised };
-    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::of(subscription, REDELIVER), at));
+    let sooner = ExpediteDelivery { webhook_id: subscription.id, event_id: queued.event_id, promised };
+    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::new(subscription, REDELIVER), at));
     change.writes = vec![Write::BringForward(vec![sooner], at)];
-    Ok((change, render(&Promised { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?))
+    Ok((change, render(&RedeliveryAnswer { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?))
 }
 
 fn enqueueing(
@@ -132,19 +132,19 @@ fn enqueueing(
     jobs: Vec<Job>,
     at: Timestamp,
 ) -> ChangeSet {
-    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::of(subscription, action), at));
+    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::new(subscription, action), at));
     change.writes = vec![Write::Enqueue(jobs)];
     change
 }
 
 /// Returns the current state of the event of an attempt: removed, kept or queued.
-async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) -> Result<Whereabouts, Error> {
+async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) -> Result<AttemptState, Error> {
     let kept = services.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
     if kept.is_empty() {
-        return Ok(Whereabouts::Removed);
+        return Ok(AttemptState::Removed);
     }
     let queued = services.store.queued(tenant, attempt.subscription_id, attempt.event_id).await?;
-    Ok(queued.map_or(Whereabouts::Kept, Whereabouts::Queued))
+    Ok(queued.map_or(AttemptState::Kept, AttemptState::Queued))
 }
 
 /// `POST /webhooks/{id}/replay`: delivers all events of a period again.
@@ -168,47 +168,47 @@ pub async fn replay(
     context.check_preconditions(stored.version)?;
     let order = ReplayOrder::parse(body, begun)?;
     stored.value.sends("replay")?;
-    let which = Again {
+    let which = RedeliveryFilter {
         since: order.since,
         // No event is later, except with clocks that are ahead.
         until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
         types: order.types(&stored.value),
-        only_failed: order.only == Only::Failed,
+        only_failed: order.only == ReplaySelection::Failed,
         now: begun,
     };
-    Rerun { services, context, subscription: &stored.value, which, begun }.carry_out().await
+    ReplayProgress { services, context, subscription: &stored.value, which, begun }.carry_out().await
 }
 
 /// A replay in progress.
-struct Rerun<'a> {
+struct ReplayProgress<'a> {
     services: &'a Services,
     context: &'a RequestContext,
     subscription: &'a Subscription,
-    which: Again,
+    which: RedeliveryFilter,
     begun: Timestamp,
 }
 
 /// Progress of a replay: all events before `since` are queued, and of the following slice those up to `last`.
 #[derive(Clone, Copy)]
-struct Place {
+struct ReplayPosition {
     since: Timestamp,
     last: Option<EventId>,
 }
 
-type Found = Vec<Resend>;
+type Slice = Vec<EventToRedeliver>;
 
-impl Rerun<'_> {
+impl ReplayProgress<'_> {
     async fn carry_out(&self) -> Result<Reply, Error> {
-        let mut place = Place { since: self.which.since, last: None };
-        let (mut enqueued, mut piece) = (0, Found::new());
+        let mut place = ReplayPosition { since: self.which.since, last: None };
+        let (mut enqueued, mut piece) = (0, Slice::new());
         let continue_since = loop {
             let room = PIECE - piece.len();
             let events = self.next(place, room).await?;
             enqueued += events.len();
             let full = events.len() == room;
             place = match events.last() {
-                Some(last) if full => Place { last: Some(last.event_id), ..place },
-                _ => Place { since: self.end_of(place), last: None },
+                Some(last) if full => ReplayPosition { last: Some(last.event_id), ..place },
+                _ => ReplayPosition { since: self.end_of(place), last: None },
             };
             piece.extend(events);
             if place.since >= self.which.until {
@@ -226,7 +226,7 @@ impl Rerun<'_> {
                 piece.clear();
             }
         };
-        let body = render(&Replayed {
+        let body = render(&ReplayAnswer {
             enqueued,
             continue_since: continue_since.filter(|continue_since| *continue_since < self.which.until),
         })?;
@@ -237,12 +237,12 @@ impl Rerun<'_> {
     }
 
     /// Returns the end of the time slice of a place.
-    fn end_of(&self, place: Place) -> Timestamp {
+    fn end_of(&self, place: ReplayPosition) -> Timestamp {
         place.since.plus_seconds(SLICE_SECONDS).min(self.which.until)
     }
 
-    async fn next(&self, place: Place, most: usize) -> Result<Found, Error> {
-        let slice = Again { since: place.since, until: self.end_of(place), ..self.which.clone() };
+    async fn next(&self, place: ReplayPosition, most: usize) -> Result<Slice, Error> {
+        let slice = RedeliveryFilter { since: place.since, until: self.end_of(place), ..self.which.clone() };
         if slice.types.is_empty() {
             return Ok(vec![]);
         }
@@ -251,12 +251,14 @@ impl Rerun<'_> {
     }
 
     /// Brings queued events forward and queues the remaining ones.
-    fn change_set(&self, events: &[Resend], at: Timestamp) -> ChangeSet {
+    fn change_set(&self, events: &[EventToRedeliver], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.context.caller.tenant, self.subscription.id);
         let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|event| event.is_queued);
-        let job =
-            |resend: Resend| Job::new(tenant, id, (resend.event_id, resend.event_type), at, DeliveryOrigin::Replay);
-        let sooner = |resend: Resend| Sooner { webhook_id: id, event_id: resend.event_id, promised: None };
+        let job = |resend: EventToRedeliver| {
+            Job::new(tenant, id, (resend.event_id, resend.event_type), at, DeliveryOrigin::Replay)
+        };
+        let sooner =
+            |resend: EventToRedeliver| ExpediteDelivery { webhook_id: id, event_id: resend.event_id, promised: None };
         let jobs = rest.into_iter().map(job).collect();
         let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
         if !queued.is_empty() {

@@ -7,7 +7,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Wr
 
 use crate::context::error::Error;
 use crate::context::services::Services;
-use crate::context::vault::CannotOpen;
+use crate::context::vault::UnsealError;
 use crate::context::{master_key, webhook_secrets};
 
 /// Subscriptions read per query.
@@ -123,7 +123,7 @@ fn resealed(
     tenant: Tenant,
     subscription: &Subscription,
 ) -> Result<Option<Vec<SealedSecret>>, Unsealable> {
-    let no_key = |_: CannotOpen| Unsealable::NoKey(subscription.id);
+    let no_key = |_: UnsealError| Unsealable::NoKey(subscription.id);
     let owner = (tenant, subscription.id);
     let mut before = false;
     let mut anew = Vec::new();
@@ -145,6 +145,6 @@ async fn save(
     let at = services.clock.now();
     let decision = stored.value.resealed(secrets);
     let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
-    change.writes = vec![Write::put(&Row::seen(decision.state, stored.version))];
+    change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
     services.commit(tenant, change).await
 }

@@ -15,7 +15,7 @@ use candor_store_testkit::{Fault, Faulty, FaultyCall};
 use ulid::Ulid;
 
 use super::{assert_tree, counts, everybody, send, standard, upload};
-use crate::support::{KEY, Receivers, World, json, kind, params};
+use crate::support::{KEY, Receivers, TestServices, json, kind, params};
 
 /// Creates a file of people in a tree of width four. `name` is part of every first name.
 fn file(people: usize, name: &str) -> String {
@@ -31,7 +31,7 @@ fn file(people: usize, name: &str) -> String {
 async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent_again() {
     let people = PIECE * 3;
     for (piece, fault) in [(1, Fault::Before), (2, Fault::Before), (2, Fault::After), (3, Fault::After)] {
-        let world = World::new().await;
+        let world = TestServices::new().await;
         world.store.fail(FaultyCall::Commit, piece, fault);
         let file = file(people, "Ada");
         let once = || world.once("key", "file");
@@ -55,7 +55,7 @@ async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent
 
 #[tokio::test]
 async fn a_retry_with_the_same_key_gets_the_same_answer() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let file = file(PIECE + 10, "Ada");
     let first = send(&world, world.once("key", &file), &[], &file).await.unwrap();
     let second = send(&world, world.once("key", &file), &[], &file).await.unwrap();
@@ -67,11 +67,11 @@ async fn a_retry_with_the_same_key_gets_the_same_answer() {
 /// The store reports the lesser key's commits as stale, as if the other upload kept overtaking this one.
 #[tokio::test]
 async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
-    let world = World::new().await;
-    let store = Arc::new(Faulty::over(Arc::clone(&world.store)));
+    let world = TestServices::new().await;
+    let store = Arc::new(Faulty::sharing(Arc::clone(&world.store)));
     store.set_outrun(true);
     let (ids, vault) = (Arc::new(SeededIds::new(8)), Vault::parse(KEY).unwrap());
-    let settings = ServiceSettings::at("http://localhost:8080".to_owned());
+    let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());
     let services =
         Services::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
@@ -94,12 +94,12 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
 async fn a_file_cut_at_any_byte_leaves_whole_rows_and_the_whole_file_completes_them() {
     let whole = file(12, "Ada Lovelace");
     let complete = {
-        let world = World::new().await;
+        let world = TestServices::new().await;
         upload(&world, &whole).await;
         described(&world).await
     };
     for cut in (0..whole.len()).step_by(3) {
-        let world = World::new().await;
+        let world = TestServices::new().await;
         let answer = send(&world, world.admin(), &[], &whole[..cut]).await;
         if answer.is_ok() {
             for person in everybody(&world).await.values() {
@@ -112,7 +112,7 @@ async fn a_file_cut_at_any_byte_leaves_whole_rows_and_the_whole_file_completes_t
 }
 
 /// Returns every person with the values that a file sets.
-async fn described(world: &World) -> Vec<(String, String, Option<String>, Option<String>)> {
+async fn described(world: &TestServices) -> Vec<(String, String, Option<String>, Option<String>)> {
     let all = everybody(world).await;
     let email = |id: EmployeeId| all.values().find(|person| person.id == id).map(|person| person.email.clone());
     let mut described = vec![];
@@ -125,7 +125,7 @@ async fn described(world: &World) -> Vec<(String, String, Option<String>, Option
 
 #[tokio::test(flavor = "multi_thread")]
 async fn overlapping_uploads_at_once_end_in_one_state() {
-    let world = Arc::new(World::new().await);
+    let world = Arc::new(TestServices::new().await);
     let (one, two) = (file(PIECE * 2 + 20, "One"), file(PIECE * 3, "Two"));
     let uploads = [one, two.clone(), two].map(|file| {
         let world = Arc::clone(&world);
@@ -144,7 +144,7 @@ async fn overlapping_uploads_at_once_end_in_one_state() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_goes_on_while_others_move_the_same_people() {
-    let world = Arc::new(World::new().await);
+    let world = Arc::new(TestServices::new().await);
     let people = PIECE + 50;
     upload(&world, &file(people, "Ada")).await;
     let ids: Vec<_> = everybody(&world).await.into_values().map(|person| person.id).collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use candor_domain::access::{AccessLevel, Caller};
 use candor_domain::library::Department;
-use candor_domain::page::{Listed, PageRequest, Position, Sort, SortBy};
+use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::people::{Employee, Filter, StatusFilter};
 use candor_domain::text::folded;
 use candor_port_storage::StorageExt;
@@ -19,23 +19,28 @@ use candor_service::{Error, Reply, RequestContext};
 use candor_tables::rows;
 use serde_json::Value;
 
-use crate::support::{World, json, params};
+use crate::support::{TestServices, json, params};
 
 /// Uploads a file and returns the body of the answer.
-async fn upload(world: &World, file: &str) -> Value {
+async fn upload(world: &TestServices, file: &str) -> Value {
     upload_with(world, &[], file).await
 }
 
-async fn upload_with(world: &World, query: &[(&str, &str)], file: &str) -> Value {
+async fn upload_with(world: &TestServices, query: &[(&str, &str)], file: &str) -> Value {
     json(&send(world, world.admin(), query, file).await.unwrap())
 }
 
-async fn send(world: &World, context: RequestContext, query: &[(&str, &str)], file: &str) -> Result<Reply, Error> {
+async fn send(
+    world: &TestServices,
+    context: RequestContext,
+    query: &[(&str, &str)],
+    file: &str,
+) -> Result<Reply, Error> {
     upsert(&world.services, context, params(query), Bytes::copy_from_slice(file.as_bytes())).await
 }
 
 /// Returns a request of a caller without admin level.
-fn standard(world: &World) -> RequestContext {
+fn standard(world: &TestServices) -> RequestContext {
     let admin = world.admin();
     let caller = Caller { level: AccessLevel::Standard, ..(*admin.caller).clone() };
     world.call(caller)
@@ -52,7 +57,7 @@ fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
 }
 
 /// Returns all people, by normalized address.
-async fn everybody(world: &World) -> BTreeMap<String, Employee> {
+async fn everybody(world: &TestServices) -> BTreeMap<String, Employee> {
     let filter = Filter { status: StatusFilter::All, ..Filter::default() };
     let (tenant, sort) = (world.admin().caller.tenant, Sort::up(SortBy::CreatedAt));
     let (mut after, mut all) = (None, BTreeMap::new());
@@ -68,17 +73,17 @@ async fn everybody(world: &World) -> BTreeMap<String, Employee> {
     }
 }
 
-async fn person(world: &World, email: &str) -> Employee {
+async fn person(world: &TestServices, email: &str) -> Employee {
     everybody(world).await.remove(email).unwrap_or_else(|| panic!("{email} is not there"))
 }
 
-async fn department_of(world: &World, person: &Employee) -> Option<String> {
+async fn department_of(world: &TestServices, person: &Employee) -> Option<String> {
     let tenant = world.admin().caller.tenant;
     Some(world.store.row::<Department>(tenant, person.department_id?).await.unwrap().unwrap().value.name)
 }
 
 /// Asserts that no person is in a cycle and that the closure table matches the manager column.
-async fn assert_tree(world: &World) {
+async fn assert_tree(world: &TestServices) {
     let all = everybody(world).await;
     let tenant = world.admin().caller.tenant;
     let manager = |id| all.values().find(|person| person.id == id).and_then(|person| person.manager_id);

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::people::Employee;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
 use super::{assert_tree, counts, department_of, everybody, upload_with};
-use crate::support::World;
+use crate::support::TestServices;
 
 /// A row of a file. Each field is an index of a value; 0 is an empty cell.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ fn file(lines: &[Line]) -> String {
 }
 
 /// Checks that every cell of a row has taken effect.
-async fn is_applied(world: &World, all: &BTreeMap<String, Employee>, line: &Line) -> Result<(), String> {
+async fn is_applied(world: &TestServices, all: &BTreeMap<String, Employee>, line: &Line) -> Result<(), String> {
     let [email, first_name, _, manager, department, status, external_id, desk] = line.cells();
     let Some(it) = all.get(&email) else { return Err(format!("{email} is not there")) };
     let holds = |wanted: &str, found: Option<&str>| wanted.is_empty() || found == Some(wanted);
@@ -101,7 +101,7 @@ fn accepted<'a>(lines: &'a [Line], answer: &Value) -> Vec<&'a Line> {
 }
 
 async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestCaseError> {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let query: &[(&str, &str)] = if clear { &[("empty", "clear")] } else { &[] };
     upload_with(&world, &[], &file(before)).await;
     let text = file(lines);

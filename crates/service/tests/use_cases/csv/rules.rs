@@ -1,7 +1,7 @@
 //! Examples of each rule of the upsert.
 
 use candor_domain::event::{EventType, FeedFilter, FeedStart};
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::people::{Custom, Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::History;
@@ -9,13 +9,13 @@ use candor_service::usecases::library::departments;
 use candor_service::usecases::{audit_log, connectors, employees};
 
 use super::{counts, department_of, everybody, person, send, standard, upload, upload_with};
-use crate::support::{World, body, json, kind, member, params};
+use crate::support::{TestServices, body, json, kind, member, params};
 
 fn failed(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
     rows.iter().map(|(row, code)| (*row, (*code).to_owned())).collect()
 }
 
-async fn events(world: &World) -> Vec<EventType> {
+async fn events(world: &TestServices) -> Vec<EventType> {
     let tenant = world.admin().caller.tenant;
     let since = Timestamp::from_millis(0);
     let page = world.store.feed(tenant, &FeedFilter::default(), since, &FeedStart::Oldest, 1000).await.unwrap();
@@ -24,7 +24,7 @@ async fn events(world: &World) -> Vec<EventType> {
 
 #[tokio::test]
 async fn people_managers_departments_and_custom_fields_come_in_one_file_in_any_order() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let file = "email,first_name,last_name,role,manager_email,department_name,custom.desk,external_id\n\
         b@example.com,Bea,Example,,a@example.com,care ,7,hr-2\n\
         a@example.com,Ada,Example,org_admin,,Care,,\n\
@@ -49,7 +49,7 @@ async fn people_managers_departments_and_custom_fields_come_in_one_file_in_any_o
 
 #[tokio::test]
 async fn managers_and_reports_swap_in_one_file() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let a = world.hire("a", None).await;
     let b = world.hire("b", Some(a)).await;
     let c = world.hire("c", Some(b)).await;
@@ -69,7 +69,7 @@ async fn managers_and_reports_swap_in_one_file() {
 
 #[tokio::test]
 async fn only_the_rows_on_a_cycle_fail_and_those_who_need_them() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let file = "email,first_name,last_name,manager_email\n\
         a@example.com,A,Example,b@example.com\n\
         b@example.com,B,Example,a@example.com\n\
@@ -91,7 +91,7 @@ async fn only_the_rows_on_a_cycle_fail_and_those_who_need_them() {
 
 #[tokio::test]
 async fn the_last_row_of_an_address_wins_and_a_failing_row_changes_nothing() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     world.hire("a", None).await;
     let file = "email,first_name,role\n\
         a@example.com,First,manager\nA@example.com,Last,manager\n\
@@ -106,7 +106,7 @@ async fn the_last_row_of_an_address_wins_and_a_failing_row_changes_nothing() {
 
 #[tokio::test]
 async fn statuses_come_with_the_events_of_single_writes() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"email":"p@example.com","first_name":"P","last_name":"Example","send_invite":true}"#;
     employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
@@ -128,7 +128,7 @@ async fn statuses_come_with_the_events_of_single_writes() {
 
 #[tokio::test]
 async fn departments_are_created_for_an_admin_only_and_an_archived_one_is_not_found() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let made = departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
     departments::archive(&world.services, &world.admin(), member(&made, "id").parse().unwrap()).await.unwrap();
     let file = "email,first_name,last_name,department_name\n\
@@ -142,14 +142,14 @@ async fn departments_are_created_for_an_admin_only_and_an_archived_one_is_not_fo
 
 #[tokio::test]
 async fn csv_department_with_a_line_end_is_not_created() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let file = "email,first_name,last_name,department_name\na@example.com,A,Example,\"New\nline\"\n";
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 0, failed(&[(2, "invalid_format")])));
 }
 
 #[tokio::test]
 async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"Example","external_id":"x",
         "custom_fields":{"grade":7,"remote":true,"desk":"1"}}"#;
     employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
@@ -166,7 +166,7 @@ async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
 
 #[tokio::test]
 async fn the_external_id_is_the_first_key_and_addresses_are_not_taken_from_anybody() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let first = "email,first_name,last_name,external_id\na@example.com,A,Example,1\nb@example.com,B,Example,2\n";
     upload(&world, first).await;
     let renamed = "email,first_name,external_id\nada@example.com,Ada,1\n";
@@ -182,7 +182,7 @@ async fn the_external_id_is_the_first_key_and_addresses_are_not_taken_from_anybo
 
 #[tokio::test]
 async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme","mapped_custom_field_keys":["grade"]}"#;
     let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
@@ -202,7 +202,7 @@ async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
 
 #[tokio::test]
 async fn failing_row_names_managed_columns_beside_wrong_cells() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
     let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
@@ -224,7 +224,7 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
 
 #[tokio::test]
 async fn roles_and_statuses_are_read_in_any_case() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let file = "Email,First Name,last-name,Role,STATUS\n\
         a@example.com,A,Example,Org Admin,Active\nb@example.com,B,Example,MANAGER,Deactivated\n";
     assert_eq!(counts(&upload(&world, file).await), (2, 0, 0, 0, vec![]));
@@ -236,7 +236,7 @@ async fn roles_and_statuses_are_read_in_any_case() {
 
 #[tokio::test]
 async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside_it() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
     let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
@@ -263,7 +263,7 @@ async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside
 
 #[tokio::test]
 async fn a_dry_run_writes_nothing_and_plans_what_then_happens() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     world.hire("a", None).await;
     let file = "email,first_name,last_name,manager_email,department_name,status,note\n\
         a@example.com,Ada,,b@example.com,Care,,\nb@example.com,B,Example,,,,\nc@example.com,,,,,,\n\
@@ -287,7 +287,7 @@ async fn a_dry_run_writes_nothing_and_plans_what_then_happens() {
 
 #[tokio::test]
 async fn parameters_and_files_that_cannot_be_read_are_refused_whole() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let good = "email,first_name,last_name\na@example.com,A,Example\n";
     for (query, file, wanted) in [
         (&[("dry_run", "yes")][..], good, "invalid"),

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{Desk, Manner, until};
+use super::{DeliveryTest, FakeResponse, until};
 
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
 async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Hangs);
+    desk.script.answer(URL, FakeResponse::Hangs);
     desk.queue(20).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let engine = tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::from_secs(60)));
@@ -33,9 +33,9 @@ async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
 
 #[tokio::test]
 async fn an_attempt_that_does_not_end_is_cut_off_and_given_back() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Hangs);
+    desk.script.answer(URL, FakeResponse::Hangs);
     desk.hire().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let engine = tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::ZERO));

@@ -5,16 +5,16 @@ use candor_domain::webhook::Schedule;
 use candor_service::usecases::{employees, notifications};
 use serde_json::json;
 
-use super::{Desk, Manner, members};
+use super::{DeliveryTest, FakeResponse, members};
 use crate::support::{NOON, body, json as json_of};
 
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
 async fn seven_attempts_are_made_over_31_hours_and_then_the_delivery_is_dropped() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Status(503));
+    desk.script.answer(URL, FakeResponse::Status(503));
     desk.hire().await;
     assert_eq!(desk.run_once().await, 1);
     for delay in [30, 120, 600, 3_600, 21_600, 86_400] {
@@ -38,9 +38,9 @@ async fn seven_attempts_are_made_over_31_hours_and_then_the_delivery_is_dropped(
 
 #[tokio::test]
 async fn attempts_share_the_event_and_have_ids_of_their_own() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Silent);
+    desk.script.answer(URL, FakeResponse::Silent);
     desk.hire().await;
     desk.run_once().await;
     desk.run_once_after(30).await;
@@ -51,8 +51,8 @@ async fn attempts_share_the_event_and_have_ids_of_their_own() {
 }
 
 /// Creates a subscription with this many past failures, the first at noon.
-async fn failing(failures: usize) -> (Desk, candor_domain::id::WebhookId) {
-    let desk = Desk::with(Schedule::parse("").unwrap()).await;
+async fn failing(failures: usize) -> (DeliveryTest, candor_domain::id::WebhookId) {
+    let desk = DeliveryTest::with(Schedule::parse("").unwrap()).await;
     for (name, role) in [("ada", "org_admin"), ("bea", "org_admin"), ("cy", "employee")] {
         let text = json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "X", "role": role,
@@ -60,18 +60,18 @@ async fn failing(failures: usize) -> (Desk, candor_domain::id::WebhookId) {
         employees::create(&desk.world.services, &desk.world.admin(), body(&text.to_string())).await.unwrap();
     }
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Status(500));
+    desk.script.answer(URL, FakeResponse::Status(500));
     desk.queue(failures).await;
     assert_eq!(desk.run_once().await, failures);
     (desk, id)
 }
 
-async fn fails_once_more(desk: &Desk) {
+async fn fails_once_more(desk: &DeliveryTest) {
     desk.queue(1).await;
     assert_eq!(desk.run_once().await, 1);
 }
 
-async fn notified(desk: &Desk) -> Vec<serde_json::Value> {
+async fn notified(desk: &DeliveryTest) -> Vec<serde_json::Value> {
     let list = notifications::list(&desk.world.services, &desk.world.admin(), Params::new(vec![])).await.unwrap();
     json_of(&list)["data"].as_array().unwrap().clone()
 }
@@ -106,9 +106,9 @@ async fn fifty_failures_within_a_minute_less_than_a_day_disable_nothing() {
 #[tokio::test]
 async fn one_success_starts_the_count_anew() {
     let (desk, id) = failing(60).await;
-    desk.script.answer(URL, Manner::Status(204));
+    desk.script.answer(URL, FakeResponse::Status(204));
     fails_once_more(&desk).await;
-    desk.script.answer(URL, Manner::Status(500));
+    desk.script.answer(URL, FakeResponse::Status(500));
     desk.world.clock.advance_seconds(86_401);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 
-use super::{Desk, Manner, members, start, until};
+use super::{DeliveryTest, FakeResponse, members, start, until};
 
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
 async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     let other = desk.another(3);
     for wait in [0, 29] {
@@ -29,7 +29,7 @@ async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
 
 #[tokio::test]
 async fn an_attempt_does_not_begin_with_too_little_left_of_its_lease() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.hire().await;
     assert_eq!(desk.run_once_after(10).await, 1, "15 seconds for the answer and 5 for the record are left");
@@ -41,9 +41,9 @@ async fn an_attempt_does_not_begin_with_too_little_left_of_its_lease() {
 
 #[tokio::test]
 async fn what_a_process_records_too_late_does_not_count() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Status(500));
+    desk.script.answer(URL, FakeResponse::Status(500));
     desk.hire().await;
     desk.world.store.fail(FaultyCall::Record, 1, Fault::Before);
     assert!(desk.engine.run_once().await.is_err());
@@ -59,9 +59,9 @@ async fn what_a_process_records_too_late_does_not_count() {
 #[tokio::test]
 async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_twice() {
     for fault in [Fault::Before, Fault::After] {
-        let desk = Desk::new().await;
+        let desk = DeliveryTest::new().await;
         let (id, _) = desk.subscribe(URL).await;
-        desk.script.answer(URL, Manner::Status(500));
+        desk.script.answer(URL, FakeResponse::Status(500));
         desk.queue(20).await;
         desk.world.store.fail(FaultyCall::Record, 1, fault);
         assert!(desk.engine.run_once().await.is_err());
@@ -75,7 +75,7 @@ async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_tw
 
 #[tokio::test]
 async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     (1..10_000).for_each(|number| desk.world.store.fail(FaultyCall::Claim, number, Fault::Before));
     let engine = start(&desk.engine);
@@ -86,7 +86,7 @@ async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it()
 
 #[tokio::test]
 async fn a_running_engine_delivers_what_others_queue_and_records_it() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     let engine = start(&desk.engine);
     desk.queue(1_000).await;
@@ -97,7 +97,7 @@ async fn a_running_engine_delivers_what_others_queue_and_records_it() {
 
 #[tokio::test]
 async fn several_running_engines_attempt_each_delivery_once() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.subscribe("https://other.example/").await;
     desk.queue(1_000).await;

@@ -31,11 +31,11 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::support::{World, body, json as json_of, member, params, process};
+use crate::support::{TestServices, body, json as json_of, member, params, process};
 
 /// A receiver's reaction to an attempt.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Manner {
+pub(super) enum FakeResponse {
     /// Answers with this status.
     Status(u16),
     /// Does not answer within the timeout.
@@ -46,7 +46,7 @@ pub(super) enum Manner {
 
 /// An attempt as the receiver saw it.
 #[derive(Debug, Clone)]
-pub(super) struct Sent {
+pub(super) struct SentAttempt {
     pub(super) at: Timestamp,
     pub(super) url: String,
     pub(super) headers: HashMap<&'static str, String>,
@@ -54,7 +54,7 @@ pub(super) struct Sent {
     pub(super) raw: Vec<u8>,
 }
 
-impl Sent {
+impl SentAttempt {
     /// Returns the event's id from the body.
     pub(super) fn event(&self) -> String {
         self.body["id"].as_str().unwrap().to_owned()
@@ -64,18 +64,18 @@ impl Sent {
 /// Scripted webhook receivers by URL. The default answer is 200.
 pub(super) struct Script {
     clock: Arc<ManualClock>,
-    manners: Mutex<HashMap<String, Manner>>,
-    sent: Mutex<Vec<Sent>>,
+    manners: Mutex<HashMap<String, FakeResponse>>,
+    sent: Mutex<Vec<SentAttempt>>,
     gate: Semaphore,
 }
 
 impl Script {
-    pub(super) fn answer(&self, url: &str, manner: Manner) {
+    pub(super) fn answer(&self, url: &str, manner: FakeResponse) {
         self.manners.lock().unwrap().insert(url.to_owned(), manner);
     }
 
     /// Returns the attempts since the last call.
-    pub(super) fn take(&self) -> Vec<Sent> {
+    pub(super) fn take(&self) -> Vec<SentAttempt> {
         std::mem::take(&mut self.sent.lock().unwrap())
     }
 
@@ -103,8 +103,8 @@ impl WebhookTransport for Script {
 
     async fn send(&self, request: WebhookRequest) -> Attempt {
         let WebhookRequest { url, headers, body, .. } = request;
-        let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(Manner::Status(200));
-        let sent = Sent {
+        let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(FakeResponse::Status(200));
+        let sent = SentAttempt {
             at: self.clock.now(),
             url,
             headers: headers.into_iter().collect(),
@@ -113,9 +113,9 @@ impl WebhookTransport for Script {
         };
         self.sent.lock().unwrap().push(sent);
         let (response_status, outcome, millis) = match manner {
-            Manner::Status(status) => (status, AttemptOutcome::of_status(status), 3),
-            Manner::Silent => (0, AttemptOutcome::Failed(FailureReason::Timeout), 15_000),
-            Manner::Hangs => {
+            FakeResponse::Status(status) => (status, AttemptOutcome::from_status(status), 3),
+            FakeResponse::Silent => (0, AttemptOutcome::Failed(FailureReason::Timeout), 15_000),
+            FakeResponse::Hangs => {
                 drop(self.gate.acquire().await);
                 (200, AttemptOutcome::Acknowledged, 3)
             }
@@ -125,21 +125,21 @@ impl WebhookTransport for Script {
 }
 
 /// A service with an engine that the test runs step by step.
-pub(super) struct Desk {
-    pub(super) world: World,
+pub(super) struct DeliveryTest {
+    pub(super) world: TestServices,
     pub(super) script: Arc<Script>,
     pub(super) engine: Arc<Engine>,
     made: AtomicU64,
 }
 
-impl Desk {
+impl DeliveryTest {
     pub(super) async fn new() -> Self {
         Self::with(Schedule::default()).await
     }
 
     pub(super) async fn with(schedule: Schedule) -> Self {
         let mut script = None;
-        let world = World::with_receivers(|clock| {
+        let world = TestServices::with_receivers(|clock| {
             let made = Arc::new(Script {
                 clock: Arc::clone(clock),
                 manners: Mutex::default(),
@@ -163,7 +163,7 @@ impl Desk {
     pub(super) fn process_with(&self, ring: &str, seed: u64) -> Arc<Services> {
         let vault = Vault::parse(ring).unwrap();
         let (store, clock) = (Arc::clone(&self.world.store) as _, Arc::clone(&self.world.clock) as _);
-        let settings = candor_service::ServiceSettings::at("http://localhost:8080".to_owned());
+        let settings = candor_service::ServiceSettings::with_public_url("http://localhost:8080".to_owned());
         let receivers = Arc::clone(&self.script) as _;
         Arc::new(Services::new(store, clock, Arc::new(SeededIds::new(seed)), vault, receivers, settings))
     }

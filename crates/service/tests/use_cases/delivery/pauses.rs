@@ -3,16 +3,16 @@
 use candor_service::usecases::webhooks;
 use serde_json::json;
 
-use super::{Desk, Manner, members};
+use super::{DeliveryTest, FakeResponse, members};
 use crate::support::body;
 
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
 async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_when_it_is_not() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Status(500));
+    desk.script.answer(URL, FakeResponse::Status(500));
     desk.queue(3).await;
     assert_eq!(desk.run_once().await, 3);
     desk.update(id, json!({"active": false})).await;
@@ -20,7 +20,7 @@ async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_wh
     desk.script.take();
     desk.run_once_after(30).await;
     assert_eq!((desk.run_once_after(3_600).await, desk.script.take().len()), (0, 0));
-    desk.script.answer(URL, Manner::Status(200));
+    desk.script.answer(URL, FakeResponse::Status(200));
     desk.update(id, json!({"active": true})).await;
     desk.run_once().await;
     assert_eq!(desk.script.take().len(), 3, "what happened meanwhile is not queued");
@@ -30,9 +30,9 @@ async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_wh
 
 #[tokio::test]
 async fn what_was_paused_for_longer_than_its_31_hours_is_dropped_with_a_word_in_the_log() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Status(500));
+    desk.script.answer(URL, FakeResponse::Status(500));
     desk.queue(1).await;
     desk.run_once().await;
     desk.update(id, json!({"active": false})).await;
@@ -50,7 +50,7 @@ async fn what_was_paused_for_longer_than_its_31_hours_is_dropped_with_a_word_in_
 
 #[tokio::test]
 async fn a_pause_by_another_process_is_seen_within_a_second() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.queue(1).await;
     desk.run_once().await;

@@ -5,14 +5,14 @@ use candor_service::usecases::webhooks;
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 
-use super::{Desk, Manner, members};
+use super::{DeliveryTest, FakeResponse, members};
 use crate::support::{json as json_of, member};
 
 const URL: &str = "https://receiver.example/hook?key=1";
 
 #[tokio::test]
 async fn an_event_arrives_signed_and_is_logged() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, secret) = desk.subscribe(URL).await;
     desk.hire().await;
     assert_eq!(desk.run_once().await, 1);
@@ -44,7 +44,7 @@ async fn an_event_arrives_signed_and_is_logged() {
 
 #[tokio::test]
 async fn each_subscription_gets_what_it_wants_once() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let urls = ["https://a.example/", "https://b.example/", "https://c.example/"];
     for url in urls {
         desk.subscribe(url).await;
@@ -54,7 +54,8 @@ async fn each_subscription_gets_what_it_wants_once() {
     assert_eq!(desk.run_once().await, 3 * 41);
     let sent = desk.script.take();
     for url in urls {
-        let mut events: Vec<_> = sent.iter().filter(|request| request.url == url).map(super::Sent::event).collect();
+        let mut events: Vec<_> =
+            sent.iter().filter(|request| request.url == url).map(super::SentAttempt::event).collect();
         events.sort_unstable();
         events.dedup();
         assert_eq!(events.len(), 41, "{url}");
@@ -63,7 +64,7 @@ async fn each_subscription_gets_what_it_wants_once() {
 
 #[tokio::test]
 async fn both_secrets_sign_for_a_day_after_a_rotation() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, first) = desk.subscribe(URL).await;
     let rotated = desk.update(id, json!({"rotate_secret": true})).await;
     let second = rotated["secret"].as_str().unwrap();
@@ -79,9 +80,9 @@ async fn both_secrets_sign_for_a_day_after_a_rotation() {
 
 #[tokio::test]
 async fn what_is_queued_for_a_removed_subscription_dies() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    desk.script.answer(URL, Manner::Status(500));
+    desk.script.answer(URL, FakeResponse::Status(500));
     desk.hire().await;
     desk.run_once().await;
     desk.hire().await;
@@ -94,7 +95,7 @@ async fn what_is_queued_for_a_removed_subscription_dies() {
 
 #[tokio::test]
 async fn what_cannot_be_looked_up_now_is_delivered_soon() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.world.store.fail(FaultyCall::Batch, 1, Fault::Before);
     desk.queue(1).await;
@@ -112,11 +113,11 @@ async fn what_cannot_be_looked_up_now_is_delivered_soon() {
 
 #[tokio::test]
 async fn a_test_goes_out_at_once_under_the_id_that_was_told() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.update(id, json!({"active": false})).await;
     for status in [200, 500] {
-        desk.script.answer(URL, Manner::Status(status));
+        desk.script.answer(URL, FakeResponse::Status(status));
         let told = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
         assert_eq!(desk.run_once().await, 1);
         assert_eq!(desk.run_once_after(100_000).await, 0, "it is attempted once");
@@ -131,7 +132,7 @@ async fn a_test_goes_out_at_once_under_the_id_that_was_told() {
 
 #[tokio::test]
 async fn what_is_sent_again_says_so_and_keeps_its_event() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.hire().await;
     desk.run_once().await;

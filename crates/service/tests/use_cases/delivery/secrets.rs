@@ -6,7 +6,7 @@ use candor_service::runtime::delivery::{Engine, Settings};
 use candor_service::usecases::webhooks;
 use serde_json::json;
 
-use super::{Desk, members};
+use super::{DeliveryTest, members};
 use crate::support::body;
 
 const URL: &str = "https://receiver.example/";
@@ -16,13 +16,13 @@ const OTHER: &str = "https://other.example/";
 const OTHER_RING: &str = "k9:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
 /// Creates the engine of a process on the same store without the key.
-fn without_the_key(desk: &Desk) -> Arc<Engine> {
+fn without_the_key(desk: &DeliveryTest) -> Arc<Engine> {
     Engine::new(&desk.process_with(OTHER_RING, 5), Settings::default())
 }
 
 #[tokio::test]
 async fn who_lacks_a_key_leaves_deliveries_to_others_as_due_as_they_were() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
     desk.queue(3).await;
@@ -35,7 +35,7 @@ async fn who_lacks_a_key_leaves_deliveries_to_others_as_due_as_they_were() {
 
 #[tokio::test]
 async fn who_lacks_a_key_looks_again_after_a_minute_and_not_before() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
     desk.queue(1).await;
@@ -51,7 +51,7 @@ async fn who_lacks_a_key_looks_again_after_a_minute_and_not_before() {
 
 #[tokio::test]
 async fn who_lacks_a_key_delivers_what_it_can_sign() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.queue(2).await;
     // A process with the other ring, whose secrets the first process cannot decrypt either.

@@ -2,16 +2,16 @@
 
 use candor_service::runtime::delivery::Engine;
 
-use super::{Desk, Manner, start, until};
+use super::{DeliveryTest, FakeResponse, start, until};
 
 const HANGING: &str = "https://hanging.example/";
 const GOOD: &str = "https://good.example/";
 
 #[tokio::test]
 async fn a_receiver_that_hangs_keeps_no_other_waiting() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(HANGING).await;
-    desk.script.answer(HANGING, Manner::Hangs);
+    desk.script.answer(HANGING, FakeResponse::Hangs);
     desk.queue(3_000).await;
     let engine = start(&desk.engine);
     until(async || desk.script.sent() > 0).await;
@@ -27,7 +27,7 @@ async fn a_receiver_that_hangs_keeps_no_other_waiting() {
 
 #[tokio::test]
 async fn what_a_lane_had_no_room_for_is_claimed_again_at_once() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     desk.subscribe(GOOD).await;
     desk.queue(100).await;
     assert_eq!((desk.run_once().await, desk.engine.held()), (100, 0));
@@ -35,11 +35,11 @@ async fn what_a_lane_had_no_room_for_is_claimed_again_at_once() {
 
 #[tokio::test]
 async fn what_waits_in_memory_is_bounded_however_long_the_queue_is() {
-    let desk = Desk::new().await;
+    let desk = DeliveryTest::new().await;
     for number in 0..40 {
         let url = format!("https://hanging.example/{number}");
         desk.subscribe(&url).await;
-        desk.script.answer(&url, Manner::Hangs);
+        desk.script.answer(&url, FakeResponse::Hangs);
     }
     desk.queue(250).await;
     let engine = start(&desk.engine);

@@ -2,14 +2,14 @@
 
 use candor_store_testkit::{Fault, FaultyCall};
 
-use super::stage::{DEADLINE, Stage};
+use super::stage::{DEADLINE, MailTest};
 
 /// Time after which every lease has expired, in milliseconds.
 const OVER: i64 = DEADLINE.as_millis() as i64 * 2;
 
 /// Moment at which the process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Point {
+enum KillPoint {
     /// The claim is committed, but the process does not learn of it.
     AfterTheClaim,
     /// The mail is in flight.
@@ -22,9 +22,9 @@ enum Point {
 
 #[tokio::test]
 async fn a_process_that_dies_at_any_step_loses_no_mail() {
-    use Point::{AfterTheClaim, AfterTheRecord, BeforeTheRecord, WhileItIsSent};
+    use KillPoint::{AfterTheClaim, AfterTheRecord, BeforeTheRecord, WhileItIsSent};
     for (point, copies) in [(AfterTheClaim, 1), (WhileItIsSent, 1), (BeforeTheRecord, 2), (AfterTheRecord, 1)] {
-        let stage = Stage::new().await;
+        let stage = MailTest::new().await;
         let person = stage.invite("ada").await;
         dies(&stage, point).await;
         let mut other = stage.mailer();
@@ -40,14 +40,14 @@ async fn a_process_that_dies_at_any_step_loses_no_mail() {
 }
 
 /// Runs a mailer up to the point and drops it.
-async fn dies(stage: &Stage, point: Point) {
+async fn dies(stage: &MailTest, point: KillPoint) {
     let store = &stage.world.store;
     let mut mailer = stage.mailer();
     match point {
-        Point::AfterTheClaim => store.fail(FaultyCall::Claim, 1, Fault::After),
-        Point::BeforeTheRecord => store.fail(FaultyCall::Record, 1, Fault::Before),
-        Point::AfterTheRecord => store.fail(FaultyCall::Record, 1, Fault::After),
-        Point::WhileItIsSent => {
+        KillPoint::AfterTheClaim => store.fail(FaultyCall::Claim, 1, Fault::After),
+        KillPoint::BeforeTheRecord => store.fail(FaultyCall::Record, 1, Fault::Before),
+        KillPoint::AfterTheRecord => store.fail(FaultyCall::Record, 1, Fault::After),
+        KillPoint::WhileItIsSent => {
             let (begun, is_begun) = tokio::sync::oneshot::channel::<()>();
             let begun = std::sync::Mutex::new(Some(begun));
             stage.post.meanwhile(move |_| {

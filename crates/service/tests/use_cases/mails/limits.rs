@@ -6,13 +6,13 @@ use candor_service::usecases::{employees, invitations, operator};
 use candor_service::{Error, Reply, RequestContext};
 use serde_json::{Value, json};
 
-use super::stage::Stage;
-use crate::support::{World, body, json as parsed, kind, member};
+use super::stage::MailTest;
+use crate::support::{TestServices, body, json as parsed, kind, member};
 
 /// Returns the seconds of `Retry-After` if the answer is a temporary conflict.
 fn retry_after(answer: Result<Reply, Error>) -> Option<i64> {
     match answer {
-        Err(Error::Refused(candor_domain::refusal::Refusal::Conflict(conflict))) => {
+        Err(Error::Refused(candor_domain::refusal::DomainError::Conflict(conflict))) => {
             conflict.retry_after.map(|retry_after| retry_after.seconds)
         }
         Ok(_) | Err(_) => None,
@@ -20,25 +20,25 @@ fn retry_after(answer: Result<Reply, Error>) -> Option<i64> {
 }
 
 /// Creates an admin of another organization on the same store.
-async fn another_admin(world: &World, name: &str) -> RequestContext {
+async fn another_admin(world: &TestServices, name: &str) -> RequestContext {
     let organization = operator::create_organization(&world.services, name).await.unwrap();
     let admin = world.admin();
     world.call(Caller { tenant: Tenant::live(organization), ..(*admin.caller).clone() })
 }
 
-async fn invited(stage: &Stage, context: &RequestContext, email: &str) -> EmployeeId {
+async fn invited(stage: &MailTest, context: &RequestContext, email: &str) -> EmployeeId {
     let text = json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true}).to_string();
     let made = employees::create(&stage.world.services, context, body(&text)).await.unwrap();
     member(&made, "id").parse().unwrap()
 }
 
-async fn mail(stage: &Stage, context: &RequestContext, person: EmployeeId) -> Value {
+async fn mail(stage: &MailTest, context: &RequestContext, person: EmployeeId) -> Value {
     parsed(&invitations::get(&stage.world.services, context, person).await.unwrap())["mail"].clone()
 }
 
 #[tokio::test]
 async fn resend_within_60_seconds_is_a_conflict_that_ends() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let invite = || async { invitations::invite(&stage.world.services, &stage.world.admin(), person).await };
     assert_eq!(retry_after(invite().await), Some(60));
@@ -52,7 +52,7 @@ async fn resend_within_60_seconds_is_a_conflict_that_ends() {
 
 #[tokio::test]
 async fn resend_without_a_mail_server_has_no_limit() {
-    let world = World::new().await;
+    let world = TestServices::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"A","send_invite":true}"#;
     let made = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
     let person: EmployeeId = member(&made, "id").parse().unwrap();
@@ -63,7 +63,7 @@ async fn resend_without_a_mail_server_has_no_limit() {
 
 #[tokio::test]
 async fn sixth_mail_to_an_address_on_a_day_is_not_sent() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let mut invitations_made = vec![];
     for number in 0..5 {
         let context = another_admin(&stage.world, &format!("Org {number}")).await;
@@ -91,7 +91,7 @@ async fn sixth_mail_to_an_address_on_a_day_is_not_sent() {
 
 #[tokio::test]
 async fn mails_queued_at_once_stay_within_the_limit() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let mut queued = vec![];
     for number in 0..8 {
         let context = another_admin(&stage.world, &format!("Org {number}")).await;
@@ -114,7 +114,7 @@ async fn mails_queued_at_once_stay_within_the_limit() {
 
 #[tokio::test]
 async fn mail_that_is_tried_again_is_counted_once() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.post.answers(Err(candor_domain::people::invitation::MailFailure::Deferred));
     let mut mailer = stage.mailer();

@@ -22,11 +22,11 @@ use tokio::sync::Barrier;
 use ulid::Ulid;
 
 use crate::support::{body, json as parsed, kind};
-use stage::{Stage, token_of};
+use stage::{MailTest, token_of};
 
 #[tokio::test]
 async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let admin = stage.world.admin();
     let shown = || invitations::get(&stage.world.services, &admin, person);
@@ -51,7 +51,7 @@ async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
 
 #[tokio::test]
 async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.world.clock.advance_seconds(60);
     let again = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
@@ -64,7 +64,7 @@ async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
 
 #[tokio::test]
 async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_the_end() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.post.answers(Err(MailFailure::Deferred));
     let mut mailer = stage.mailer();
@@ -90,7 +90,7 @@ async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_t
 #[tokio::test]
 async fn a_mail_that_is_refused_is_not_sent_again() {
     for failure in [MailFailure::Refused, MailFailure::Unsendable] {
-        let stage = Stage::new().await;
+        let stage = MailTest::new().await;
         let person = stage.invite("ada").await;
         stage.post.answers(Err(failure));
         assert_eq!(stage.mailer().run_once().await, 1);
@@ -103,7 +103,7 @@ async fn a_mail_that_is_refused_is_not_sent_again() {
 
 #[tokio::test]
 async fn whoever_has_nothing_to_accept_gets_no_mail() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let (left, late) = (stage.invite("left").await, stage.invite("late").await);
     employees::deactivate(&stage.world.services, &stage.world.admin(), left).await.unwrap();
     assert_eq!(stage.mail_of(left).await["status"], "canceled");
@@ -119,7 +119,7 @@ async fn whoever_has_nothing_to_accept_gets_no_mail() {
 
 #[tokio::test]
 async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let people = [stage.invite("a").await, stage.invite("b").await];
     stage.world.clock.advance_millis(VALID_SECONDS * 1000 - 1);
     assert_eq!(mail::give_up_expired(&stage.world.services).await.unwrap(), 0);
@@ -134,7 +134,7 @@ async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
 
 #[tokio::test]
 async fn test_data_send_no_mail_and_show_the_link() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let RequestContext { caller, .. } = stage.world.admin();
     let tenant = Tenant { environment: Environment::Test, ..caller.tenant };
     let context = stage.world.call(Caller { tenant, ..(*caller).clone() });
@@ -148,7 +148,7 @@ async fn test_data_send_no_mail_and_show_the_link() {
 
 #[tokio::test]
 async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     for number in 0..20 {
         stage.invite(&format!("p{number}")).await;
     }
@@ -167,7 +167,7 @@ async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
 
 #[tokio::test]
 async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let (bad, good) = (stage.invite("bad").await, stage.invite("good").await);
     stage.post.meanwhile(|mail| Box::pin(async move { assert_ne!(mail.to, "bad@example.com") }));
     let mut mailer = stage.mailer();
@@ -183,7 +183,7 @@ async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
 #[tokio::test]
 async fn many_mails_go_out_eight_at_a_time() {
     const MAILS: usize = 96;
-    let (stage, eight) = (Stage::new().await, Arc::new(Barrier::new(8)));
+    let (stage, eight) = (MailTest::new().await, Arc::new(Barrier::new(8)));
     for number in 0..MAILS {
         stage.invite(&format!("p{number}")).await;
     }
@@ -201,7 +201,7 @@ async fn many_mails_go_out_eight_at_a_time() {
 
 #[tokio::test]
 async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let services = Arc::clone(&stage.world.services);
     stage.post.meanwhile(move |mail| {
@@ -218,7 +218,7 @@ async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
 
 #[tokio::test]
 async fn a_token_that_no_key_opens_waits_for_a_process_that_has_the_key() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let stranger = stage.process_with("k2:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
     assert_eq!(stage.mailer_of(&stranger).run_once().await, 1);
@@ -230,7 +230,7 @@ async fn a_token_that_no_key_opens_waits_for_a_process_that_has_the_key() {
 
 #[tokio::test]
 async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     for number in 0..30 {
         stage.invite(&format!("p{number}")).await;
     }
@@ -251,7 +251,7 @@ async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
 
 #[tokio::test]
 async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.world.store.fail(FaultyCall::Record, 1, Fault::Before);
     let mut mailer = stage.mailer();
@@ -264,7 +264,7 @@ async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
 
 #[tokio::test]
 async fn mail_that_waited_too_long_is_left_to_its_lease() {
-    let stage = Stage::new().await;
+    let stage = MailTest::new().await;
     for number in 0..10 {
         stage.invite(&format!("p{number}")).await;
     }

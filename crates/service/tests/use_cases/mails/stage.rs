@@ -16,7 +16,7 @@ use candor_service::{ServiceSettings, Services};
 use candor_tables::rows;
 use serde_json::Value;
 
-use crate::support::{KEY, Receivers, World, body, json, member, process_with};
+use crate::support::{KEY, Receivers, TestServices, body, json, member, process_with};
 
 /// Timeout of the mail transport.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
@@ -98,15 +98,15 @@ pub(super) fn token_of(mail: &Mail) -> String {
 }
 
 /// A service with a scripted mail transport.
-pub(super) struct Stage {
-    pub(super) world: World,
+pub(super) struct MailTest {
+    pub(super) world: TestServices,
     pub(super) post: Arc<Post>,
     invited: Mutex<Vec<EmployeeId>>,
 }
 
-impl Stage {
+impl MailTest {
     pub(super) async fn new() -> Self {
-        let mut world = World::new().await;
+        let mut world = TestServices::new().await;
         world.services = sending(&world, KEY, 11);
         let state = State { mails: vec![], answer: Ok(()), meanwhile: None, under_way: 0, most: 0 };
         Self { world, post: Arc::new(Post(Mutex::new(state))), invited: Mutex::default() }
@@ -155,7 +155,8 @@ impl Stage {
     }
 }
 
-fn sending(world: &World, key: &str, seed: u64) -> Arc<Services> {
-    let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::at("https://candor.example".to_owned()) };
+fn sending(world: &TestServices, key: &str, seed: u64) -> Arc<Services> {
+    let settings =
+        ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url("https://candor.example".to_owned()) };
     process_with(&world.clock, &world.store, Arc::new(Receivers), (key, seed), settings)
 }

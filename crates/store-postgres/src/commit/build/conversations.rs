@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_domain::id::{ConversationId, EmployeeId};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Write};
-use candor_tables::flat::{Cell, Type};
+use candor_tables::flat::{SqlValue, Type};
 
 use super::STALE;
 use crate::layout::Statement;
@@ -25,9 +25,9 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
         newest.into_iter().for_each(|(id, at)| add_message(statement, id, at));
         return;
     }
-    let count = statement.sql.bind(Cell::Int(i64::try_from(newest.len()).unwrap_or(i64::MAX)));
+    let count = statement.sql.bind(SqlValue::Int(i64::try_from(newest.len()).unwrap_or(i64::MAX)));
     let ids = statement.sql.ids(newest.keys().map(|id| id.to_bytes()));
-    let times = statement.sql.many(Type::Time, newest.values().map(|at| Cell::Time(*at)));
+    let times = statement.sql.many(Type::Time, newest.values().map(|at| SqlValue::Time(*at)));
     let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
     let held = statement.part(
         "MATERIALIZED ",
@@ -47,7 +47,7 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
 }
 
 fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
-    let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
     let (tenant, from) = (statement.tenant.clone(), statement.from(""));
     let part = statement.part(
         "",
@@ -61,7 +61,7 @@ fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
 
 /// Marks all notifications of a person as read.
 pub(super) fn read_notifications(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
-    let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(Cell::Time(at)));
+    let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
     let (tenant, from) = (statement.tenant.clone(), statement.from(""));
     statement.part(
         "",

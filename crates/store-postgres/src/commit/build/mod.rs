@@ -7,9 +7,9 @@ mod rows;
 mod webhooks;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::{ChangeSet, Lines, Require, Write};
+use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Write};
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
+use candor_tables::RowWriteError;
 
 use crate::layout::idempotency::IdempotencyKeyState;
 use crate::layout::{ExpectedSubscribers, LateEvents, SharedLayout, Statement};
@@ -41,7 +41,7 @@ pub(super) fn single(
     variant: StatementVariant,
     tenant: Tenant,
     change: &ChangeSet,
-) -> Result<(Transaction, bool), Unwritable> {
+) -> Result<(Transaction, bool), RowWriteError> {
     let locks = locks(layout, variant.key, tenant, change);
     let mut all = Statement::new(layout, tenant);
     if let (None, Some(replay)) = (&locks, &change.replay) {
@@ -53,7 +53,7 @@ pub(super) fn single(
     statements.extend(all.finish(leases));
     statements.extend(after_writes(layout, tenant, change).into_iter().map(|sql| (sql, false)));
     statements.extend(layout.late_statements(tenant, &events)?);
-    Ok((Transaction::of_some(statements), leases))
+    Ok((Transaction::from_marked(statements), leases))
 }
 
 /// Builds the statements for several change sets of a tenant. All of them only add rows, and have a lease of the
@@ -66,7 +66,7 @@ pub(super) fn batch(
     subscribers: ExpectedSubscribers,
     tenant: Tenant,
     changes: &[&ChangeSet],
-) -> Result<Vec<(Sql, bool)>, Unwritable> {
+) -> Result<Vec<(Sql, bool)>, RowWriteError> {
     let mut all = Statement::new(layout, tenant);
     let mut replays: Vec<_> = changes.iter().filter_map(|change| change.replay.as_ref()).collect();
     // Sorted, so that two batches cannot deadlock on each other's keys.
@@ -86,7 +86,7 @@ fn locks(
     tenant: Tenant,
     change: &ChangeSet,
 ) -> Option<Vec<(Sql, bool)>> {
-    let lines: Vec<Lines> = reporting_changes(change).map(|(_, lines)| lines).collect();
+    let lines: Vec<ReportingLineChange> = reporting_changes(change).map(|(_, lines)| lines).collect();
     if lines.is_empty() && !change.requires.iter().any(requires::is_locked_before) {
         return None;
     }
@@ -109,7 +109,7 @@ fn write(
     subscribers: ExpectedSubscribers,
     tenant: Tenant,
     changes: &[&ChangeSet],
-) -> Result<LateEvents, Unwritable> {
+) -> Result<LateEvents, RowWriteError> {
     match changes {
         [one] => requires::check_all(statement, &one.requires),
         several => requires::check_all(statement, &merged_requires(several)),
@@ -181,7 +181,7 @@ fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
 }
 
 /// Rows of the people whose reporting line changes or begins.
-fn reporting_changes(change: &ChangeSet) -> impl Iterator<Item = (&AnyRow, Lines)> {
+fn reporting_changes(change: &ChangeSet) -> impl Iterator<Item = (&AnyRow, ReportingLineChange)> {
     let changes = change.writes.iter();
     changes
         .filter_map(|write| if let Write::PutReporting { row, lines, .. } = write { Some((row, *lines)) } else { None })

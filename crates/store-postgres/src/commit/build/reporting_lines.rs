@@ -1,8 +1,8 @@
 //! Statements on the reporting tree and its closure.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::Lines;
-use candor_tables::flat::Cell;
+use candor_port_storage::ReportingLineChange;
+use candor_tables::flat::SqlValue;
 
 use super::STALE;
 use crate::layout::Statement;
@@ -12,7 +12,7 @@ use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 /// Locks the row of the tenant's reporting tree until the end of the transaction, and counts the change. A move
 /// also increments the tree's version, and fails unless the change set saw the current version. A missing row
 /// counts as version 0.
-pub(super) fn lock_tree(first: &mut Statement, lines: &[Lines]) {
+pub(super) fn lock_tree(first: &mut Statement, lines: &[ReportingLineChange]) {
     let tenant = first.tenant.clone();
     let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
     let Some(seen) = lines.iter().find_map(|line| line.seen) else {
@@ -21,7 +21,7 @@ pub(super) fn lock_tree(first: &mut Statement, lines: &[Lines]) {
         return;
     };
     let all_saw_it = lines.iter().filter_map(|line| line.seen).all(|version| version == seen);
-    let (seen, all_saw_it) = (first.sql.bind(Cell::Int(seen.0)), first.sql.bind(Cell::Flag(all_saw_it)));
+    let (seen, all_saw_it) = (first.sql.bind(SqlValue::Int(seen.0)), first.sql.bind(SqlValue::Flag(all_saw_it)));
     let rows = first.rows(&[format!("{tenant}, 1, 1")]);
     let tree = first.part(
         "",

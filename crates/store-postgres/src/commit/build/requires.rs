@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use candor_domain::id::DepartmentId;
 use candor_port_storage::Require;
 use candor_port_storage::change::RowKey;
-use candor_tables::flat::{Cell, Type};
+use candor_tables::flat::{SqlValue, Type};
 
 use crate::failure::CHECK_PREFIX;
 use crate::layout::Statement;
@@ -42,8 +42,8 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
         return;
     }
     let ids = statement.sql.ids(wanted.iter().map(|(_, id, _)| *id));
-    let numbers = statement.sql.many(Type::Int, wanted.iter().map(|(_, _, version)| Cell::Int(*version)));
-    let places = wanted.iter().map(|(at, _, _)| Cell::Int(i64::try_from(*at).unwrap_or_default()));
+    let numbers = statement.sql.many(Type::Int, wanted.iter().map(|(_, _, version)| SqlValue::Int(*version)));
+    let places = wanted.iter().map(|(at, _, _)| SqlValue::Int(i64::try_from(*at).unwrap_or_default()));
     let places = statement.sql.many(Type::Int, places);
     let (tenant, from) = (statement.tenant.clone(), statement.from(&format!("{table} AS t")));
     let found = statement.part(
@@ -84,7 +84,7 @@ fn lock_subscriptions(statement: &mut Statement) {
 }
 
 fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
-    let (most, tenant) = (statement.sql.bind(Cell::Int(i64::from(most))), statement.tenant.clone());
+    let (most, tenant) = (statement.sql.bind(SqlValue::Int(i64::from(most))), statement.tenant.clone());
     statement.check(
         &format!(
             "EXISTS (SELECT 1 FROM organizations WHERE tenant_id = {tenant}) \

@@ -2,8 +2,8 @@
 
 use candor_domain::access::Tenant;
 use candor_tables::AnyRow;
-use candor_tables::Unwritable;
-use candor_tables::flat::{Cell, MemberTable, Table, Type};
+use candor_tables::RowWriteError;
+use candor_tables::flat::{MemberTable, SqlValue, Table, Type};
 
 use super::STALE;
 use crate::layout::Statement;
@@ -29,7 +29,7 @@ impl<'c> RowBatches<'c> {
     }
 
     /// Adds a row to the batch of its table.
-    pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), Unwritable> {
+    pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), RowWriteError> {
         let (table, entry) = (row.table(), Entry::new(row)?);
         let at = self.batches.iter().position(|batch| batch.table.name == table.name).unwrap_or_else(|| {
             self.batches.push(RowBatch { table, new: vec![], changed: vec![] });
@@ -82,7 +82,8 @@ impl RowBatch<'_> {
         if found.is_empty() {
             return;
         }
-        let (tenant, table) = (statement.tenant.clone(), statement.sql.bind(Cell::Text(self.table.name.to_owned())));
+        let (tenant, table) =
+            (statement.tenant.clone(), statement.sql.bind(SqlValue::Text(self.table.name.to_owned())));
         let into = "INSERT INTO search_pending (tenant_id, table_name, id, version)";
         // Only a changed row can be in the queue already.
         let known = match self.changed.as_slice() {
@@ -91,7 +92,7 @@ impl RowBatch<'_> {
         };
         if found.len() <= statement.layout.most_values() {
             let row = |entry: &&Entry<'_>| {
-                let version = Cell::Int(entry.row.version().0);
+                let version = SqlValue::Int(entry.row.version().0);
                 let (id, version) = (statement.sql.id(entry.row.id()), statement.sql.bind(version));
                 format!("{tenant}, {table}, {id}, {version}")
             };
@@ -101,7 +102,7 @@ impl RowBatch<'_> {
             return;
         }
         let ids = statement.sql.ids(found.iter().map(|entry| entry.row.id()));
-        let versions = statement.sql.many(Type::Int, found.iter().map(|entry| Cell::Int(entry.row.version().0)));
+        let versions = statement.sql.many(Type::Int, found.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
         let from = statement.from(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
         statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {known}"));
     }
@@ -171,7 +172,7 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
         ),
     );
     // A bind instead of a literal: each literal count would be a new prepared statement.
-    let count = statement.sql.bind(Cell::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)));
+    let count = statement.sql.bind(SqlValue::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)));
     statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
 }
 

@@ -2,14 +2,14 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
-use candor_domain::fields::Word;
+use candor_domain::fields::StringEnum;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Write};
-use candor_port_storage::{Sooner, Version};
-use candor_tables::flat::{Cell, Stored, Type};
+use candor_port_storage::{ExpediteDelivery, Version};
+use candor_tables::flat::{SqlValue, Stored, Type};
 
 use super::STALE;
 use crate::layout::statement::assert_sql;
@@ -34,23 +34,32 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
 
 /// Makes queued deliveries due at `at`, in the order of their keys. The lookup has the form of the queue's own
 /// statements, whose plans stay fast with a long queue.
-pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Sooner], at: Timestamp) -> Vec<Sql> {
+pub(super) fn bring_forward(
+    layout: SharedLayout,
+    tenant: Tenant,
+    sooner: &[ExpediteDelivery],
+    at: Timestamp,
+) -> Vec<Sql> {
     let mut sooner: Vec<_> = sooner.iter().collect();
     sooner.sort_unstable_by_key(|sooner| (sooner.webhook_id.to_bytes(), sooner.event_id.to_bytes()));
     let mut sql = Sql::default();
-    let (tenant, at) = (sql.tenant(tenant), sql.bind(Cell::Time(at)));
+    let (tenant, at) = (sql.tenant(tenant), sql.bind(SqlValue::Time(at)));
     let promised = || sooner.iter().map(|sooner| sooner.promised);
     let arrays = [
         sql.ids(sooner.iter().map(|sooner| sooner.webhook_id.to_bytes())),
         sql.ids(sooner.iter().map(|sooner| sooner.event_id.to_bytes())),
         sql.many(
             Type::Int,
-            promised()
-                .map(|promise| promise.map_or(Cell::Null(Type::Int), |(promise, _)| Cell::Int(i64::from(promise)))),
+            promised().map(|promise| {
+                promise.map_or(SqlValue::Null(Type::Int), |(promise, _)| SqlValue::Int(i64::from(promise)))
+            }),
         ),
-        sql.many(Type::Id, promised().map(|id| id.map_or(Cell::Null(Type::Id), |(_, id)| Cell::Id(id.to_bytes())))),
+        sql.many(
+            Type::Id,
+            promised().map(|id| id.map_or(SqlValue::Null(Type::Id), |(_, id)| SqlValue::Id(id.to_bytes()))),
+        ),
     ];
-    let count = sql.bind(Cell::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
+    let count = sql.bind(SqlValue::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
     let all = assert_sql(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
     let arrays = arrays.join(", ");
     let (u, promise) = (
@@ -76,7 +85,7 @@ pub(super) fn bring_forward(layout: SharedLayout, tenant: Tenant, sooner: &[Soon
 
 /// Removes a subscription. The worker that leases one of its queued deliveries discards it.
 pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
-    let (id, seen) = (statement.sql.id(id.to_bytes()), statement.sql.bind(Cell::Int(seen.0)));
+    let (id, seen) = (statement.sql.id(id.to_bytes()), statement.sql.bind(SqlValue::Int(seen.0)));
     let (tenant, using) = (statement.tenant.clone(), statement.using());
     let part = statement.part(
         "",
@@ -100,12 +109,12 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
         sql.ids(jobs.iter().map(|job| job.webhook_id.to_bytes())),
         sql.ids(jobs.iter().map(|job| job.event_id.to_bytes())),
         sql.many(Type::Text, jobs.iter().map(|job| text(job.event_type))),
-        sql.many(Type::Int, jobs.iter().map(|job| Cell::Int(i64::from(job.attempt)))),
-        sql.many(Type::Time, jobs.iter().map(|job| Cell::Time(job.first_due_at))),
+        sql.many(Type::Int, jobs.iter().map(|job| SqlValue::Int(i64::from(job.attempt)))),
+        sql.many(Type::Time, jobs.iter().map(|job| SqlValue::Time(job.first_due_at))),
         sql.many(Type::Text, jobs.iter().map(|job| text(job.origin))),
         sql.many(
             Type::Id,
-            jobs.iter().map(|job| job.delivery_id.map_or(Cell::Null(Type::Id), |job| Cell::Id(job.to_bytes()))),
+            jobs.iter().map(|job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |job| SqlValue::Id(job.to_bytes()))),
         ),
     ];
     let (due, tenant) = (due(statement, lease, "u.due_at"), statement.tenant.clone());
@@ -122,7 +131,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     let promised = jobs.iter().filter(|job| job.delivery_id.is_some()).count();
     if let (Some(queued), 1..) = (statement.queued.last(), promised) {
         // A bind instead of a literal: each literal count would be a new prepared statement.
-        let promised = statement.sql.bind(Cell::Int(i64::try_from(promised).unwrap_or(i64::MAX)));
+        let promised = statement.sql.bind(SqlValue::Int(i64::try_from(promised).unwrap_or(i64::MAX)));
         let kept = format!("(SELECT count(*) FROM {queued} WHERE delivery_id IS NOT NULL) = {promised}");
         statement.check(&kept, STALE);
     }
@@ -163,8 +172,8 @@ fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
     [
         sql.id(event.id.to_bytes()),
         sql.bind(text(event.kind)),
-        sql.bind(Cell::Time(event.created_at)),
-        sql.bind(Cell::Int(event.kind.bit())),
+        sql.bind(SqlValue::Time(event.created_at)),
+        sql.bind(SqlValue::Int(event.kind.bit())),
     ]
 }
 
@@ -173,13 +182,13 @@ fn arrays(statement: &mut Statement, events: &[&Event]) -> String {
     let sql = &mut statement.sql;
     let ids = sql.ids(events.iter().map(|event| event.id.to_bytes()));
     let kinds = sql.many(Type::Text, events.iter().map(|event| text(event.kind)));
-    let times = sql.many(Type::Time, events.iter().map(|event| Cell::Time(event.created_at)));
-    let bits = sql.many(Type::Int, events.iter().map(|event| Cell::Int(event.kind.bit())));
+    let times = sql.many(Type::Time, events.iter().map(|event| SqlValue::Time(event.created_at)));
+    let bits = sql.many(Type::Int, events.iter().map(|event| SqlValue::Int(event.kind.bit())));
     format!(", UNNEST({ids}, {kinds}, {times}, {bits}) AS e (id, type, at, bit)")
 }
 
-fn text(word: impl Word) -> Cell {
-    Cell::Text(word.word().to_owned())
+fn text(word: impl StringEnum) -> SqlValue {
+    SqlValue::Text(word.word().to_owned())
 }
 
 /// SQL for the due time, the worker and the end of the lease of a delivery.
@@ -187,7 +196,7 @@ fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
     match lease {
         None => format!("{at}, NULL, NULL"),
         Some(Lease { worker, until }) => {
-            format!("{at}, {}, {}", statement.sql.id(worker.0), statement.sql.bind(Cell::Time(until)))
+            format!("{at}, {}, {}", statement.sql.id(worker.0), statement.sql.bind(SqlValue::Time(until)))
         }
     }
 }

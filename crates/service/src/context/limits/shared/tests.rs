@@ -57,15 +57,15 @@ struct Instance {
     window: Mutex<Window>,
 }
 
-struct World {
+struct SharedLimitsTest {
     clock: Arc<ManualClock>,
     store: Arc<FakeStore>,
     instances: Vec<Instance>,
 }
 
-impl World {
-    fn of(instances: usize) -> Self {
-        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START)));
+impl SharedLimitsTest {
+    fn new(instances: usize) -> Self {
+        let clock = Arc::new(ManualClock::starting_at(Timestamp::from_millis(START)));
         let store = Arc::new(FakeStore {
             clock: Arc::clone(&clock),
             window: Mutex::default(),
@@ -122,7 +122,7 @@ fn steps(with_outages: bool) -> impl Strategy<Value = Vec<Step>> {
 /// Returns the times at which requests were admitted.
 fn admitted(steps: &[Step]) -> Vec<i64> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let world = World::of(3);
+    let world = SharedLimitsTest::new(3);
     let mut times = vec![];
     for step in steps {
         match step {
@@ -171,7 +171,7 @@ proptest! {
 
 #[tokio::test]
 async fn a_store_that_fails_is_asked_once_a_second_and_believed_when_it_is_back() {
-    let world = World::of(2);
+    let world = SharedLimitsTest::new(2);
     assert_eq!(world.ask(0).await.remaining, 4);
     assert_eq!(world.ask(1).await.remaining, 3, "both count together");
     world.set_down(true);
@@ -191,7 +191,7 @@ async fn a_store_that_fails_is_asked_once_a_second_and_believed_when_it_is_back(
 #[tokio::test]
 async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again() {
     const STEP_MILLIS: i64 = 100;
-    let world = World::of(4);
+    let world = SharedLimitsTest::new(4);
     world.set_down(true);
     let pass = async |steps: i64| {
         for _ in 0..steps {
@@ -221,7 +221,7 @@ async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again()
 
 #[tokio::test]
 async fn a_store_that_hangs_costs_no_more_than_the_budget_and_refuses_nobody() {
-    let world = World::of(1);
+    let world = SharedLimitsTest::new(1);
     world.store.hangs.store(true, Ordering::Relaxed);
     for left in (0..LIMIT).rev() {
         let status = world.ask(0).await;
@@ -233,7 +233,7 @@ async fn a_store_that_hangs_costs_no_more_than_the_budget_and_refuses_nobody() {
 
 #[tokio::test]
 async fn a_store_that_comes_back_is_noticed_by_an_instance_whose_quota_is_used_up() {
-    let world = World::of(1);
+    let world = SharedLimitsTest::new(1);
     world.set_down(true);
     for _ in 0..LIMIT {
         assert!(world.ask(0).await.admitted);
@@ -247,7 +247,7 @@ async fn a_store_that_comes_back_is_noticed_by_an_instance_whose_quota_is_used_u
 
 #[tokio::test]
 async fn a_start_without_the_store_is_a_start_alone() {
-    let world = World::of(1);
+    let world = SharedLimitsTest::new(1);
     world.set_down(true);
     world.instances[0].limits.connect().await;
     assert_eq!(world.ask(0).await.remaining, LIMIT - 1);

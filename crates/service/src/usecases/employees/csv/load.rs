@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use candor_domain::access::Tenant;
-use candor_domain::csv::{File, Known, PersonNames};
+use candor_domain::csv::{File, PersonNames, StoredRows};
 use candor_domain::id::EmployeeId;
 use candor_domain::library::Department;
 use candor_domain::people::{Connector, Employee, Invitation, Status};
@@ -16,8 +16,8 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 
 /// Stored rows that a file refers to, with their versions.
-pub(super) struct Loaded {
-    pub(super) known: Known,
+pub(super) struct LoadedRows {
+    pub(super) known: StoredRows,
     pub(super) versions: HashMap<EmployeeId, Version>,
     /// Version of the reporting tree.
     pub(super) tree: Version,
@@ -27,7 +27,7 @@ pub(super) struct Loaded {
 
 /// Reads these rows. People are read before their reporting lines: a line that changes in between makes the
 /// version of the tree or person stale.
-pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Result<Loaded, Error> {
+pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Result<LoadedRows, Error> {
     let store = &services.store;
     let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
     let (by_email, by_external_id, departments) = tokio::try_join!(
@@ -36,8 +36,10 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
         store.rows_by(tenant, rows::departments::BY_NAME, &names),
     )?;
     yield_now().await;
-    let mut known =
-        Known { departments: departments.into_iter().map(|department| department.value).collect(), ..Known::default() };
+    let mut known = StoredRows {
+        departments: departments.into_iter().map(|department| department.value).collect(),
+        ..StoredRows::default()
+    };
     let mut versions = HashMap::with_capacity(by_email.len());
     let mut once = |versioned: Versioned<Employee>| {
         versions.insert(versioned.value.id, versioned.version).is_none().then_some(versioned.value)
@@ -60,7 +62,7 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     )?;
     let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.mapped_custom_field_keys));
     known.managed_keys = keys.collect();
-    Ok(Loaded { known, versions, tree: above.tree, invitations: newest(invitations) })
+    Ok(LoadedRows { known, versions, tree: above.tree, invitations: newest(invitations) })
 }
 
 fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {
@@ -75,7 +77,7 @@ fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invi
 }
 
 /// Returns the names of people's current managers and departments. Only a dry run needs them.
-pub(super) async fn names(services: &Services, tenant: Tenant, known: &Known) -> Result<PersonNames, Error> {
+pub(super) async fn names(services: &Services, tenant: Tenant, known: &StoredRows) -> Result<PersonNames, Error> {
     let managers: Vec<_> = known.people.iter().filter_map(|person| person.manager_id).collect();
     let departments: Vec<_> = known.people.iter().filter_map(|person| person.department_id).collect();
     let (managers, departments) = tokio::try_join!(

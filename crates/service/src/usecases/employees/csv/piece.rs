@@ -4,28 +4,28 @@ use std::collections::HashSet;
 use std::mem;
 
 use candor_domain::audit::{Actor, ActorKind, KeyUsed};
-use candor_domain::csv::{Plan, Step};
+use candor_domain::csv::{Plan, PlannedStep};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::DepartmentId;
 use candor_domain::library::Department;
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscribers;
-use candor_port_storage::{ChangeSet, Lines, Require, Row, Version, Write};
+use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, Version, Write};
 
-use super::load::Loaded;
+use super::load::LoadedRows;
 use super::{PIECE, Upload, refused_later};
 use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
 use crate::context::services::render;
 
 /// Builds the change sets of a plan, piece by piece.
-pub(super) struct Pieces<'a> {
+pub(super) struct PieceBuilder<'a> {
     upload: &'a Upload<'a>,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedRows,
     plan: &'a Plan,
     /// Steps that are not in a piece yet.
-    rest: &'a [Step],
+    rest: &'a [PlannedStep],
     at: Timestamp,
     created: HashSet<DepartmentId>,
     /// Version of the reporting tree, which increases with each piece that changes reporting lines.
@@ -33,9 +33,9 @@ pub(super) struct Pieces<'a> {
 }
 
 /// A piece of a plan.
-pub(super) struct Piece<'a> {
+pub(super) struct PlanPiece<'a> {
     /// Steps of this piece.
-    pub(super) steps: &'a [Step],
+    pub(super) steps: &'a [PlannedStep],
     /// Change set of the steps. Valid only if all earlier pieces were saved.
     pub(super) change: ChangeSet,
     /// `true` if the piece changes reporting lines of existing people.
@@ -45,18 +45,21 @@ pub(super) struct Piece<'a> {
 }
 
 fn moves(change: &ChangeSet) -> bool {
-    change.writes.iter().any(|write| matches!(write, Write::PutReporting { lines: Lines { seen: Some(_) }, .. }))
+    change
+        .writes
+        .iter()
+        .any(|write| matches!(write, Write::PutReporting { lines: ReportingLineChange { seen: Some(_) }, .. }))
 }
 
 /// A change set under construction; `None` until the first decision adds its audit entry.
-struct Parts<'a> {
+struct ChangeParts<'a> {
     change: Option<ChangeSet>,
     subscribers: &'a Subscribers,
     /// Number of deliveries that the events so far queue.
     deliveries: usize,
 }
 
-impl Parts<'_> {
+impl ChangeParts<'_> {
     /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let rendered = render(&decision.state)?;
@@ -78,14 +81,14 @@ impl Parts<'_> {
     }
 }
 
-impl<'a> Pieces<'a> {
-    pub(super) fn new(upload: &'a Upload<'a>, loaded: &'a Loaded, plan: &'a Plan, at: Timestamp) -> Self {
+impl<'a> PieceBuilder<'a> {
+    pub(super) fn new(upload: &'a Upload<'a>, loaded: &'a LoadedRows, plan: &'a Plan, at: Timestamp) -> Self {
         let rest = plan.steps.as_slice();
         Self { upload, loaded, plan, rest, at, created: HashSet::new(), tree: loaded.tree }
     }
 
     /// Builds the next piece. Reads the subscriptions each time, because new ones can be created meanwhile.
-    pub(super) async fn next(&mut self) -> Result<Option<Piece<'a>>, Error> {
+    pub(super) async fn next(&mut self) -> Result<Option<PlanPiece<'a>>, Error> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -96,14 +99,14 @@ impl<'a> Pieces<'a> {
         self.rest = rest;
         let moves = moves(&change);
         self.tree = if moves { self.tree.next() } else { self.tree };
-        Ok(Some(Piece { steps, change, moves, is_last: rest.is_empty() }))
+        Ok(Some(PlanPiece { steps, change, moves, is_last: rest.is_empty() }))
     }
 
     /// Builds the change set of the next steps, up to its maximum size, and returns it with their number. Writes
     /// departments before the people who join them.
     fn change_set(&mut self, subscribers: &Subscribers) -> Result<(ChangeSet, usize), Error> {
         let upload = self.upload;
-        let mut parts = Parts { change: None, subscribers, deliveries: 0 };
+        let mut parts = ChangeParts { change: None, subscribers, deliveries: 0 };
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
         let mut count = 0;
@@ -147,17 +150,18 @@ impl<'a> Pieces<'a> {
     fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
         let is_changed = before.and_then(|person| person.manager_id) != after.manager_id;
         let seen = before.and(after.manager_id).map(|_| self.tree);
-        let lines = is_changed.then_some(Lines { seen });
+        let lines = is_changed.then_some(ReportingLineChange { seen });
         let version = before.and_then(|person| self.loaded.versions.get(&person.id));
         let leaves = after.status == Status::Deactivated;
         let invitation = self.loaded.invitations.get(&after.id).filter(|_| leaves);
         let row = match version {
-            Some(version) => Row::seen(after, *version),
+            Some(version) => Row::expecting(after, *version),
             None => Row::new(after),
         };
         writes.push(Write::employee(&row, lines));
         writes.extend(
-            invitation.map(|invitation| Write::put(&Row::seen(invitation.value.revoke(self.at), invitation.version))),
+            invitation
+                .map(|invitation| Write::put(&Row::expecting(invitation.value.revoke(self.at), invitation.version))),
         );
     }
 }

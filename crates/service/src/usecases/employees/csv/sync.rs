@@ -30,7 +30,7 @@ pub(super) struct Synced {
 
 impl Synced {
     /// Creates the changes for the result `sync`. Returns `None` if the connector does not exist.
-    async fn of(
+    async fn load(
         services: &Services,
         context: &RequestContext,
         id: ConnectorId,
@@ -47,13 +47,13 @@ impl Synced {
     /// Adds these changes to a change set.
     pub(super) fn add_to(self, change: &mut ChangeSet) {
         change.more_audit.push(self.entry);
-        change.writes.push(Write::put(&Row::seen(self.connector, self.seen)));
+        change.writes.push(Write::put(&Row::expecting(self.connector, self.seen)));
         change.notices.extend(self.notices);
     }
 
     fn alone(self) -> ChangeSet {
         let mut change = ChangeSet::new(self.entry);
-        change.writes = vec![Write::put(&Row::seen(self.connector, self.seen))];
+        change.writes = vec![Write::put(&Row::expecting(self.connector, self.seen))];
         change.notices = self.notices;
         change
     }
@@ -63,7 +63,7 @@ impl Upload<'_> {
     /// Creates the connector's changes for a report. Returns `None` if the upload has no connector.
     pub(super) async fn synced(&self, report: &Report, at: Timestamp) -> Result<Option<Synced>, Error> {
         let Some(connector) = &self.asked.connector else { return Ok(None) };
-        Synced::of(self.services, self.context, connector.id, report.sync(at), at).await
+        Synced::load(self.services, self.context, connector.id, report.sync(at), at).await
     }
 
     /// Replies to a file that changes no person. Returns `None` if another change was committed first.
@@ -110,7 +110,7 @@ async fn try_to_note(
 ) -> Result<(), Error> {
     for _ in 0..ATTEMPTS {
         let at = services.clock.now();
-        let Some(synced) = Synced::of(services, context, id, why.sync(at), at).await? else { return Ok(()) };
+        let Some(synced) = Synced::load(services, context, id, why.sync(at), at).await? else { return Ok(()) };
         match services.commit(context.caller.tenant, synced.alone()).await {
             Ok(()) => return Ok(()),
             Err(CommitError::Stale) => {}
