@@ -9,7 +9,7 @@ use candor_domain::webhook::{
 };
 use candor_port_storage::queue::AttemptResult;
 
-use crate::lease::later;
+use crate::lease::add;
 use crate::queues::ReceiverResponse;
 use crate::{Settings, WaitingDelivery};
 
@@ -73,7 +73,7 @@ pub fn admit<M>(
 /// again soon.
 #[must_use]
 pub fn store_failed(now: Timestamp) -> AttemptResult {
-    AttemptResult::Back(later(now, STORE_FAILED))
+    AttemptResult::Back(add(now, STORE_FAILED))
 }
 
 /// Returns what to record for a delivery that was not sent. A delivery that was dropped for being too late is

@@ -8,7 +8,7 @@ use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, Queue
 
 use crate::attempt::{AttemptEnd, DeliveryResult};
 use crate::claims::Claims;
-use crate::lease::{LeaseDeadline, Now, later};
+use crate::lease::{LeaseDeadline, Now, add};
 use crate::queues::{QueueLimits, QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::record::{Batch, NextRecordStep, Outcomes, RecordRefusal, RecordedBatch};
 use crate::unsettled::InFlight;
@@ -96,7 +96,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Notes that a subscription has changed, so that its parked deliveries may be due again.
-    pub fn look_at_all(&mut self) {
+    pub fn request_full_scan(&mut self) {
         self.claims.look_at_parked();
         self.look_at_due();
     }
@@ -113,7 +113,7 @@ impl<M> Dispatcher<M> {
             return None;
         };
         let ends = now.plus(self.settings.lease());
-        let lease = Lease { worker: self.worker, until: ends.stored() };
+        let lease = Lease { worker: self.worker, until: ends.deadline() };
         self.unsettled.claim_begins();
         Some(ClaimOrder { claim, lease, at: now, ends })
     }
@@ -137,7 +137,7 @@ impl<M> Dispatcher<M> {
 
     /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]; those
     /// without capacity are given back.
-    pub fn claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
+    pub fn handle_claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::new();
         let mut kept = 0;
@@ -215,34 +215,34 @@ impl<M> Dispatcher<M> {
             if self.unsettled.add(&begun.item.job, Some(begun.ends)) {
                 return Some(begun);
             }
-            self.queues.left(begun.place, None);
+            self.queues.release_without_effect(begun.place, None);
         }
     }
 
     /// Returns `true` if enough of the lease is left to send a request now.
     #[must_use]
     pub fn may_send(&self, ends: LeaseDeadline, now: Now) -> bool {
-        ends.left(now) >= self.settings.needs_to_send()
+        ends.remaining(now) >= self.settings.needs_to_send()
     }
 
     /// Handles a queue whose secrets this process cannot open: other processes may be able to.
     pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
         let left = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
-        if left { AttemptResult::Released } else { AttemptResult::Back(later(now.wall, NO_SECRET)) }
+        if left { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
     }
 
     /// Handles the end of an attempt.
-    pub fn ended(&mut self, place: QueuePlace, job: &Job, ending: AttemptEnd) {
+    pub fn handle_attempt_ended(&mut self, place: QueuePlace, job: &Job, ending: AttemptEnd) {
         match ending {
             AttemptEnd::Finished(finished, answer) => {
-                self.queues.ended(place, answer);
+                self.queues.release_slot(place, answer);
                 self.outcomes.add(*finished);
                 self.wakes.records = true;
             }
             AttemptEnd::Late | AttemptEnd::Abandoned => {
                 self.forgotten += usize::from(matches!(ending, AttemptEnd::Late));
                 self.unsettled.forget(job);
-                self.queues.left(place, None);
+                self.queues.release_without_effect(place, None);
             }
         }
         self.wakes.records |= !self.queues.is_open();
@@ -263,11 +263,11 @@ impl<M> Dispatcher<M> {
     }
 
     /// Handles a batch that the store has recorded.
-    pub fn recorded(&mut self, batch: Batch, recorded: RecordOutcome, now: Now) -> RecordedBatch {
-        let Some((batch, recorded)) = self.outcomes.recorded(batch, recorded, now) else {
+    pub fn handle_recorded(&mut self, batch: Batch, recorded: RecordOutcome, now: Now) -> RecordedBatch {
+        let Some((batch, recorded)) = self.outcomes.handle_recorded(batch, recorded, now) else {
             return RecordedBatch::default();
         };
-        self.queues.recorded(batch.finished.len());
+        self.queues.remove_unrecorded(batch.finished.len());
         if batch.finished.iter().any(|result| matches!(result.result, AttemptResult::Back(_))) {
             // There was no capacity for these a moment ago.
             self.claims.look_at_due();
@@ -290,7 +290,7 @@ impl<M> Dispatcher<M> {
             }
             RecordRefusal::Unrecordable => {
                 let given_up = self.outcomes.divide(batch);
-                self.queues.recorded(usize::from(given_up.is_some()));
+                self.queues.remove_unrecorded(usize::from(given_up.is_some()));
                 given_up.iter().for_each(|job| self.unsettled.forget(job));
                 given_up
             }

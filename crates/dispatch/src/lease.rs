@@ -24,28 +24,28 @@ impl Now {
     /// Returns the end of a lease that begins now.
     #[must_use]
     pub fn plus(self, length: Duration) -> LeaseDeadline {
-        LeaseDeadline { wall: later(self.wall, length), steady: self.steady + length }
+        LeaseDeadline { wall: add(self.wall, length), steady: self.steady + length }
     }
 }
 
 impl LeaseDeadline {
     /// Returns the end as it is stored.
     #[must_use]
-    pub const fn stored(self) -> Timestamp {
+    pub const fn deadline(self) -> Timestamp {
         self.wall
     }
 
     /// Returns the remaining time by the clock that is further ahead, so that no other process considers the
     /// lease expired earlier.
     #[must_use]
-    pub fn left(self, now: Now) -> Duration {
+    pub fn remaining(self, now: Now) -> Duration {
         let wall = u64::try_from(self.wall.millis() - now.wall.millis()).unwrap_or_default();
         self.steady.saturating_sub(now.steady).min(Duration::from_millis(wall))
     }
 }
 
 /// Adds a duration to a time.
-pub(crate) fn later(at: Timestamp, by: Duration) -> Timestamp {
+pub(crate) fn add(at: Timestamp, by: Duration) -> Timestamp {
     let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(at.millis().saturating_add(millis))
 }
@@ -72,8 +72,8 @@ mod tests {
             (at(30, 0), 0),
         ];
         for (now, left) in table {
-            assert_eq!(ends.left(now), Duration::from_secs(left), "{now:?}");
+            assert_eq!(ends.remaining(now), Duration::from_secs(left), "{now:?}");
         }
-        assert_eq!(ends.stored(), start.wall.plus_seconds(30));
+        assert_eq!(ends.deadline(), start.wall.plus_seconds(30));
     }
 }

@@ -228,7 +228,7 @@ impl<T> SubscriptionQueues<T> {
         while let Some((item, ends)) = state.waiting.pop_front() {
             all.waiting -= 1;
             slow.waiting -= usize::from(!quick);
-            if ends.left(now) >= *needs {
+            if ends.remaining(now) >= *needs {
                 state.attempts += 1;
                 all.attempts += 1;
                 slow.attempts += usize::from(!quick);
@@ -241,13 +241,13 @@ impl<T> SubscriptionQueues<T> {
     }
 
     /// Ends an attempt whose result is to be recorded. `answer` is `None` if no request was sent.
-    pub(crate) fn ended(&mut self, place: QueuePlace, answer: Option<ReceiverResponse>) {
+    pub(crate) fn release_slot(&mut self, place: QueuePlace, answer: Option<ReceiverResponse>) {
         self.unrecorded += 1;
-        self.left(place, answer);
+        self.release_without_effect(place, answer);
     }
 
     /// Ends an attempt without a result.
-    pub(crate) fn left(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<ReceiverResponse>) {
+    pub(crate) fn release_without_effect(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<ReceiverResponse>) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
         let Some(state) = self.queues.get_mut(&queue) else { return };
         state.attempts = state.attempts.saturating_sub(1);
@@ -271,7 +271,7 @@ impl<T> SubscriptionQueues<T> {
     }
 
     /// Subtracts results that are now recorded.
-    pub(crate) const fn recorded(&mut self, count: usize) {
+    pub(crate) const fn remove_unrecorded(&mut self, count: usize) {
         self.unrecorded = self.unrecorded.saturating_sub(count);
     }
 
@@ -281,7 +281,7 @@ impl<T> SubscriptionQueues<T> {
         let before = self.all.waiting;
         for state in self.queues.values_mut() {
             let waited = state.waiting.len();
-            state.waiting.retain(|(_, ends)| ends.left(now) >= self.needs);
+            state.waiting.retain(|(_, ends)| ends.remaining(now) >= self.needs);
             let gone = waited - state.waiting.len();
             self.all.waiting -= gone;
             if !state.pace.is_quick() {

@@ -148,7 +148,7 @@ impl Outcomes {
 
     /// Handles the answer of the store. Returns the batch with its outcome if it is complete; otherwise
     /// queues it for its next call.
-    pub(crate) fn recorded(
+    pub(crate) fn handle_recorded(
         &mut self,
         mut batch: Batch,
         recorded: RecordOutcome,

@@ -47,7 +47,7 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
         let times = (now.wall, now.wall);
         let (finished, answer) =
             finish_attempt(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
-        machine.ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
+        machine.handle_attempt_ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
     }
 }
 
@@ -57,7 +57,7 @@ fn a_claim_is_made_once_at_a_time_and_what_it_brings_is_attempted() {
     let order = machine.next_claim(at(0)).unwrap();
     assert_eq!(order.lease.until, at(30_000).wall);
     let found = ClaimedJobs { jobs: vec![job(1), job(2)], next: None };
-    let kept = machine.claimed(&order, found, at(5));
+    let kept = machine.handle_claimed(&order, found, at(5));
     assert_eq!(kept, [job(1), job(2)]);
     machine.take_in(kept.into_iter().map(waiting).collect(), order.ends, 0, at(5));
     machine.claim_ended();
@@ -71,7 +71,7 @@ fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     let found = ClaimedJobs { jobs: (0..100).map(job).collect(), next: None };
-    assert_eq!(machine.claimed(&order, found, at(1)).len(), 64, "as many as a new queue takes");
+    assert_eq!(machine.handle_claimed(&order, found, at(1)).len(), 64, "as many as a new queue takes");
     assert!(machine.take_wakes().records);
     let (results, health) = machine.next_batch().unwrap().call();
     assert_eq!((results.len(), health.len()), (36, 0));
@@ -88,7 +88,7 @@ fn outcomes_are_recorded_together_and_soon() {
     let (results, health) = batch.call();
     assert_eq!((results.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
     fail(&mut machine, 1, at(1));
-    machine.recorded(batch, RecordOutcome::default(), at(2));
+    machine.handle_recorded(batch, RecordOutcome::default(), at(2));
     assert_eq!(machine.recording(at(2)), NextRecordStep::At(Duration::from_millis(7)), "a batch is given time to fill");
     assert_eq!(machine.recording(at(7)), NextRecordStep::Now);
 }
@@ -106,7 +106,7 @@ fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice(
             let (results, health) = batch.call();
             made += 1;
             assert_eq!((results.len(), health.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
-            machine.recorded(
+            machine.handle_recorded(
                 batch,
                 RecordOutcome { lost: if made == 2 { lost } else { 0 }, ..RecordOutcome::default() },
                 at(60),
@@ -142,7 +142,7 @@ fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
             given_up.extend(machine.not_recorded(batch, RecordRefusal::Unrecordable, at(0)));
         } else {
             recorded.extend(results.into_iter().map(|(result, _)| result));
-            machine.recorded(batch, RecordOutcome::default(), at(0));
+            machine.handle_recorded(batch, RecordOutcome::default(), at(0));
         }
     }
     recorded.sort_by_key(|delivery| delivery.event_id);
@@ -158,17 +158,17 @@ fn the_end_comes_when_everything_is_recorded_and_claims_are_dealt_with() {
     machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
     let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
     assert_eq!((machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(1, at(1))), (8, None, None));
-    let kept = machine.claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
+    let kept = machine.handle_claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
     assert_eq!(kept, [], "what comes after the stop is given back too");
     machine.claim_ended();
     for it in begun {
         assert!(!machine.take_wakes().quiet);
-        machine.ended(it.place, &it.item.job, AttemptEnd::Abandoned);
+        machine.handle_attempt_ended(it.place, &it.item.job, AttemptEnd::Abandoned);
     }
     assert!(machine.take_wakes().quiet);
     let batch = machine.next_batch().unwrap();
     assert_eq!((batch.call().0.len(), machine.recording(at(3))), (13, NextRecordStep::Idle));
-    machine.recorded(batch, RecordOutcome::default(), at(3));
+    machine.handle_recorded(batch, RecordOutcome::default(), at(3));
     assert_eq!((machine.recording(at(8)), machine.held()), (NextRecordStep::Over, 0));
 }
 
@@ -199,7 +199,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
     // The lease has expired and the store is back: this worker claims the delivery whose result is not
     // recorded yet.
     let again = machine.next_claim(at(31_000)).unwrap();
-    let kept = machine.claimed(&again, ClaimedJobs { jobs: vec![job(1)], next: None }, at(31_001));
+    let kept = machine.handle_claimed(&again, ClaimedJobs { jobs: vec![job(1)], next: None }, at(31_001));
     machine.take_in(kept.into_iter().map(waiting).collect(), again.ends, 0, at(31_001));
     machine.claim_ended();
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
@@ -207,7 +207,7 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
         let (results, _) = batch.call();
         let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Back(at(31_002).wall));
         assert!(!is_back || results[0].0 == job(1));
-        machine.recorded(batch, RecordOutcome { lost: u64::from(is_back), ..RecordOutcome::default() }, at(31_002));
+        machine.handle_recorded(batch, RecordOutcome { lost: u64::from(is_back), ..RecordOutcome::default() }, at(31_002));
     }
     assert_eq!(machine.held(), 0);
     let ends = machine.reserve(1, at(31_003)).unwrap();

@@ -75,7 +75,7 @@ impl InFlight {
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
         let Some(held) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {
-            self.confirmed.insert(key(job), held.ends.filter(|_| is_first).map(LeaseDeadline::stored));
+            self.confirmed.insert(key(job), held.ends.filter(|_| is_first).map(LeaseDeadline::deadline));
         }
         held.leased_again
     }

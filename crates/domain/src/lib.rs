@@ -66,7 +66,7 @@ pub mod fields;
 pub mod id;
 pub mod idempotency;
 pub mod json;
-pub mod library;
+pub mod catalog;
 pub mod notification;
 pub mod objective;
 pub mod observation;

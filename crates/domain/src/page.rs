@@ -173,7 +173,7 @@ pub struct ListDigest([u8; 8]);
 impl ListDigest {
     /// Returns the digest of a text that states list, filters and order.
     #[must_use]
-    pub fn of(list: &str) -> Self {
+    pub fn new(list: &str) -> Self {
         let digest = ring::digest::digest(&ring::digest::SHA256, list.as_bytes());
         let mut first = [0; 8];
         first.copy_from_slice(&digest.as_ref()[..8]);
@@ -245,7 +245,7 @@ mod tests {
     proptest! {
         #[test]
         fn cursor_is_read_back_in_its_own_list_only((by, key) in keys(), id: [u8; 16]) {
-            let (list, other) = (ListDigest::of("a"), ListDigest::of("b"));
+            let (list, other) = (ListDigest::new("a"), ListDigest::new("b"));
             let position = Position { key, id };
             let text = cursor(list, &position);
             prop_assert_eq!(read_cursor(list, by, &text), Some(position));
@@ -256,7 +256,7 @@ mod tests {
 
         #[test]
         fn any_text_that_parses_is_a_valid_cursor(text in ".{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let list = ListDigest::of("a");
+            let list = ListDigest::new("a");
             let mut forged = vec![CURSOR_VERSION];
             forged.extend(list.0);
             forged.extend(bytes);
@@ -291,7 +291,7 @@ mod tests {
             limit in 1..12_u16,
             descending: bool,
         ) {
-            let list = ListDigest::of("a");
+            let list = ListDigest::new("a");
             let before: Vec<_> = entries.into_iter().collect();
             let (mut all, mut inserted) = (before.clone(), inserted.into_iter());
             let (mut shown, mut next) = (Vec::new(), None::<String>);

@@ -275,7 +275,7 @@ impl Params {
             .filter(|(name, _)| name.starts_with("filter[") || name == "q" || name == "types")
             .collect();
         filters.sort();
-        ListDigest::of(&format!("{name}\n{sort:?}\n{filters:?}"))
+        ListDigest::new(&format!("{name}\n{sort:?}\n{filters:?}"))
     }
 
     /// Ends the reading. An unknown filter is a problem; other unknown parameters are ignored.

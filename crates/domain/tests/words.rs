@@ -9,7 +9,7 @@ use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Q
 use candor_domain::audit::ActorKind;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
-use candor_domain::library::Tone;
+use candor_domain::catalog::Tone;
 use candor_domain::organization::Review;
 use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};

@@ -46,7 +46,7 @@ impl Asset {
 
     /// Answers with the client's preferred encoding, or with 304 if its copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
-        let encoded = compress::wanted(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
+        let encoded = compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
         let tag = match &encoded {
             None => format!("\"{}\"", self.tag),
@@ -76,7 +76,7 @@ impl Asset {
             Encoding::Zstd => &self.zstd,
             Encoding::Gzip => &self.gzip,
         };
-        form.get_or_init(|| compress::once(encoding, &self.plain)).as_ref()
+        form.get_or_init(|| compress::compressed(encoding, &self.plain)).as_ref()
     }
 }
 

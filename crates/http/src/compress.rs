@@ -35,7 +35,7 @@ impl Encoding {
 }
 
 /// Compresses a static body with a slow level. Returns `None` if the result is not smaller.
-pub(crate) fn once(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
+pub(crate) fn compressed(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
         Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
         Encoding::Gzip => gzip(body, Compression::default()),
@@ -49,7 +49,7 @@ pub(crate) fn apply(request: &HeaderMap, response: &mut Vec<(HeaderName, HeaderV
         return body;
     }
     response.push((VARY, HeaderValue::from_static("Accept-Encoding")));
-    let Some(encoding) = wanted(request) else { return body };
+    let Some(encoding) = accepted_encoding(request) else { return body };
     let Some(smaller) = quickly(encoding, &body) else { return body };
     response.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
     smaller
@@ -76,7 +76,7 @@ fn gzip(body: &[u8], level: Compression) -> std::io::Result<Vec<u8>> {
 
 /// Returns the client's preferred encoding; ties go to zstd. A client that refuses every encoding gets a plain
 /// body, as RFC 9110 §12.5.3 allows.
-pub(crate) fn wanted(headers: &HeaderMap) -> Option<Encoding> {
+pub(crate) fn accepted_encoding(headers: &HeaderMap) -> Option<Encoding> {
     let mut quality = [None, None];
     let mut others = None;
     for part in
@@ -105,12 +105,12 @@ mod tests {
     fn wants(accept: &'static str) -> Option<Encoding> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accept));
-        wanted(&headers)
+        accepted_encoding(&headers)
     }
 
     #[test]
     fn the_client_chooses_the_encoding() {
-        assert_eq!(wanted(&HeaderMap::new()), None);
+        assert_eq!(accepted_encoding(&HeaderMap::new()), None);
         for (accept, encoding) in [
             ("gzip", Some(Encoding::Gzip)),
             ("gzip, deflate, br, zstd", Some(Encoding::Zstd)),

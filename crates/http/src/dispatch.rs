@@ -198,7 +198,7 @@ impl Api {
         let rate_limit = self.services.limits.admit(&caller, route.quota, exchange.at).await;
         exchange.rate_limit = Some(rate_limit);
         if !rate_limit.admitted {
-            record::refused(route.quota.word());
+            record::record_refused(route.quota.word());
             return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
         }
         route.access.admit(&caller)?;
@@ -241,7 +241,7 @@ impl Api {
         if rate_limit.admitted {
             return Ok(());
         }
-        record::refused(INVITATION_ACCEPT);
+        record::record_refused(INVITATION_ACCEPT);
         Err(ErrorResponse::too_many(INVITATION_ACCEPT, &rate_limit))
     }
 
@@ -260,7 +260,7 @@ impl Api {
         if rate_limit.admitted {
             return Ok(());
         }
-        record::refused(WITHOUT_KEY);
+        record::record_refused(WITHOUT_KEY);
         Err(ErrorResponse::too_many(WITHOUT_KEY, &rate_limit))
     }
 

@@ -137,7 +137,7 @@ pub(crate) fn answer_bytes(bytes: usize) {
 }
 
 /// Counts a request above a quota.
-pub(crate) fn refused(quota: &'static str) {
+pub(crate) fn record_refused(quota: &'static str) {
     counter!(REFUSALS, "quota" => quota).increment(1);
 }
 

@@ -74,7 +74,7 @@ impl Answer {
         else {
             return self;
         };
-        let Some(encoding) = compress::wanted(exchange.request.headers()) else { return self };
+        let Some(encoding) = compress::accepted_encoding(exchange.request.headers()) else { return self };
         let body = self.body.clone();
         let work = move || compress::quickly(encoding, &body);
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));

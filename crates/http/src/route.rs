@@ -73,7 +73,7 @@ impl Body {
     pub(crate) fn schemas(self) -> Vec<(String, Value)> {
         match self {
             Self::None | Self::Csv => vec![],
-            Self::Optional(schema) | Self::Required(schema) => schema.with_those_it_refers_to(),
+            Self::Optional(schema) | Self::Required(schema) => schema.with_referenced_schemas(),
         }
     }
 }
@@ -209,7 +209,7 @@ impl Route {
         Self { operation, summary, ..self }
     }
 
-    pub(crate) const fn about(self, about: &'static str) -> Self {
+    pub(crate) const fn description(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 

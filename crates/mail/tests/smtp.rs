@@ -46,7 +46,7 @@ fn mail(number: usize) -> Mail {
 async fn a_mail_arrives_as_it_was_written() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     assert_eq!(plain(&server).send(mail(1)).await, Ok(()));
-    let [it] = server.taken().try_into().unwrap();
+    let [it] = server.received_mails().try_into().unwrap();
     assert_eq!((it.from.as_str(), it.to.concat().as_str()), ("no-reply@example.com", "person1@example.org"));
     for (header, value) in [
         ("Message-ID", "<inv_1@example.com>"),
@@ -65,7 +65,7 @@ async fn over_tls_nobody_reads_the_mail_or_the_password() {
     for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
         let server = TestSmtp::start(wire).unwrap();
         assert_eq!(trusting(&server, scheme).send(mail(1)).await, Ok(()), "{wire:?}");
-        let [it] = server.taken().try_into().unwrap();
+        let [it] = server.received_mails().try_into().unwrap();
         assert_eq!((it.encrypted, it.login.as_deref()), (true, Some("PLAIN AGFkYQBzZWNyZXQ=")), "{wire:?}");
     }
 }
@@ -121,7 +121,7 @@ async fn each_step_says_whether_the_server_or_the_mail_is_to_blame() {
         // The failure does not affect the next email.
         server.replies(|_| Reply::Usual);
         assert_eq!(transport.send(mail(2)).await, Ok(()), "{step:?} {reply:?}");
-        assert_eq!(server.taken().len(), 1, "{step:?} {reply:?}");
+        assert_eq!(server.received_mails().len(), 1, "{step:?} {reply:?}");
     }
 }
 
@@ -187,7 +187,7 @@ async fn a_connection_is_used_on_after_a_refusal_and_replaced_when_the_server_ha
     assert!(server.until(|server| server.open == 0));
     server.replies(|_| Reply::Usual);
     assert_eq!(transport.send(mail(3)).await, Ok(()));
-    assert_eq!((server.seen().connections, server.taken().len()), (2, 2));
+    assert_eq!((server.seen().connections, server.received_mails().len()), (2, 2));
 }
 
 #[tokio::test]

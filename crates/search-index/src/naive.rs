@@ -86,7 +86,7 @@ fn segments(texts: &[Text], each: usize, is_merged: bool) -> Vec<SegmentContents
     });
     let documents: Vec<_> = documents.collect();
     let parts = (0_u8..).zip(documents.chunks(each));
-    let parts: Vec<_> = parts.map(|(id, part)| SegmentContents::of([id; 16], part.to_vec()).unwrap()).collect();
+    let parts: Vec<_> = parts.map(|(id, part)| SegmentContents::build([id; 16], part.to_vec()).unwrap()).collect();
     if is_merged { vec![SegmentContents::merged([255; 16], &parts).unwrap()] } else { parts }
 }
 
@@ -155,7 +155,7 @@ proptest! {
     fn changed_document_is_found_by_its_word_and_its_beginning(word in select(&WORDS[..])) {
         let terms = vec![word.to_owned(), CHANGED.to_owned()];
         let document = Document { key: key(0), terms };
-        let segment = SegmentContents::of([1; 16], vec![document]).unwrap();
+        let segment = SegmentContents::build([1; 16], vec![document]).unwrap();
         let begun = WordLookup { all: vec![QueryWord::Beginning(word.to_owned())], without: Some(word.to_owned()) };
         prop_assert_eq!(search(&segment, &IndexQuery::new(&begun, None), None), [0]);
     }

@@ -71,7 +71,7 @@ impl IndexQuery {
                 QueryWord::Whole(word) if at + 1 == words.all.len() => whole.push(Term::last(word)),
                 QueryWord::Whole(word) => whole.push(Term::whole(word)),
                 QueryWord::Beginning(word) if words.without.as_ref() == Some(word) => {
-                    prefix = Some(PrefixTerm::of(word))
+                    prefix = Some(PrefixTerm::new(word))
                 }
                 QueryWord::Beginning(word) => begun.push(Term::beginning(word)),
             }
@@ -93,7 +93,7 @@ impl IndexQuery {
 }
 
 impl PrefixTerm {
-    fn of(word: &str) -> Self {
+    fn new(word: &str) -> Self {
         let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
         // The word itself sorts before its extensions.
         let others = KeyRange { from: own.to.clone(), to: begun.read.to.clone() };
@@ -164,7 +164,7 @@ mod tests {
             key: DocumentKey { created_at: Timestamp::from_millis(100 - at), id: [0; 16] },
             terms: text.split(' ').map(|part| part.trim_end_matches(',').to_owned()).collect(),
         });
-        let segment = SegmentContents::of([1; 16], documents.collect()).unwrap();
+        let segment = SegmentContents::build([1; 16], documents.collect()).unwrap();
         let query = IndexQuery::new(&SearchQuery::parse(asked).unwrap().lookup(score).unwrap(), None);
         let blocks = segment.blocks.as_slice();
         let all = query.steps().fold(None, |among, step| Some(with_all(among, step.iter().map(|term| (term, blocks)))));

@@ -108,7 +108,7 @@ impl Segment {
 impl SegmentContents {
     /// Builds a segment, or `None` if no document has terms. The last of several documents with one key wins.
     #[must_use]
-    pub fn of(id: [u8; 16], documents: Vec<Document>) -> Option<Self> {
+    pub fn build(id: [u8; 16], documents: Vec<Document>) -> Option<Self> {
         let mut newest: BTreeMap<_, _> = documents.into_iter().map(|document| (document.key, document.terms)).collect();
         newest.retain(|_, terms| !terms.is_empty());
         let keys: Vec<_> = newest.keys().rev().copied().collect();
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn documents_are_numbered_from_the_newest_on() {
-        let it = SegmentContents::of(
+        let it = SegmentContents::build(
             [1; 16],
             vec![document(5, 1, &["a", "b"]), document(9, 2, &["a"]), document(9, 3, &["b", "b"]), document(7, 4, &[])],
         );
@@ -229,12 +229,12 @@ mod tests {
         assert_eq!((it.segment.documents, it.segment.newest.millis(), it.segment.oldest.millis()), (3, 9, 5));
         assert_eq!(with(&it, "a"), [key(9, 2), key(5, 1)]);
         assert_eq!(with(&it, "b"), [key(9, 3), key(5, 1)]);
-        assert_eq!(SegmentContents::of([1; 16], vec![document(1, 1, &[])]), None);
+        assert_eq!(SegmentContents::build([1; 16], vec![document(1, 1, &[])]), None);
     }
 
     #[test]
     fn a_merged_segment_has_each_document_once_with_all_its_terms() {
-        let of = |id: u8, documents| SegmentContents::of([id; 16], documents).unwrap();
+        let of = |id: u8, documents| SegmentContents::build([id; 16], documents).unwrap();
         let early = of(1, vec![document(5, 1, &["a"]), document(6, 2, &["a", "gone"])]);
         let late = of(2, vec![document(6, 2, &["b"]), document(1, 3, &["a"])]);
         for order in [[early.clone(), late.clone()], [late.clone(), early.clone()]] {
@@ -252,15 +252,15 @@ mod tests {
         };
         let all: Vec<_> = (0..5_000).map(document).collect();
         let several =
-            (0..).zip(all.chunks(900)).map(|(id, part)| SegmentContents::of([id; 16], part.to_vec()).unwrap());
+            (0..).zip(all.chunks(900)).map(|(id, part)| SegmentContents::build([id; 16], part.to_vec()).unwrap());
         let merged = SegmentContents::merged([9; 16], &several.collect::<Vec<_>>()).unwrap();
-        assert_eq!(merged, SegmentContents::of([9; 16], all).unwrap());
+        assert_eq!(merged, SegmentContents::build([9; 16], all).unwrap());
     }
 
     #[test]
     fn a_place_is_found_by_the_fences() {
         let all: Vec<_> = (0..5_000).map(|number| document(number, 1, &["a"])).collect();
-        let it = SegmentContents::of([1; 16], all).unwrap().segment;
+        let it = SegmentContents::build([1; 16], all).unwrap().segment;
         // Document 0 was created at 4,999, document 1,024 at 3,975.
         for (at, first) in [(9_999, 0), (4_999, 0), (3_976, 0), (3_975, 1_024), (3_000, 1_024), (0, 4_096)] {
             assert_eq!(it.first_behind(&key(at, 1)), first, "{at}");

@@ -90,7 +90,7 @@ mod tests {
             key: DocumentKey { created_at: Timestamp::from_millis(100_000 - at), id: [0; 16] },
             terms: terms.iter().cloned().chain(["word".to_owned(), CHANGED.to_owned()]).collect(),
         };
-        SegmentContents::of([1; 16], (0..).zip(documents).map(document).collect()).unwrap()
+        SegmentContents::build([1; 16], (0..).zip(documents).map(document).collect()).unwrap()
     }
 
     #[test]

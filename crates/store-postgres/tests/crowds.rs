@@ -9,7 +9,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::EmployeeId;
-use candor_domain::library::Attribute;
+use candor_domain::catalog::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::Row;
 use candor_port_storage::Storage;

@@ -13,7 +13,7 @@ use candor_tables::AnyRow;
 use candor_tables::flat::CellReader;
 
 use crate::SqliteStore;
-use crate::commit::refusal::refused;
+use crate::commit::refusal::commit_error;
 use crate::connection::writer;
 use crate::sql::{Db, Sql, Value, failed};
 use crate::table::tenant_of;
@@ -57,7 +57,7 @@ pub(crate) fn wait(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Comm
         return Ok(());
     }
     let sql = Sql::new(WAIT).bind(tenant).bind(row.table().name).bind(row.id()).bind(row.version().0);
-    db.execute(&sql).map(drop).map_err(|error| refused(&error))
+    db.execute(&sql).map(drop).map_err(|error| commit_error(&error))
 }
 
 #[async_trait]
@@ -195,7 +195,7 @@ fn add(db: &mut Db, tenant: Tenant, table: &str, it: &SegmentContents) -> Result
 
 /// Executes a statement and returns the number of changed rows.
 fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
-    db.execute(&sql).map_err(|error| refused(&error))
+    db.execute(&sql).map_err(|error| commit_error(&error))
 }
 
 fn segment(row: &mut dyn CellReader) -> Result<Segment, StorageError> {

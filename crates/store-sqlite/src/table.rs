@@ -9,7 +9,7 @@ use candor_tables::AnyRow;
 use candor_tables::flat::{CellReader, Column, MemberTable, Reader, SqlValue, Stored};
 use candor_tables::read::{AnyStored, ID, RowKind};
 
-use crate::commit::refusal::refused;
+use crate::commit::refusal::commit_error;
 use crate::search;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
@@ -109,13 +109,13 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     let stored = match row.seen() {
         None => {
             let sql = Sql::new(Arc::clone(&statements.insert)).bind(tenant).bind_all(cells).bind_all(next);
-            db.execute(&sql).map_err(|error| refused(&error))?;
+            db.execute(&sql).map_err(|error| commit_error(&error))?;
             BTreeSet::new()
         }
         Some(seen) => {
             // The id does not change.
             let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells.iter().skip(1)).bind_all(next);
-            let changed = db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|error| refused(&error))?;
+            let changed = db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|error| commit_error(&error))?;
             if changed == 0 {
                 return Err(CommitError::Stale);
             }
@@ -152,7 +152,7 @@ fn write_members(
     let added = wanted.difference(stored).map(|value| (&insert, value));
     for (text, tag) in gone.chain(added) {
         let sql = Sql::new(text.as_str()).bind(tenant).bind(*tag).bind(id);
-        db.execute(&sql).map_err(|error| refused(&error))?;
+        db.execute(&sql).map_err(|error| commit_error(&error))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use candor_domain::conversation::{About, Conversation, Message};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{ConversationId, DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
-use candor_domain::library::{Attribute, Department, Tone};
+use candor_domain::catalog::{Attribute, Department, Tone};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};

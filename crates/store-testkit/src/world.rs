@@ -52,7 +52,7 @@ impl CaseContext {
     }
 
     /// Returns the world of another organization's live data on the same store.
-    pub(crate) fn elsewhere(&self) -> Self {
+    pub(crate) fn in_other_tenant(&self) -> Self {
         Self { tenant: self.make.tenant(), ..self.clone() }
     }
 
@@ -82,16 +82,16 @@ impl CaseContext {
 
     /// Adds an employee without a manager.
     pub(crate) async fn hired(&self) -> Employee {
-        self.joined(self.make.employee()).await
+        self.add_employee(self.make.employee()).await
     }
 
     /// Adds an employee who reports to this manager.
     pub(crate) async fn hired_below(&self, manager: EmployeeId) -> Employee {
-        self.joined(Employee { manager_id: Some(manager), ..self.make.employee() }).await
+        self.add_employee(Employee { manager_id: Some(manager), ..self.make.employee() }).await
     }
 
     /// Saves this employee as a new one.
-    pub(crate) async fn joined(&self, employee: Employee) -> Employee {
+    pub(crate) async fn add_employee(&self, employee: Employee) -> Employee {
         self.save(vec![joins(employee.clone())]).await;
         employee
     }

@@ -170,7 +170,7 @@ impl Listing {
 
     /// Returns `true` if the list has several runs.
     #[must_use]
-    pub fn is_several_runs(&self) -> bool {
+    pub fn equals(&self) -> bool {
         self.runs.as_ref().is_some_and(|(_, values)| values.len() > 1)
     }
 

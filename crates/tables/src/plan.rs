@@ -89,7 +89,7 @@ impl<'l> ListPlanner<'l> {
     }
 
     /// Records the count of the last returned condition.
-    pub fn counted(&mut self, count: usize) {
+    pub fn add_count(&mut self, count: usize) {
         self.named.push(NamedRows { condition: self.next.saturating_sub(1), count });
         self.plan = choose(self.listing, &self.named);
     }
@@ -339,7 +339,7 @@ mod tests {
         let asked = |counts: &[usize]| {
             let (mut planner, mut counts, mut asked) = (ListPlanner::new(&listing), counts.iter(), 0);
             while planner.next_to_count().is_some() {
-                planner.counted(*counts.next().unwrap());
+                planner.add_count(*counts.next().unwrap());
                 asked += 1;
             }
             (asked, planner.plan())

@@ -7,7 +7,7 @@ use candor_domain::assignment::Assignment;
 use candor_domain::audit::AuditEntry;
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::event::Event;
-use candor_domain::library::{Attribute, Department};
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;

@@ -210,7 +210,7 @@ impl TestSmtp {
 
     /// Returns the mails that were acknowledged.
     #[must_use]
-    pub fn taken(&self) -> Vec<Received> {
+    pub fn received_mails(&self) -> Vec<Received> {
         self.seen().mails.into_iter().filter(|mail| mail.taken).collect()
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn serve(shared: &Shared, number: usize, socket: TcpStream) -> io::Re
     socket.set_nodelay(true)?;
     let encrypted = shared.wire == Wire::Tls;
     let first: Box<dyn Stream> =
-        if encrypted { Box::new(shared.certificate.over(socket.try_clone()?)?) } else { Box::new(socket.try_clone()?) };
+        if encrypted { Box::new(shared.certificate.accept(socket.try_clone()?)?) } else { Box::new(socket.try_clone()?) };
     let mut it = Session {
         shared,
         number,
@@ -43,7 +43,7 @@ pub(crate) fn serve(shared: &Shared, number: usize, socket: TcpStream) -> io::Re
             "EHLO" | "HELO" => it.hello(&line).map(drop)?,
             "STARTTLS" if shared.wire == Wire::StartTls && !it.encrypted => {
                 it.say("220 go ahead")?;
-                it.wire = BufReader::new(Box::new(shared.certificate.over(socket.try_clone()?)?));
+                it.wire = BufReader::new(Box::new(shared.certificate.accept(socket.try_clone()?)?));
                 it.encrypted = true;
             }
             "AUTH" => {

@@ -36,7 +36,7 @@ impl Certificate {
         Ok(Self { der, pem, config: Arc::new(config) })
     }
 
-    pub(crate) fn over(&self, stream: TcpStream) -> io::Result<StreamOwned<ServerConnection, TcpStream>> {
+    pub(crate) fn accept(&self, stream: TcpStream) -> io::Result<StreamOwned<ServerConnection, TcpStream>> {
         let connection = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
         Ok(StreamOwned::new(connection, stream))
     }

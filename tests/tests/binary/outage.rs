@@ -68,7 +68,7 @@ fn a_database_that_falls_silent_does_not_hold_up_the_end() {
     let head = client.head("POST", "/v1/departments", Some(body.len()));
     client.send(format!("{head}\r\n{body}").as_bytes()).unwrap();
     signal(service.process_id(), "TERM");
-    assert!(service.ended().success(), "{}", service.log());
+    assert!(service.wait_for_exit().success(), "{}", service.log());
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn a_request_under_way_finishes_after_the_signal() {
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
         client.send(body.as_bytes()).unwrap();
         assert_eq!(client.receive().unwrap().status, 201);
-        assert!(service.ended().success(), "{}", service.log());
+        assert!(service.wait_for_exit().success(), "{}", service.log());
     }
     let service = Service::serve(&place);
     let departments = service.client(&key).get("/v1/departments").unwrap().json();
@@ -46,7 +46,7 @@ fn connections_without_a_request_do_not_hold_up_the_end() {
     let _unused = service.anonymous().unwrap();
     let begun = Instant::now();
     signal(service.process_id(), "TERM");
-    assert!(service.ended().success());
+    assert!(service.wait_for_exit().success());
     assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
 }
 
@@ -60,7 +60,7 @@ fn a_request_that_never_ends_does_not_hold_up_the_end_for_ever() {
     client.send(format!("{head}Expect: 100-continue\r\n\r\n").as_bytes()).unwrap();
     assert_eq!(client.receive().unwrap().status, 100);
     signal(service.process_id(), "TERM");
-    assert!(service.ended().success(), "{}", service.log());
+    assert!(service.wait_for_exit().success(), "{}", service.log());
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_worker_without_requests_ends_well() {
     let mut worker = Service::start(&place, &["serve", "--role", "worker", "--sweep-interval", "10ms"]);
     assert_eq!(worker.said["url"], json!(null));
     signal(worker.process_id(), "TERM");
-    assert!(worker.ended().success(), "{}", worker.log());
+    assert!(worker.wait_for_exit().success(), "{}", worker.log());
 }
 
 fn status(client: io::Result<Client>, path: &str) -> Option<u16> {
@@ -97,7 +97,7 @@ fn on_a_signal_the_service_is_not_ready_at_once_and_takes_requests_until_the_del
         assert_eq!(status(service.admin(), "/livez"), Some(200));
         // A second signal ends the drain delay.
         signal(service.process_id(), "TERM");
-        assert!(service.ended().success(), "{}", service.log());
+        assert!(service.wait_for_exit().success(), "{}", service.log());
     }
 }
 
@@ -145,7 +145,7 @@ fn clients_that_keep_connections_see_no_broken_request_in_six_stops_under_load()
             signal(process, "TERM");
             clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
         });
-        assert!(service.ended().success(), "{}", service.log());
+        assert!(service.wait_for_exit().success(), "{}", service.log());
         total += answered.into_inner();
         assert_eq!(broken, Vec::<String>::new(), "stop {stop}, after {total} answers");
     }

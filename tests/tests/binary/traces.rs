@@ -23,7 +23,7 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
     let id = answer.header("x-request-id").unwrap().to_owned();
     // Stopping the service sends the buffered spans.
     service.stop();
-    let arrived = collector.at("/v1/traces");
+    let arrived = collector.requests_to("/v1/traces");
     let wanted = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];
     for text in wanted {
         assert!(arrived.iter().any(|arrival| has(&arrival.body, text)), "{text} in {} posts", arrived.len());
@@ -55,7 +55,7 @@ fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
         assert_eq!(ask("/v1/employees/emp_0000000000000000000000000", malformed), 404, "{malformed}");
     }
     service.stop();
-    let arrived = collector.at("/v1/traces");
+    let arrived = collector.requests_to("/v1/traces");
     let spans: usize =
         arrived.iter().map(|arrival| arrival.body.windows(16).filter(|body| *body == TRACE).count()).sum();
     assert!(spans >= 3, "the request, its use case and a statement, and not {spans}");

@@ -44,7 +44,7 @@ impl Run {
         };
         if let Some(ending) = ending {
             process.turns.remove(&turn);
-            process.machine.ended(begun.place, &begun.item.job, ending);
+            process.machine.handle_attempt_ended(begun.place, &begun.item.job, ending);
             if fails {
                 self.promises.disturbed(self.now + 10_000);
             }
@@ -75,7 +75,7 @@ impl Run {
             };
         }
         self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now));
-        process.machine.ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
+        process.machine.handle_attempt_ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
         self.drive(place);
     }
 
@@ -87,7 +87,7 @@ impl Run {
             let job = begun.item.job;
             self.promises.landed(process.life, (begun.place.queue, job.event_id));
             let finished = unsent(job, AttemptResult::Back(wall));
-            process.machine.ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), None));
+            process.machine.handle_attempt_ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), None));
         }
         self.drive(place);
     }

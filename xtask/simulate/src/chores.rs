@@ -68,7 +68,7 @@ impl Run {
         let now = process.now(self.now, self.step);
         let fits = (1..=MOST_HANDED_OVER).contains(&count);
         let ends = fits.then(|| process.machine.reserve(count, now)).flatten();
-        let lease = ends.map(|ends| (Lease { worker: process.worker, until: ends.stored() }, ends));
+        let lease = ends.map(|ends| (Lease { worker: process.worker, until: ends.deadline() }, ends));
         let life = process.life;
         self.ask(place, life, Call::Commit(Commit { tenant, count, lease }, None));
     }
@@ -77,7 +77,7 @@ impl Run {
     fn subscription_changed(&mut self) {
         if let Some(place) = self.somebody() {
             if let Some(process) = &mut self.processes[place] {
-                process.machine.look_at_all();
+                process.machine.request_full_scan();
             }
             self.drive(place);
         }

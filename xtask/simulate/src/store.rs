@@ -184,7 +184,7 @@ impl Run {
             Call::Claim(order, Some(claimed)) => {
                 let found = !claimed.jobs.is_empty();
                 let resumed = matches!(order.claim, Claim::Parked(_));
-                let kept = process.machine.claimed(&order, claimed, at);
+                let kept = process.machine.handle_claimed(&order, claimed, at);
                 let kept = kept.into_iter().map(|job| WaitingDelivery { job, message: (), resumed }).collect();
                 process.machine.take_in(kept, believed(order.ends, order.at), 0, at);
                 process.machine.claim_ended();
@@ -199,7 +199,7 @@ impl Run {
                 let Some(batch) = process.batch.take() else { return };
                 match answer {
                     Ok(recorded) => {
-                        let failing = process.machine.recorded(batch, recorded, at).failing;
+                        let failing = process.machine.handle_recorded(batch, recorded, at).failing;
                         self.disable(&failing);
                     }
                     Err(why) => {

@@ -9,7 +9,7 @@ use candor_domain::objective::{Family, Verb};
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::summary::ActionKind;
-use candor_service::usecases::library::{attributes, departments};
+use candor_service::usecases::catalog::{attributes, departments};
 use candor_service::usecases::{assignments, conversations, employees, objectives, observations, summaries};
 use candor_service::{Reply, RequestContext, Services};
 use serde_json::{Value, json};

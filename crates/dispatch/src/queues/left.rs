@@ -35,6 +35,6 @@ impl SkippedQueues {
 
     /// Forgets queues whose time is over.
     pub(super) fn forget(&mut self, now: Now) {
-        self.0.retain(|_, until| !until.left(now).is_zero());
+        self.0.retain(|_, until| !until.remaining(now).is_zero());
     }
 }

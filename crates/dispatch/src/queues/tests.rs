@@ -42,9 +42,9 @@ impl Desk {
 
     fn end(&mut self, begun: &[QueuePlace], answer: ReceiverResponse) {
         for place in begun {
-            self.queues.ended(*place, Some(answer));
+            self.queues.release_slot(*place, Some(answer));
         }
-        self.queues.recorded(begun.len());
+        self.queues.remove_unrecorded(begun.len());
     }
 
     /// Makes a queue quick and leaves it empty.
@@ -56,7 +56,7 @@ impl Desk {
 
     fn pass(&mut self, seconds: u64) {
         let length = Duration::from_secs(seconds);
-        self.now = Now { wall: crate::lease::later(self.now.wall, length), steady: self.now.steady + length };
+        self.now = Now { wall: crate::lease::add(self.now.wall, length), steady: self.now.steady + length };
     }
 }
 
@@ -173,10 +173,10 @@ fn no_more_is_held_than_there_is_room_for() {
     assert_eq!((begun.len(), desk.offer(queue(1, 1), 20)), (4, 4));
     assert_eq!((desk.queues.held(), desk.queues.room()), (12, 0));
     for place in &begun {
-        desk.queues.ended(*place, Some(QUICK));
+        desk.queues.release_slot(*place, Some(QUICK));
     }
     assert_eq!((desk.queues.held(), desk.queues.room()), (12, 0), "what is not recorded is still held");
-    desk.queues.recorded(4);
+    desk.queues.remove_unrecorded(4);
     assert_eq!((desk.queues.held(), desk.queues.room()), (8, 4));
 }
 

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 
 use crate::fields::StringEnum;
 use crate::id::{ConnectorId, EmployeeId};
-use crate::library::Department;
+use crate::catalog::Department;
 use crate::params::{self, Params};
 use crate::people::Employee;
 use crate::problem::ValidationErrors;

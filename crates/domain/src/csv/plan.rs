@@ -16,7 +16,7 @@ use super::row_problem::RowRejection;
 use super::{File, PlannedStep, StoredRows};
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
-use crate::library::Department;
+use crate::catalog::Department;
 use crate::people::{Connector, Employee};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::problems::BODY;
 use crate::route::{Body, Method, Route};
-use crate::schema::shapes::{self, Member, named};
+use crate::schema::shapes::{self, Member, reference_to};
 
 const SHOULD_RETRY: &str = "`true` if a retry of the same request can succeed. Takes precedence over the status.";
 
@@ -91,7 +91,7 @@ pub(super) fn responses() -> Vec<Member> {
             headers["WWW-Authenticate"] = header("Authenticate");
         }
         let content = json!({"application/json": {
-            "schema": named(BODY), "example": example(code, message, details),
+            "schema": reference_to(BODY), "example": example(code, message, details),
         }});
         (*name, json!({"description": message, "headers": headers, "content": content}))
     };
@@ -99,7 +99,7 @@ pub(super) fn responses() -> Vec<Member> {
 }
 
 /// Returns the error responses of a route, by status.
-pub(super) fn of(route: &Route) -> Vec<(String, Value)> {
+pub(super) fn error_responses(route: &Route) -> Vec<(String, Value)> {
     let wanted = REFUSALS.iter().filter(|(_, status, ..)| may_answer(route, *status));
     let reference = |name: &str| json!({"$ref": format!("#/components/responses/{name}")});
     wanted.map(|(name, status, ..)| (status.to_string(), reference(name))).collect()

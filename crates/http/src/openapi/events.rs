@@ -9,7 +9,7 @@ use crate::route::EventFamily;
 use crate::routes::GROUPS;
 use crate::routes::events::{EVENT, EVENT_ID, event_id};
 use crate::routes::observations;
-use crate::schema::shapes::{about, answer, datetime, field, id, named, plain};
+use crate::schema::shapes::{described, answer, datetime, field, id, reference_to, plain};
 use crate::schema::{AT, ORGANIZATION_ID};
 
 /// Name of the schema for events without a described payload.
@@ -47,7 +47,7 @@ fn event_of(kind: Value, data: Value, description: &str) -> Value {
         field("organization_id", id::<OrganizationKind>(), "Organization in which the event occurred."),
         field("data", data, "The resource after the change, as GET returns it without `expand`."),
     ];
-    about(answer(members, vec![]), description)
+    described(answer(members, vec![]), description)
 }
 
 /// Returns the event schemas of all families and their union.
@@ -57,16 +57,16 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let families = families();
     let mut schemas = Vec::new();
     for (family, words) in &families {
-        schemas.extend(family.data.with_those_it_refers_to());
+        schemas.extend(family.data.with_referenced_schemas());
         let types = json!({"type": "string", "enum": words, "description": "Event types that have this data."});
         schemas.push((family.types.to_owned(), types));
-        let mut schema = event_of(named(family.types), named(family.data.name), family.about);
+        let mut schema = event_of(reference_to(family.types), reference_to(family.data.name), family.about);
         if *family.data == observations::OBSERVATION {
             schema["examples"] = json!([example()]);
         }
         schemas.push((family.name.to_owned(), schema));
     }
-    let known: Vec<_> = families.iter().map(|(family, _)| named(family.types)).collect();
+    let known: Vec<_> = families.iter().map(|(family, _)| reference_to(family.types)).collect();
     let kind = json!({"type": "string", "not": {"anyOf": known}});
     let data = json!({"type": "object", "additionalProperties": true});
     let description = "An event of a type that this version does not describe. New versions add types: ignore \
@@ -87,7 +87,7 @@ fn union_of_all() -> Value {
     }
     json!({
         "description": "An event, as in the feed and in the body of a webhook delivery.",
-        "oneOf": names.map(named).collect::<Vec<_>>(),
+        "oneOf": names.map(reference_to).collect::<Vec<_>>(),
         "discriminator": {"propertyName": "event", "mapping": mapping},
     })
 }

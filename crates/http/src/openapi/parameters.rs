@@ -7,7 +7,7 @@ use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
 use crate::route::Query;
-use crate::schema::shapes::{self, Member, date, datetime, flag, named, plain, prefixed};
+use crate::schema::shapes::{self, Member, date, datetime, flag, reference_to, plain, prefixed};
 
 /// Returns the schema of a parameter's values.
 fn schema(takes: ValueForm) -> Value {
@@ -15,7 +15,7 @@ fn schema(takes: ValueForm) -> Value {
         ValueForm::Id(_) | ValueForm::Text => text(),
         ValueForm::Any => plain(),
         ValueForm::Chars(least, most) => shapes::text(least, most),
-        ValueForm::Word(name) | ValueForm::Words(name) => named(name),
+        ValueForm::Word(name) | ValueForm::Words(name) => reference_to(name),
         ValueForm::Flag => flag(),
         ValueForm::Date => date(),
         ValueForm::Datetime => datetime(),
@@ -31,7 +31,7 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             vec![value(name, text(), &about, is_repeated)]
         }
         Parameter::Value { name, about, takes: ValueForm::Words(set), .. } => {
-            let list = json!({"type": "array", "minItems": 1, "items": named(set)});
+            let list = json!({"type": "array", "minItems": 1, "items": reference_to(set)});
             let mut parameter = exploded(query(name, list, about), "form");
             parameter["explode"] = json!(false);
             vec![parameter]
@@ -55,13 +55,13 @@ fn shown(parameter: Parameter) -> Vec<Value> {
                 "Sort order. Entries with equal values are sorted by id, in the same direction. Default: \
                  `{default}`."
             );
-            vec![query("sort", named(name), &about)]
+            vec![query("sort", reference_to(name), &about)]
         }
         Parameter::Page => ["Limit", "Cursor"].map(shared_reference).into(),
         Parameter::Expand(name) => {
             let about = "Related resources to include in the response, one level deep. The key needs the read \
                          scope of each. Separate several by commas or repeat the parameter.";
-            let list = json!({"type": "array", "minItems": 1, "items": named(name)});
+            let list = json!({"type": "array", "minItems": 1, "items": reference_to(name)});
             vec![exploded(query("expand", list, about), "form")]
         }
     }
@@ -104,7 +104,7 @@ fn query(name: &str, schema: Value, about: &str) -> Value {
 }
 
 /// Returns the parameters of a route in document order, with `expand` last.
-pub(super) fn of(query: Query) -> Vec<Value> {
+pub(super) fn describe(query: Query) -> Vec<Value> {
     let all = Params::described(query.read);
     let (expand, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|parameter| matches!(parameter, Parameter::Expand(_)));

@@ -8,7 +8,7 @@ use super::{errors, parameters};
 use crate::route::{Body, Method, Route, RouteGroup};
 use crate::routes::GROUPS;
 use crate::routes::employees::report;
-use crate::schema::shapes::named;
+use crate::schema::shapes::reference_to;
 
 /// Returns the tags, in document order.
 pub(super) fn tags() -> Value {
@@ -48,7 +48,7 @@ fn id_parameter(name: &str, prefix: &str) -> Value {
 }
 
 fn operation(group: &RouteGroup, route: &Route) -> Value {
-    let mut parameters = route.query.map(parameters::of).unwrap_or_default();
+    let mut parameters = route.query.map(parameters::describe).unwrap_or_default();
     if route.is_idempotent() {
         parameters.push(parameters::shared_reference("IdempotencyKey"));
     }
@@ -115,7 +115,7 @@ const NO_BOUND_KEYS: &str = "Keys that act for a person are refused, unless that
 
 /// Returns the content of a body with this schema and example.
 fn content(schema: &str, example: Option<Value>) -> Value {
-    let mut content = json!({"schema": named(schema)});
+    let mut content = json!({"schema": reference_to(schema)});
     if let Some(example) = example {
         content["example"] = example;
     }
@@ -155,6 +155,6 @@ fn responses(route: &Route) -> Value {
             json!({"description": "The version in If-None-Match is still current. The response has no body.", "headers": headers}),
         );
     }
-    responses.extend(errors::of(route));
+    responses.extend(errors::error_responses(route));
     Value::Object(responses)
 }

@@ -6,7 +6,7 @@ use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 
 use crate::error_response::ErrorCode;
-use crate::schema::shapes::{Member, about, answer, array, count, field, id, named, plain};
+use crate::schema::shapes::{Member, described, answer, array, count, field, id, reference_to, plain};
 use crate::schema::words::{FIELD_CODES, SCOPES, open};
 
 /// Name of the error body's schema.
@@ -15,7 +15,7 @@ pub(super) const BODY: &str = "ErrorResponse";
 /// Defines a form of a details entry, which may get more members later. `name` must differ from every member
 /// name, because generated Python would confuse them.
 fn shape(name: &'static str, always: Vec<Member>, sometimes: Vec<Member>, description: &str) -> Member {
-    let mut schema = about(answer(always, sometimes), description);
+    let mut schema = described(answer(always, sometimes), description);
     schema["additionalProperties"] = json!(true);
     (name, schema)
 }
@@ -79,7 +79,7 @@ fn shapes() -> [Member; 7] {
 }
 
 fn body() -> Value {
-    let details = array(&named("ErrorDetail"));
+    let details = array(&reference_to("ErrorDetail"));
     let members = vec![
         field("code", open(ErrorCode::NAME), "Stable code of the error. Branch on it."),
         field("message", plain(), "Explanation for display. The wording may change."),
@@ -95,7 +95,7 @@ fn body() -> Value {
 /// Returns the schemas of errors, by name.
 pub(super) fn schemas() -> Vec<Member> {
     let shapes = shapes();
-    let choices: Vec<_> = shapes.iter().map(|(name, _)| named(name)).collect();
+    let choices: Vec<_> = shapes.iter().map(|(name, _)| reference_to(name)).collect();
     let detail = json!({"anyOf": choices, "description": "Detail of an error. New versions may add shapes."});
     let mut schemas = vec![(BODY, body()), ("ErrorDetail", detail)];
     schemas.extend(shapes);

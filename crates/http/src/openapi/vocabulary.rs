@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::error_response::ErrorCode;
 use crate::routes::GROUPS;
 use crate::schema::shapes::Member;
-use crate::schema::words::{FIELD_CODES, of};
+use crate::schema::words::{FIELD_CODES, enum_member};
 
 fn field_codes() -> Member {
     let about = "Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The \
@@ -18,10 +18,10 @@ fn field_codes() -> Member {
 /// Returns every enumeration, by name.
 pub(super) fn schemas() -> Vec<Member> {
     let mut all = vec![
-        of::<Archived>(
+        enum_member::<Archived>(
             "Filter by archive state: `false` for entries in use, `true` for archived entries, `all` for both.",
         ),
-        of::<ErrorCode>("Stable error codes. Branch on the code; messages may change."),
+        enum_member::<ErrorCode>("Stable error codes. Branch on the code; messages may change."),
         field_codes(),
     ];
     all.extend(GROUPS.iter().flat_map(|group| (group.words)()));

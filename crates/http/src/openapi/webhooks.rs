@@ -7,7 +7,7 @@ use candor_domain::webhook::USER_AGENT;
 use serde_json::{Value, json};
 
 use crate::routes::events::event_id;
-use crate::schema::shapes::{id, named};
+use crate::schema::shapes::{id, reference_to};
 use crate::schema::words::open;
 
 fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
@@ -47,7 +47,7 @@ fn headers() -> Vec<Value> {
 
 /// Returns the `webhooks` section: the service's requests, described as operations of the receiver.
 pub(super) fn section() -> Value {
-    let content = json!({"application/json": {"schema": named("Event")}});
+    let content = json!({"application/json": {"schema": reference_to("Event")}});
     let operation = json!({
         "operationId": "receiveEvent",
         "summary": "Delivery of an event",

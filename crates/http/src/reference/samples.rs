@@ -31,7 +31,7 @@ pub(super) fn add(document: &mut Value) {
         let full = concrete(path, &resource["parameters"]);
         let Some(members) = resource.as_object_mut() else { continue };
         for (method, operation) in members.iter_mut().filter(|(_, member)| member.get("operationId").is_some()) {
-            let samples = of(&request(method, &full, operation));
+            let samples = request_samples(&request(method, &full, operation));
             operation["x-codeSamples"] = samples;
         }
     }
@@ -68,7 +68,7 @@ fn request<'a>(method: &str, path: &str, operation: &'a Value) -> Request<'a> {
     }
 }
 
-fn of(request: &Request<'_>) -> Value {
+fn request_samples(request: &Request<'_>) -> Value {
     json!([
         {"lang": "Shell", "label": "curl", "source": curl(request)},
         {"lang": "TypeScript", "label": "TypeScript", "source": typescript(request)},

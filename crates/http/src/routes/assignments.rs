@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, count, date, datetime, field, id, named, nullable, plain, times};
-use crate::schema::words::{of, open, sort, status_filter};
+use crate::schema::shapes::{Member, answer, array, count, date, datetime, field, id, reference_to, nullable, plain, times};
+use crate::schema::words::{enum_member, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/assignments", Access::scope(Permission::AssignmentsRead), list)
         .named("listAssignments", "List assignments")
-        .about("Lists assignments of every status, newest first.")
+        .description("Lists assignments of every status, newest first.")
         .lists(&ASSIGNMENT, |input| drop(assignment::Filter::read(input))),
     Route::post("/assignments", Access::scope(Permission::AssignmentsWrite), create)
         .named("createAssignment", "Request feedback about a person from reviewers")
-        .about(
+        .description(
             "Requests observations about one person from reviewers and notifies the reviewers. For a key that \
              acts for a person, that person is the requester.",
         )
@@ -32,11 +32,11 @@ const ROUTES: &[Route] = &[
         .creates(&ASSIGNMENT),
     Route::get("/assignments/{id}", Access::scope(Permission::AssignmentsRead), get)
         .named("getAssignment", "Get an assignment with its submissions")
-        .about("Returns one assignment with the submission of each reviewer.")
+        .description("Returns one assignment with the submission of each reviewer.")
         .answers(&ASSIGNMENT),
     Route::post("/assignments/{id}/submissions", Access::scope(Permission::AssignmentsWrite), submit)
         .named("submitFeedback", "Submit the feedback of one reviewer")
-        .about(
+        .description(
             "Creates the observations of one reviewer about the person and records the submission. The last \
              required submission completes the assignment and notifies the requester. 409 if the assignment is \
              not open or the reviewer has already submitted. A key that acts for a person can submit only as \
@@ -46,7 +46,7 @@ const ROUTES: &[Route] = &[
         .answers(&ASSIGNMENT),
     Route::post("/assignments/{id}/cancel", Access::scope(Permission::AssignmentsWrite), cancel)
         .named("cancelAssignment", "Cancel an open assignment")
-        .about("Cancels an open assignment. Submitted observations stay. 409 if it is not open.")
+        .description("Cancels an open assignment. Submitted observations stay. 409 if it is not open.")
         .answers(&ASSIGNMENT),
 ];
 
@@ -107,9 +107,9 @@ const REVIEWER_ID: &str = "emp_01KJPWD6M17S2TC3YGZXGMY0TH";
 
 fn words() -> Vec<Member> {
     vec![
-        of::<assignment::Status>("Status of an assignment."),
+        enum_member::<assignment::Status>("Status of an assignment."),
         status_filter::<assignment::Status>("Filter of assignments by status."),
-        of::<SubmissionStatus>("Status of the submission of a reviewer."),
+        enum_member::<SubmissionStatus>("Status of the submission of a reviewer."),
         sort::<Assignment>(),
     ]
 }
@@ -133,7 +133,7 @@ fn assignment() -> Value {
         field("status", open(assignment::Status::NAME), "Current status."),
         field(
             "submissions",
-            array(&named("Submission")),
+            array(&reference_to("Submission")),
             "Submission of each reviewer, in the order of `reviewer_ids`.",
         ),
         field("submitted_count", count(0), "Number of reviewers who have submitted."),

@@ -3,50 +3,50 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{AttributeKind, Kind};
-use candor_domain::library::{Attribute, Tone, attribute};
+use candor_domain::catalog::{Attribute, Tone, attribute};
 use candor_service::Services;
-use candor_service::usecases::library::attributes;
+use candor_service::usecases::catalog::attributes;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/attributes", Access::scope(Permission::ObservationsRead), list)
         .named("listAttributes", "List attributes")
-        .about("Lists attributes by name. Archived ones are listed only on request.")
+        .description("Lists attributes by name. Archived ones are listed only on request.")
         .lists(&ATTRIBUTE, |input| drop(attribute::Filter::read(input))),
     Route::post("/attributes", Access::data_admin(Permission::ObservationsWrite), create)
         .named("createAttribute", "Create an attribute")
-        .about("Creates an attribute. 409 if another attribute has the name, even an archived one.")
+        .description("Creates an attribute. 409 if another attribute has the name, even an archived one.")
         .takes(&ATTRIBUTE_CREATE)
         .creates(&ATTRIBUTE),
     Route::get("/attributes/{id}", Access::scope(Permission::ObservationsRead), get)
         .named("getAttribute", "Get an attribute")
-        .about("Returns one attribute. It may be archived.")
+        .description("Returns one attribute. It may be archived.")
         .answers(&ATTRIBUTE),
     Route::patch("/attributes/{id}", Access::data_admin(Permission::ObservationsWrite), update)
         .named("updateAttribute", "Update an attribute")
-        .about("Changes the name, category or tone. 409 if the attribute is archived.")
+        .description("Changes the name, category or tone. 409 if the attribute is archived.")
         .takes(&ATTRIBUTE_UPDATE)
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/archive", Access::data_admin(Permission::ObservationsWrite), archive)
         .named("archiveAttribute", "Archive an attribute")
-        .about("Archives an attribute. Observations that have it keep it.")
+        .description("Archives an attribute. Observations that have it keep it.")
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/restore", Access::data_admin(Permission::ObservationsWrite), restore)
         .named("restoreAttribute", "Restore an archived attribute")
-        .about("Restores an archived attribute. 409 if it is not archived.")
+        .description("Restores an archived attribute. 409 if it is not archived.")
         .answers(&ATTRIBUTE),
 ];
 
 /// The routes of attributes.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of observations.", ROUTES)
     .id(AttributeKind::PREFIX)
-    .words(|| vec![of::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()]);
+    .words(|| vec![enum_member::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { attributes::list(services, &it.context, it.params).await })

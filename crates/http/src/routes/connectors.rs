@@ -11,26 +11,26 @@ use serde_json::{Value, json};
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times};
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listConnectors", "List connectors to HR systems")
-        .about("Lists the connectors to HR systems.")
+        .description("Lists the connectors to HR systems.")
         .lists(&CONNECTOR, |input| drop(input.changed::<Connector>(""))),
     Route::post("/connectors", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createConnector", "Create a connector to an HR system")
-        .about("Creates a connector to an HR system. The HR system then manages the people that it uploads.")
+        .description("Creates a connector to an HR system. The HR system then manages the people that it uploads.")
         .takes(&CONNECTOR_CREATE)
         .creates(&CONNECTOR),
     Route::get("/connectors/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
         .named("getConnector", "Get a connector")
-        .about("Returns one connector.")
+        .description("Returns one connector.")
         .answers(&CONNECTOR),
     Route::post("/connectors/{id}/release", Access::settings_admin(Permission::SettingsWrite).live_only(), release)
         .named("releaseEmployees", "Release some or all managed employees")
-        .about("Ends the management of people by the HR system. Their values stay as they are.")
+        .description("Ends the management of people by the HR system. Their values stay as they are.")
         .may_take(&CONNECTOR_RELEASE)
         .answers(&CONNECTOR_RELEASED),
 ];
@@ -65,9 +65,9 @@ const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connec
 
 fn words() -> Vec<Member> {
     vec![
-        of::<connector::Type>("Transfer method of records from an HR system."),
-        of::<connector::Status>("Status of a connector, derived from the last upload."),
-        of::<connector::SyncStatus>("Result of an upload."),
+        enum_member::<connector::Type>("Transfer method of records from an HR system."),
+        enum_member::<connector::Status>("Status of a connector, derived from the last upload."),
+        enum_member::<connector::SyncStatus>("Result of an upload."),
         sort::<Connector>(),
     ]
 }

@@ -13,20 +13,20 @@ use serde_json::{Value, json};
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, archived_at, array, datetime, field, id, nullable, plain, times};
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, OBJECTIVE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/conversations", Access::scope(Permission::ConversationsRead), list)
         .named("listConversations", "List conversations")
-        .about(
+        .description(
             "Lists conversations by the time of their newest message, newest first. A conversation without \
              messages is sorted by its creation time. Archived ones are listed only on request.",
         )
         .lists(&CONVERSATION, |input| drop(conversation::Filter::read(input))),
     Route::post("/conversations", Access::scope(Permission::ConversationsWrite), create)
         .named("createConversation", "Create a conversation")
-        .about(
+        .description(
             "Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for a \
              person, that person must be a participant.",
         )
@@ -34,27 +34,27 @@ const ROUTES: &[Route] = &[
         .creates(&CONVERSATION),
     Route::get("/conversations/{id}", Access::scope(Permission::ConversationsRead), get)
         .named("getConversation", "Get a conversation")
-        .about("Returns one conversation without its messages. It may be archived.")
+        .description("Returns one conversation without its messages. It may be archived.")
         .answers(&CONVERSATION),
     Route::patch("/conversations/{id}", Access::scope(Permission::ConversationsWrite), update)
         .named("updateConversation", "Change the title and the participants of a conversation")
-        .about("Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.")
+        .description("Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.")
         .takes(&CONVERSATION_UPDATE)
         .answers(&CONVERSATION),
     Route::post("/conversations/{id}/archive", Access::scope(Permission::ConversationsWrite), archive)
         .named("archiveConversation", "Archive a conversation")
-        .about(
+        .description(
             "Archives a conversation permanently. It stays readable, but accepts no messages and no changes. \
              409 if it is already archived.",
         )
         .answers(&CONVERSATION),
     Route::get("/conversations/{id}/messages", Access::scope(Permission::ConversationsRead), list_messages)
         .named("listMessages", "List the messages of a conversation")
-        .about("Lists the messages of a conversation, newest first. The conversation may be archived.")
+        .description("Lists the messages of a conversation, newest first. The conversation may be archived.")
         .lists(&MESSAGE, |input| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), input))),
     Route::post("/conversations/{id}/messages", Access::scope(Permission::ConversationsWrite), create_message)
         .named("createMessage", "Add a message to a conversation")
-        .about(
+        .description(
             "Adds an immutable message and notifies the other participants. 409 if the conversation is \
              archived. A key that acts for a person can write only as that person.",
         )
@@ -62,7 +62,7 @@ const ROUTES: &[Route] = &[
         .creates(&MESSAGE),
     Route::get("/conversations/{id}/messages/{message_id}", Access::scope(Permission::ConversationsRead), get_message)
         .named("getMessage", "Get one message of a conversation")
-        .about("Returns one message of the conversation.")
+        .description("Returns one message of the conversation.")
         .answers(&MESSAGE),
 ];
 
@@ -130,7 +130,7 @@ const CONVERSATION_ID: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
 
 fn words() -> Vec<Member> {
     vec![
-        of::<conversation::Type>("Kind of resource that a conversation can be about."),
+        enum_member::<conversation::Type>("Kind of resource that a conversation can be about."),
         sort::<Conversation>(),
         sort::<Message>(),
     ]

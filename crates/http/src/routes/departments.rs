@@ -2,9 +2,9 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::id::{DepartmentKind, Kind};
-use candor_domain::library::{Department, department};
+use candor_domain::catalog::{Department, department};
 use candor_service::Services;
-use candor_service::usecases::library::departments;
+use candor_service::usecases::catalog::departments;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
@@ -16,29 +16,29 @@ use crate::schema::{AT, Schema, body};
 const ROUTES: &[Route] = &[
     Route::get("/departments", Access::scope(Permission::EmployeesRead), list)
         .named("listDepartments", "List departments")
-        .about("Lists departments by name. Archived ones are listed only on request.")
+        .description("Lists departments by name. Archived ones are listed only on request.")
         .lists(&DEPARTMENT, |input| drop(department::Filter::read(input))),
     Route::post("/departments", Access::data_admin(Permission::EmployeesWrite), create)
         .named("createDepartment", "Create a department")
-        .about("Creates a department. 409 if another department has the name, even an archived one.")
+        .description("Creates a department. 409 if another department has the name, even an archived one.")
         .takes(&DEPARTMENT_CREATE)
         .creates(&DEPARTMENT),
     Route::get("/departments/{id}", Access::scope(Permission::EmployeesRead), get)
         .named("getDepartment", "Get a department")
-        .about("Returns one department. It may be archived.")
+        .description("Returns one department. It may be archived.")
         .answers(&DEPARTMENT),
     Route::patch("/departments/{id}", Access::data_admin(Permission::EmployeesWrite), update)
         .named("updateDepartment", "Rename a department")
-        .about("Renames a department. 409 if it is archived.")
+        .description("Renames a department. 409 if it is archived.")
         .takes(&DEPARTMENT_UPDATE)
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/archive", Access::data_admin(Permission::EmployeesWrite), archive)
         .named("archiveDepartment", "Archive a department without members")
-        .about("Archives a department. 409 if it has members who are not deactivated.")
+        .description("Archives a department. 409 if it has members who are not deactivated.")
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/restore", Access::data_admin(Permission::EmployeesWrite), restore)
         .named("restoreDepartment", "Restore an archived department")
-        .about("Restores an archived department. 409 if it is not archived.")
+        .description("Restores an archived department. 409 if it is not archived.")
         .answers(&DEPARTMENT),
 ];
 

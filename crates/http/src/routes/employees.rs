@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, named, nullable, plain, times};
-use crate::schema::words::{of, open, sort};
+use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, reference_to, nullable, plain, times};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
         .named("listEmployees", "List employees")
-        .about("Lists people by last name. The default is active people; `filter[status]` selects others.")
+        .description("Lists people by last name. The default is active people; `filter[status]` selects others.")
         .lists(&EMPLOYEE, |input| drop(people::Filter::read(input))),
     Route::post("/employees", Access::people_writer(Permission::EmployeesWrite), create)
         .named("createEmployee", "Create an employee")
-        .about(
+        .description(
             "Creates an active person, or an invited one with `send_invite`. 409 if another person has the \
              e-mail address, whatever their status.",
         )
@@ -36,7 +36,7 @@ const ROUTES: &[Route] = &[
         .creates(&EMPLOYEE),
     Route::post("/employees/csv", Access::people_writer(Permission::EmployeesWrite), upload)
         .named("upsertEmployees", "Create and update people from a CSV file")
-        .about(
+        .description(
             "Creates and updates people by e-mail address, or by `external_id` if the file has that column. \
              Invalid rows are reported; the other rows are applied.",
         )
@@ -45,12 +45,12 @@ const ROUTES: &[Route] = &[
         .answers(&report::CSV_REPORT),
     Route::get("/employees/{id}", Access::scope(Permission::EmployeesRead), get)
         .named("getEmployee", "Get an employee")
-        .about("Returns one person of any status.")
+        .description("Returns one person of any status.")
         .expands::<people::Expand>()
         .answers(&EMPLOYEE),
     Route::patch("/employees/{id}", Access::people_writer(Permission::EmployeesWrite), update)
         .named("updateEmployee", "Update an employee")
-        .about(
+        .description(
             "Changes the given members. 422 if an HR system manages one of them, or if the new manager reports \
              to the person.",
         )
@@ -58,15 +58,15 @@ const ROUTES: &[Route] = &[
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/deactivate", Access::people_writer(Permission::EmployeesWrite), deactivate)
         .named("deactivateEmployee", "Deactivate an employee")
-        .about("Deactivates an active person. The reporting line and all records stay.")
+        .description("Deactivates an active person. The reporting line and all records stay.")
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/reactivate", Access::people_writer(Permission::EmployeesWrite), reactivate)
         .named("reactivateEmployee", "Reactivate an employee")
-        .about("Reactivates a deactivated person without other changes.")
+        .description("Reactivates a deactivated person without other changes.")
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/rehire", Access::people_writer(Permission::EmployeesWrite), rehire)
         .named("rehireEmployee", "Rehire an employee")
-        .about("Rehires a deactivated person. The manager, department and custom fields change if they are given.")
+        .description("Rehires a deactivated person. The manager, department and custom fields change if they are given.")
         .may_take(&EMPLOYEE_REHIRE)
         .answers(&EMPLOYEE),
 ];
@@ -129,12 +129,12 @@ const EMPLOYEE_REHIRE: Schema = Schema::new("EmployeeRehire", || body(Rehire::re
 
 fn words() -> Vec<Member> {
     vec![
-        of::<Role>("Role of a person in the organization."),
-        of::<Status>("Employment status of a person."),
-        of::<StatusFilter>("Filter of employees by status."),
-        of::<people::Expand>("Related resources that an employee can include."),
-        of::<csv::EmptyCell>("Meaning of an empty cell: the value is kept or cleared."),
-        of::<csv::Action>("Effect of a row."),
+        enum_member::<Role>("Role of a person in the organization."),
+        enum_member::<Status>("Employment status of a person."),
+        enum_member::<StatusFilter>("Filter of employees by status."),
+        enum_member::<people::Expand>("Related resources that an employee can include."),
+        enum_member::<csv::EmptyCell>("Meaning of an empty cell: the value is kept or cleared."),
+        enum_member::<csv::Action>("Effect of a row."),
         sort::<Employee>(),
     ]
 }
@@ -183,11 +183,11 @@ fn employee() -> Value {
         "Direct reports who are not deactivated, ordered by name, at most {MAX_DIRECT_REPORTS}. Present with \
          `expand=direct_reports`."
     );
-    let mut reports = array(&named("Employee"));
+    let mut reports = array(&reference_to("Employee"));
     reports["maxItems"] = json!(MAX_DIRECT_REPORTS);
     let expanded = vec![
-        field("manager", nullable(named("Employee")), "The manager. Present with `expand=manager`."),
-        field("department", nullable(named("Department")), "The department. Present with `expand=department`."),
+        field("manager", nullable(reference_to("Employee")), "The manager. Present with `expand=manager`."),
+        field("department", nullable(reference_to("Department")), "The department. Present with `expand=department`."),
         field("direct_reports", reports, &about),
     ];
     answer(members, expanded)

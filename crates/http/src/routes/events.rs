@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, about, answer, datetime, field, id, named, nullable, page, plain, titled};
-use crate::schema::words::{of, open, sort};
+use crate::schema::shapes::{Member, described, answer, datetime, field, id, reference_to, nullable, page, plain, titled};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, KEY_ID, Schema};
 
 const ROUTES: &[Route] = &[
     Route::get("/events", Access::scope(Permission::EventsRead).full_sight(), feed)
         .named("listEvents", "List the events of the last 30 days in commit order")
-        .about(
+        .description(
             "Lists events in commit order, without gaps. `next_cursor` is also present at the end of the feed: \
              poll again with it.",
         )
@@ -27,11 +27,11 @@ const ROUTES: &[Route] = &[
         .answers(&EVENT_FEED),
     Route::get("/events/{id}", Access::scope(Permission::EventsRead).full_sight(), get)
         .named("getEvent", "Get one event of the last 30 days")
-        .about("Returns one event, as delivered to webhooks.")
+        .description("Returns one event, as delivered to webhooks.")
         .answers(&EVENT),
     Route::get("/audit-log", Access::data_admin(Permission::AuditRead).full_sight(), audit_log)
         .named("listAuditLog", "List audit entries")
-        .about("Lists audit entries, newest first.")
+        .description("Lists audit entries, newest first.")
         .lists(&AUDIT_ENTRY, |input| drop(audit::Filter::read(input))),
 ];
 
@@ -66,7 +66,7 @@ const FIELD_CHANGE: Schema = Schema::new("FieldChange", change);
 pub(crate) const EVENT_ID: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
 
 fn words() -> Vec<Member> {
-    vec![event_types(), of::<ActorKind>("Kind of an actor."), sort::<AuditEntry>()]
+    vec![event_types(), enum_member::<ActorKind>("Kind of an actor."), sort::<AuditEntry>()]
 }
 
 /// Returns the enumeration of event types that the service emits.
@@ -80,7 +80,7 @@ fn event_types() -> Member {
     if !later.is_empty() {
         about.push_str(&format!(" Nothing fires `{later}` yet; subscribing to them is possible beforehand."));
     }
-    let (name, mut schema) = of::<EventType>(&about);
+    let (name, mut schema) = enum_member::<EventType>(&about);
     schema["x-live"] = json!(named(true));
     (name, schema)
 }
@@ -97,12 +97,12 @@ fn change() -> Value {
         field("from", json!({}), "Value before the change, of any type. Null if there was none."),
         field("to", json!({}), "Value after the change, of any type. Null if there is none."),
     ];
-    about(answer(members, vec![]), "A changed member.")
+    described(answer(members, vec![]), "A changed member.")
 }
 
 /// Returns the schema of changed members, by name.
 fn changes() -> Value {
-    json!({"type": "object", "additionalProperties": named("FieldChange")})
+    json!({"type": "object", "additionalProperties": reference_to("FieldChange")})
 }
 
 fn audit_entry() -> Value {
@@ -158,7 +158,7 @@ fn feed_page() -> Value {
         plain(),
         "Cursor of the next page. It is also present at the end of the feed: poll again with it.",
     );
-    page(&named("Event"), on.1)
+    page(&reference_to("Event"), on.1)
 }
 
 fn example_of_audit_entry() -> Value {

@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use crate::invitation_page;
 use crate::request::{AnonymousRequest, AuthenticatedRequest};
 use crate::route::{Method, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, count, datetime, field, id, named, nullable};
-use crate::schema::words::{of, open};
+use crate::schema::shapes::{Member, answer, count, datetime, field, id, reference_to, nullable};
+use crate::schema::words::{enum_member, open};
 use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/invitation", Access::scope(Permission::EmployeesRead), get)
         .named("getInvitation", "Get the newest invitation of an employee")
-        .about("Returns the newest invitation of a person. 404 if there never was one.")
+        .description("Returns the newest invitation of a person. 404 if there never was one.")
         .answers(&INVITATION),
     Route::post("/employees/{id}/invite", Access::people_writer(Permission::EmployeesWrite), invite)
         .named("inviteEmployee", "Invite a pending employee again")
-        .about(
+        .description(
             "Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The \
              mail is sent after the response; a mail failure does not fail the request. If mails are \
              configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or \
@@ -33,7 +33,7 @@ const ROUTES: &[Route] = &[
     Route::open(Method::Post, "/invitations/accept", accept)
         .shows(invitation_page::asking)
         .named("acceptInvitation", "Accept an invitation with its token")
-        .about(
+        .description(
             "Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or \
              revoked. At most 20 requests a minute from one address.",
         )
@@ -69,9 +69,9 @@ const INVITATION_ACCEPT: Schema = Schema::new("InvitationAccept", || body(invita
 
 fn words() -> Vec<Member> {
     vec![
-        of::<invitation::State>("Status of an invitation."),
-        of::<MailStatus>("Status of a mail. A `canceled` mail was withdrawn before it was sent."),
-        of::<MailFailure>(
+        enum_member::<invitation::State>("Status of an invitation."),
+        enum_member::<MailStatus>("Status of a mail. A `canceled` mail was withdrawn before it was sent."),
+        enum_member::<MailFailure>(
             "Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and \
              `recipient_limit`.",
         ),
@@ -88,7 +88,7 @@ fn invitation(sent: bool) -> Value {
         field("accepted_at", nullable(datetime()), "Time of acceptance. Null if it was not accepted."),
         field(
             "mail",
-            nullable(named("InvitationMail")),
+            nullable(reference_to("InvitationMail")),
             "State of the invitation mail. Null if none is sent: no mail server is configured, or the data is \
              test data.",
         ),

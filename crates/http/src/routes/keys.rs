@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, about, answer, array, count, datetime, field, id, named, nullable, plain, times};
-use crate::schema::words::{SCOPES, enumeration, of, open, sort};
+use crate::schema::shapes::{Member, described, answer, array, count, datetime, field, id, reference_to, nullable, plain, times};
+use crate::schema::words::{SCOPES, enum_member, enumeration, open, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/me", Access::ANY_KEY, get_me)
         .named("getMe", "Get the API key of this request")
-        .about("Returns the API key of the request with its permissions and quotas.")
+        .description("Returns the API key of the request with its permissions and quotas.")
         .answers(&ME),
     Route::get("/api-keys", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listApiKeys", "List API keys")
-        .about("Lists the API keys of the organization, without secrets.")
+        .description("Lists the API keys of the organization, without secrets.")
         .lists(&API_KEY, |input| drop(input.changed::<ApiKey>(""))),
     Route::post("/api-keys", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createApiKey", "Create an API key")
-        .about(
+        .description(
             "Creates an API key. Its permissions must not exceed those of the key of the request. Only this \
              response contains the new key, as `key`.",
         )
@@ -34,16 +34,16 @@ const ROUTES: &[Route] = &[
         .creates(&API_KEY_WITH_SECRET),
     Route::get("/api-keys/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
         .named("getApiKey", "Get an API key")
-        .about("Returns one API key, without its secret.")
+        .description("Returns one API key, without its secret.")
         .answers(&API_KEY),
     Route::patch("/api-keys/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
         .named("updateApiKey", "Change the name, scopes or expiry of an API key")
-        .about("Changes the name, the scopes or the expiry time. All instances apply the change within a second.")
+        .description("Changes the name, the scopes or the expiry time. All instances apply the change within a second.")
         .takes(&API_KEY_UPDATE)
         .answers(&API_KEY),
     Route::post("/api-keys/{id}/rotate", Access::settings_admin(Permission::SettingsWrite).live_only(), rotate)
         .named("rotateApiKey", "Rotate an API key")
-        .about(
+        .description(
             "Replaces the secret of an API key. Only this response contains the new key, as `key`. The previous \
              one stays valid for `overlap_seconds`.",
         )
@@ -51,7 +51,7 @@ const ROUTES: &[Route] = &[
         .answers(&API_KEY_WITH_SECRET),
     Route::post("/api-keys/{id}/revoke", Access::settings_admin(Permission::SettingsWrite).live_only(), revoke)
         .named("revokeApiKey", "Revoke an API key")
-        .about("Revokes an API key permanently. All instances reject it within a second.")
+        .description("Revokes an API key permanently. All instances reject it within a second.")
         .answers(&API_KEY),
 ];
 
@@ -106,14 +106,14 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 fn words() -> Vec<Member> {
     let scopes: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
     vec![
-        of::<Environment>("Data set of an API key. `test` is separate from `live` and sends no mail."),
-        of::<AccessLevel>("Access level of an API key. `admin` permits administrative requests."),
+        enum_member::<Environment>("Data set of an API key. `test` is separate from `live` and sends no mail."),
+        enum_member::<AccessLevel>("Access level of an API key. `admin` permits administrative requests."),
         enumeration(
             SCOPES,
             &scopes,
             "Permission of an API key. `write` does not include `read`. `*` grants all permissions.",
         ),
-        of::<QuotaClass>("Quota class of a request. Each class has its own limit."),
+        enum_member::<QuotaClass>("Quota class of a request. Each class has its own limit."),
         sort::<ApiKey>(),
     ]
 }
@@ -173,12 +173,12 @@ fn quota() -> Value {
         field("limit", count(0), "Requests that are allowed within the window."),
         field("window_seconds", count(1), "Length of the sliding window in seconds."),
     ];
-    about(answer(members, vec![]), "Limit of requests within a sliding window.")
+    described(answer(members, vec![]), "Limit of requests within a sliding window.")
 }
 
 fn me() -> Value {
     let about = |class: &str| format!("Quota of requests of the class `{class}`.");
-    let quotas = QuotaClass::words().into_iter().map(|class| field(class, named(QUOTA.name), &about(class))).collect();
+    let quotas = QuotaClass::words().into_iter().map(|class| field(class, reference_to(QUOTA.name), &about(class))).collect();
     let mut members = vec![
         field("key_id", id::<KeyKind>(), "Id of the API key of this request."),
         field("name", plain(), "Display name of the key."),

@@ -11,24 +11,24 @@ use serde_json::{Value, json};
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, datetime, field, id, nullable, plain, titled};
-use crate::schema::words::{of, open, sort};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/notifications", Access::scope(Permission::NotificationsRead), list)
         .named("listNotifications", "List notifications")
-        .about(
+        .description(
             "Lists notifications, newest first. A key that acts for a person sees only the notifications of \
              that person.",
         )
         .lists(&NOTIFICATION, |input| drop(notification::Filter::read(input))),
     Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), read)
         .named("readNotification", "Mark a notification as read")
-        .about("Marks a notification as read. A repeated request changes nothing.")
+        .description("Marks a notification as read. A repeated request changes nothing.")
         .answers(&NOTIFICATION),
     Route::post("/notifications/read_all", Access::scope(Permission::NotificationsWrite), read_all)
         .named("readAllNotifications", "Mark all notifications of a person as read")
-        .about("Marks all present notifications of a person as read.")
+        .description("Marks all present notifications of a person as read.")
         .takes(&NOTIFICATIONS_READ_ALL)
         .answers(&NOTIFICATIONS_READ),
 ];
@@ -60,7 +60,7 @@ const NOTIFICATIONS_READ_ALL: Schema =
         .example(|| json!({"recipient_id": EMPLOYEE_ID}));
 
 fn words() -> Vec<Member> {
-    vec![of::<notification::Type>("Type of a notification."), sort::<Notification>()]
+    vec![enum_member::<notification::Type>("Type of a notification."), sort::<Notification>()]
 }
 
 fn notification() -> Value {

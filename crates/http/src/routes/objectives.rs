@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::events::HISTORY_ENTRY;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, named, nullable, plain, times};
-use crate::schema::words::{enumeration, of, open, sort, status_filter};
+use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, reference_to, nullable, plain, times};
+use crate::schema::words::{enum_member, enumeration, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 
 /// Path, operation id and summary of a route.
@@ -116,31 +116,31 @@ const fn of_records<R: Resource>() -> [Route; 5] {
     let [all, new, one, change, past, ..] = R::ROWS;
     [
         row(Method::Get, all, list::<R>)
-            .about(
+            .description(
                 "Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or \
                  `all`.",
             )
             .lists(&OBJECTIVE, |input| drop(objective::Filter::read(R::FAMILY, input))),
         row(Method::Post, new, create::<R>)
-            .about(
+            .description(
                 "Creates an objective. The default status is `proposed`. If reviews are required, another \
                  status needs an admin-level key.",
             )
             .takes(R::CREATE)
             .creates(&OBJECTIVE),
         row(Method::Get, one, get::<R>)
-            .about("Returns one objective. 404 if it belongs to the other objective paths.")
+            .description("Returns one objective. 404 if it belongs to the other objective paths.")
             .expands::<objective::Expand>()
             .answers(&OBJECTIVE),
         row(Method::Patch, change, update::<R>)
-            .about(
+            .description(
                 "Changes the title, description or period, or moves the objective between `approved` and \
                  `in_progress`. 409 if it is completed, missed or archived.",
             )
             .takes(&OBJECTIVE_UPDATE)
             .answers(&OBJECTIVE),
         row(Method::Get, past, history::<R>)
-            .about(
+            .description(
                 "Lists the audit entries of the objective with comment, outcome or reason, but without the \
                  origin of the requests. The changes of a submission are relative to the previous submission.",
             )
@@ -152,32 +152,32 @@ const fn of_actions<R: Resource>() -> [Route; 6] {
     let [.., submitted, approved, rejected, completed, missed, archived] = R::ROWS;
     [
         row(Method::Post, submitted, submit::<R>)
-            .about(
+            .description(
                 "Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the \
                  owner, or the org admins if there is no manager. 409 if it is already in review.",
             )
             .answers(&OBJECTIVE),
         row(Method::Post, approved, approve::<R>)
-            .about(
+            .description(
                 "Approves a proposed objective and notifies its owner. If reviews are required, the objective \
                  must be in review.",
             )
             .may_take(&OBJECTIVE_APPROVE)
             .answers(&OBJECTIVE),
         row(Method::Post, rejected, reject::<R>)
-            .about("Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.")
+            .description("Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.")
             .takes(&OBJECTIVE_REJECT)
             .answers(&OBJECTIVE),
         row(Method::Post, completed, complete::<R>)
-            .about("Completes an objective that is approved or in progress.")
+            .description("Completes an objective that is approved or in progress.")
             .may_take(&OBJECTIVE_COMPLETE)
             .answers(&OBJECTIVE),
         row(Method::Post, missed, miss::<R>)
-            .about("Marks an objective in progress as missed.")
+            .description("Marks an objective in progress as missed.")
             .may_take(&OBJECTIVE_MISS)
             .answers(&OBJECTIVE),
         row(Method::Post, archived, archive::<R>)
-            .about("Archives an objective of any status permanently. 409 if it is already archived.")
+            .description("Archives an objective of any status permanently. 409 if it is already archived.")
             .answers(&OBJECTIVE),
     ]
 }
@@ -269,10 +269,12 @@ const OBJECTIVE_MISS: Schema = Schema::new("ObjectiveMiss", || body(|input| Acti
 fn words() -> Vec<Member> {
     let first: Vec<_> = FIRST_STATUSES.iter().map(|status| status.word()).collect();
     vec![
-        of::<objective::Scope>("Scope of an objective: one person, the team of a manager, or the organization."),
-        of::<objective::Status>("Status of an objective."),
+        enum_member::<objective::Scope>(
+            "Scope of an objective: one person, the team of a manager, or the organization.",
+        ),
+        enum_member::<objective::Status>("Status of an objective."),
         status_filter::<objective::Status>("Filter of objectives by status."),
-        of::<objective::Expand>("Related resources that an objective can include."),
+        enum_member::<objective::Expand>("Related resources that an objective can include."),
         enumeration(FIRST_STATUSES_NAME, &first, "Statuses that an objective can be created with."),
         scopes_of(Family::Employees),
         scopes_of(Family::Managers),
@@ -315,10 +317,10 @@ fn objective() -> Value {
         field("completed_at", nullable(datetime()), "Time of completion. Null unless the status is `completed`."),
     ]);
     let expanded = vec![
-        field("owner", named("Employee"), "Owner of the objective. Present with `expand=owner`."),
+        field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),
         field(
             "linked_summaries",
-            array(&named("Summary")),
+            array(&reference_to("Summary")),
             "The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.",
         ),
     ];

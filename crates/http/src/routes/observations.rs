@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use super::attributes::ATTRIBUTE_ID;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, archived_at, array, date, field, id, named, nullable, plain, times};
-use crate::schema::words::{of, open, sort};
+use crate::schema::shapes::{Member, answer, archived_at, array, date, field, id, reference_to, nullable, plain, times};
+use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
-        .about("Lists the observations that the key sees, newest first. Archived ones are listed only on request.")
+        .description("Lists the observations that the key sees, newest first. Archived ones are listed only on request.")
         .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
         .named("createObservation", "Create an observation")
-        .about(
+        .description(
             "Creates an observation about one person who is active or deactivated. A key that acts for a person \
              writes as that person: this is the default of `author_id`, and another author is a 403.",
         )
@@ -31,12 +31,12 @@ const ROUTES: &[Route] = &[
         .creates(&OBSERVATION),
     Route::get("/observations/{id}", Access::scope(Permission::ObservationsRead), get)
         .named("getObservation", "Get an observation")
-        .about("Returns one observation. It may be archived.")
+        .description("Returns one observation. It may be archived.")
         .expands::<observation::Expand>()
         .answers(&OBSERVATION),
     Route::patch("/observations/{id}", Access::scope(Permission::ObservationsWrite), update)
         .named("updateObservation", "Update an observation")
-        .about(
+        .description(
             "Changes the texts, the attributes and the visibility. The person, the type and the day are \
              immutable. A key that acts for a person can change it only if this person is the author or an org \
              admin. 409 if it is archived.",
@@ -45,11 +45,11 @@ const ROUTES: &[Route] = &[
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/archive", Access::scope(Permission::ObservationsWrite), archive)
         .named("archiveObservation", "Archive an observation")
-        .about("Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.")
+        .description("Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.")
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/restore", Access::scope(Permission::ObservationsWrite), restore)
         .named("restoreObservation", "Restore an archived observation")
-        .about("Restores an archived observation. 409 if it is not archived.")
+        .description("Restores an archived observation. 409 if it is not archived.")
         .answers(&OBSERVATION),
 ];
 
@@ -106,12 +106,12 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 
 fn words() -> Vec<Member> {
     vec![
-        of::<Type>("Type of an observation: something done well or something to improve."),
-        of::<Visibility>(
+        enum_member::<Type>("Type of an observation: something done well or something to improve."),
+        enum_member::<Visibility>(
             "Visibility of an observation. With `person` the person it is about sees it. With `managers` only \
              the managers of that person, the author and the requester of its assignment see it.",
         ),
-        of::<observation::Expand>("Related resources that an observation can include."),
+        enum_member::<observation::Expand>("Related resources that an observation can include."),
         sort::<Observation>(),
     ]
 }
@@ -134,8 +134,8 @@ fn observation() -> Value {
     members.extend(times());
     members.push(archived_at());
     let expanded = vec![
-        field("employee", nullable(named("Employee")), "The person. Present with `expand=employee`."),
-        field("attributes", array(&named("Attribute")), "The attributes. Present with `expand=attributes`."),
+        field("employee", nullable(reference_to("Employee")), "The person. Present with `expand=employee`."),
+        field("attributes", array(&reference_to("Attribute")), "The attributes. Present with `expand=attributes`."),
     ];
     answer(members, expanded)
 }

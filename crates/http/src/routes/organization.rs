@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, answer, count, field, flag, id, plain, times};
-use crate::schema::words::{of, open};
+use crate::schema::words::{enum_member, open};
 use crate::schema::{AT, ORGANIZATION_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/organization", Access::scope(Permission::SettingsRead), get)
         .named("getOrganization", "Get the organization and its settings")
-        .about("Returns the organization of the API key.")
+        .description("Returns the organization of the API key.")
         .answers(&ORGANIZATION),
     Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
-        .about("Changes the name and the review settings.")
+        .description("Changes the name and the review settings.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
     Route::post("/test-data/reset", Access::settings_admin(Permission::SettingsWrite).test_only(), reset_test_data)
         .named("resetTestData", "Delete all test data")
-        .about(
+        .description(
             "Deletes all test data except the settings of the organization, its keys and the audit log. \
              Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with \
              `complete: false`; the next request continues.",
@@ -58,7 +58,7 @@ const ORGANIZATION_UPDATE: Schema = Schema::new("OrganizationUpdate", || body(or
     .example(|| json!({"objective_review": "required"}));
 
 fn words() -> Vec<Member> {
-    vec![of::<Review>("Review before approval: optional, required or disabled.")]
+    vec![enum_member::<Review>("Review before approval: optional, required or disabled.")]
 }
 
 fn organization() -> Value {

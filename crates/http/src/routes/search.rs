@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use super::observations;
 use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, field, named, plain};
-use crate::schema::words::{enumeration, of, open};
+use crate::schema::shapes::{Member, answer, array, field, reference_to, plain};
+use crate::schema::words::{enum_member, enumeration, open};
 use crate::schema::{Schema, list, listed};
 
 const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
     .named("search", "Search texts")
-    .about(
+    .description(
         "Finds resources that contain all words. The beginning of the last word is enough. Case and accents are \
          ignored. Resources with all words come first, then those with the beginning of the last word, each \
          newest first. Archived resources and deactivated people are not found. A key that acts for a person \
@@ -49,7 +49,7 @@ const FOUND: [&str; 4] = [Observation::NAME, Objective::NAME, Employee::NAME, Su
 
 fn words() -> Vec<Member> {
     vec![
-        of::<search::Type>("Types that can be searched."),
+        enum_member::<search::Type>("Types that can be searched."),
         enumeration(HIT_TYPES, &FOUND, "Kinds of resources that a search finds."),
     ]
 }
@@ -61,12 +61,12 @@ fn hit() -> Value {
         "Quality of the match: {best:.1} if all words match, {least:.1} if the last word matches only the \
          beginning of a word."
     );
-    let resources = ["Observation", "Objective", "Employee", "Summary"].map(named);
+    let resources = ["Observation", "Objective", "Employee", "Summary"].map(reference_to);
     let members = vec![
         field("type", open(HIT_TYPES), "Kind of resource."),
         field("id", plain(), "The resource's id."),
         field("score", score, &score_about),
-        field("highlights", array(&named("Highlight")), "Positions of the words in each text."),
+        field("highlights", array(&reference_to("Highlight")), "Positions of the words in each text."),
         field("resource", json!({"anyOf": resources}), "The resource as GET returns it, without `expand`."),
     ];
     answer(members, vec![])

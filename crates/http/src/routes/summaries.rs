@@ -11,22 +11,22 @@ use serde_json::{Value, json};
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{
-    Member, answer, archived_at, array, date, datetime, field, flag, id, named, nullable, plain, times,
+    Member, answer, archived_at, array, date, datetime, field, flag, id, reference_to, nullable, plain, times,
 };
-use crate::schema::words::{of, open, sort, status_filter};
+use crate::schema::words::{enum_member, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/summaries", Access::scope(Permission::SummariesRead), list)
         .named("listSummaries", "List summaries")
-        .about(
+        .description(
             "Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains \
              `archived` or `all`.",
         )
         .lists(&SUMMARY, |input| drop(summary::Filter::read(input))),
     Route::post("/summaries", Access::scope(Permission::SummariesWrite), create)
         .named("createSummary", "Create a draft of a summary")
-        .about(
+        .description(
             "Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or \
              about people who report to that person.",
         )
@@ -34,12 +34,12 @@ const ROUTES: &[Route] = &[
         .creates(&SUMMARY),
     Route::get("/summaries/{id}", Access::scope(Permission::SummariesRead), get)
         .named("getSummary", "Get a summary")
-        .about("Returns one summary of any status.")
+        .description("Returns one summary of any status.")
         .expands::<summary::Expand>()
         .answers(&SUMMARY),
     Route::patch("/summaries/{id}", Access::scope(Permission::SummariesWrite), update)
         .named("updateSummary", "Update a summary before its approval")
-        .about(
+        .description(
             "Changes the title, the body, the period and the included resources of a draft or a summary in \
              review. 409 for other statuses. The lists of included resources are replaced. New entries must \
              exist, be about the same person, and not be archived.",
@@ -48,7 +48,7 @@ const ROUTES: &[Route] = &[
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/submit", Access::scope(Permission::SummariesWrite), submit)
         .named("submitSummary", "Submit a summary for review")
-        .about(
+        .description(
             "Submits a draft for review. Notifies the manager of the employee, or the org admins if there is no \
              manager. 422 if the body is blank.",
         )
@@ -56,14 +56,14 @@ const ROUTES: &[Route] = &[
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/approve", Access::scope(Permission::SummariesWrite), approve)
         .named("approveSummary", "Approve a summary")
-        .about(
+        .description(
             "Approves a draft or a summary in review. If reviews are required, it must be in review. An \
              approved summary is immutable and keeps its observations, even archived ones.",
         )
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/return", Access::scope(Permission::SummariesWrite), send_back)
         .named("returnSummary", "Return a summary to its author with a reason")
-        .about(
+        .description(
             "Returns a summary in review or an approved summary to its author with a reason, as a draft. \
              Archived observations are removed from it.",
         )
@@ -71,11 +71,11 @@ const ROUTES: &[Route] = &[
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/share", Access::scope(Permission::SummariesWrite), share)
         .named("shareSummary", "Share a summary with the employee")
-        .about("Shares an approved summary with the employee and notifies the employee.")
+        .description("Shares an approved summary with the employee and notifies the employee.")
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/feedback", Access::scope(Permission::SummariesWrite), feedback)
         .named("giveSummaryFeedback", "Give the employee's feedback on a summary")
-        .about(
+        .description(
             "Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that \
              acts for a person can give only the feedback of that person.",
         )
@@ -83,7 +83,7 @@ const ROUTES: &[Route] = &[
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/archive", Access::scope(Permission::SummariesWrite), archive)
         .named("archiveSummary", "Archive a summary")
-        .about("Archives a summary of any status permanently. 409 if it is already archived.")
+        .description("Archives a summary of any status permanently. 409 if it is already archived.")
         .answers(&SUMMARY),
 ];
 
@@ -162,9 +162,9 @@ const SUMMARY_FEEDBACK: Schema =
 
 fn words() -> Vec<Member> {
     vec![
-        of::<summary::Status>("Status of a summary."),
+        enum_member::<summary::Status>("Status of a summary."),
         status_filter::<summary::Status>("Filter of summaries by status."),
-        of::<summary::Expand>("Related resources that a summary can include."),
+        enum_member::<summary::Expand>("Related resources that a summary can include."),
         sort::<Summary>(),
     ]
 }
@@ -188,7 +188,7 @@ fn summary() -> Value {
         field("included_observation_ids", array(&id::<ObservationKind>()), &observations),
         field(
             "employee_feedback",
-            nullable(named("EmployeeFeedback")),
+            nullable(reference_to("EmployeeFeedback")),
             "Feedback of the employee. Null if there is none.",
         ),
         field(
@@ -206,16 +206,16 @@ fn summary() -> Value {
     members.extend(times());
     members.push(archived_at());
     let expanded = vec![
-        field("employee", named("Employee"), "The person. Present with `expand=employee`."),
-        field("author", nullable(named("Employee")), "Author of the summary. Present with `expand=author`."),
+        field("employee", reference_to("Employee"), "The person. Present with `expand=employee`."),
+        field("author", nullable(reference_to("Employee")), "Author of the summary. Present with `expand=author`."),
         field(
             "included_objectives",
-            array(&named("Objective")),
+            array(&reference_to("Objective")),
             "Included objectives that the key sees. Present with `expand=included_objectives`.",
         ),
         field(
             "included_observations",
-            array(&named("Observation")),
+            array(&reference_to("Observation")),
             "Included observations. Present with `expand=included_observations`.",
         ),
     ];

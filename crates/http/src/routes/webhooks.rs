@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 use super::events::{EVENT_ID, event_id};
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, about, answer, array, count, datetime, field, flag, id, named, nullable, plain};
-use crate::schema::words::{of, open, sort, status_filter};
+use crate::schema::shapes::{Member, described, answer, array, count, datetime, field, flag, id, reference_to, nullable, plain};
+use crate::schema::words::{enum_member, open, sort, status_filter};
 use crate::schema::{AT, Schema, body, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
         .named("listWebhooks", "List webhook subscriptions")
-        .about("Lists the webhook subscriptions, newest first, without secrets.")
+        .description("Lists the webhook subscriptions, newest first, without secrets.")
         .lists(&WEBHOOK, |input| drop(webhook::Filter::read(input))),
     Route::post("/webhooks", Access::scope(Permission::WebhooksWrite).full_sight(), create)
         .named("createWebhook", "Create a webhook subscription")
-        .about(
+        .description(
             "Creates a subscription of a URL to event types. Only this response contains the secret that signs \
              deliveries, as `secret`.",
         )
@@ -36,11 +36,11 @@ const ROUTES: &[Route] = &[
         .creates(&WEBHOOK_WITH_SECRET),
     Route::get("/webhooks/{id}", Access::scope(Permission::WebhooksRead).full_sight(), get)
         .named("getWebhook", "Get a webhook subscription")
-        .about("Returns one subscription, without its secret.")
+        .description("Returns one subscription, without its secret.")
         .answers(&WEBHOOK),
     Route::patch("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), update)
         .named("updateWebhook", "Update or pause a webhook subscription, or rotate its secret")
-        .about(
+        .description(
             "Changes the given members. With `rotate_secret`, only this response contains the new secret, as \
              `secret`.",
         )
@@ -48,10 +48,10 @@ const ROUTES: &[Route] = &[
         .answers(&WEBHOOK_UPDATED),
     Route::delete("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), remove)
         .named("deleteWebhook", "Delete a webhook subscription and its log")
-        .about("Deletes a subscription and its log permanently. Queued deliveries are not sent."),
+        .description("Deletes a subscription and its log permanently. Queued deliveries are not sent."),
     Route::get("/webhooks/{id}/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_deliveries)
         .named("listDeliveries", "List the delivery attempts of the last 30 days")
-        .about("Lists the delivery attempts, newest first.")
+        .description("Lists the delivery attempts, newest first.")
         .lists(&DELIVERY, |input| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), input))),
     Route::get(
         "/webhooks/{id}/deliveries/{delivery_id}",
@@ -59,11 +59,11 @@ const ROUTES: &[Route] = &[
         get_delivery,
     )
     .named("getDelivery", "Get a delivery attempt")
-    .about("Returns one delivery attempt.")
+    .description("Returns one delivery attempt.")
     .answers(&DELIVERY),
     Route::post("/webhooks/{id}/test", Access::scope(Permission::WebhooksWrite).full_sight(), test)
         .named("testWebhook", "Send a test event to a receiver")
-        .about("Sends a `test.ping` once, even if the subscription is inactive.")
+        .description("Sends a `test.ping` once, even if the subscription is inactive.")
         .counts_as(QuotaClass::WebhookTest)
         .answers(&DELIVERY_PROMISED),
     Route::post(
@@ -72,14 +72,14 @@ const ROUTES: &[Route] = &[
         redeliver,
     )
     .named("redeliver", "Redeliver the event of an attempt")
-    .about(
+    .description(
         "Delivers the event of an attempt again, with the usual retries. If the event is still queued, its \
              next attempt is rescheduled to now.",
     )
     .accepts(&DELIVERY_PROMISED),
     Route::post("/webhooks/{id}/replay", Access::scope(Permission::WebhooksWrite).full_sight(), replay)
         .named("replayEvents", "Redeliver the events of a time range")
-        .about("Delivers the events of a time range again, if the subscription has their types.")
+        .description("Delivers the events of a time range again, if the subscription has their types.")
         .takes(&WEBHOOK_REPLAY)
         .accepts(&WEBHOOK_REPLAYED),
 ];
@@ -174,10 +174,10 @@ const TOPICS: &str = Topic::NAME;
 fn words() -> Vec<Member> {
     vec![
         topics(),
-        of::<Status>("Result of a delivery attempt. No attempt follows after `dropped`."),
+        enum_member::<Status>("Result of a delivery attempt. No attempt follows after `dropped`."),
         status_filter::<Status>("Filter of attempts by result."),
-        of::<FailureReason>("Reason why a delivery attempt failed."),
-        of::<ReplaySelection>(
+        enum_member::<FailureReason>("Reason why a delivery attempt failed."),
+        enum_member::<ReplaySelection>(
             "Selection of events: `failed` for events without acknowledgement, `all` also for events without \
              any attempt.",
         ),
@@ -189,12 +189,12 @@ fn words() -> Vec<Member> {
 fn topics() -> Member {
     let every = json!({"type": "string", "const": Topic::Every.word()});
     let about = "Event type of a subscription. `*` means all types, including future ones.";
-    (TOPICS, json!({"anyOf": [named(EventType::NAME), every], "description": about}))
+    (TOPICS, json!({"anyOf": [reference_to(EventType::NAME), every], "description": about}))
 }
 
 fn secret() -> Member {
     let what = "Secret that signs deliveries. It cannot be retrieved later.";
-    ("secret", about(json!({"type": "string", "pattern": format!("^{PREFIX}")}), what))
+    ("secret", described(json!({"type": "string", "pattern": format!("^{PREFIX}")}), what))
 }
 
 fn webhook(always: Option<Member>, sometimes: Option<Member>) -> Value {

@@ -4,7 +4,7 @@ use candor_domain::fields::Fields;
 use candor_domain::rule::{FieldDescription, Shape};
 use serde_json::{Value, json};
 
-use super::shapes::{Member, about, array, date, datetime, flag, line, named, nullable, request, set, text};
+use super::shapes::{Member, described, array, date, datetime, flag, line, reference_to, nullable, request, set, text};
 
 /// Returns the schema of the values that a rule accepts.
 fn schema(shape: &Shape) -> Value {
@@ -17,12 +17,12 @@ fn schema(shape: &Shape) -> Value {
             "type": "string", "minLength": 1, "maxLength": max,
             "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "not": {"const": except},
         }),
-        Shape::Word(name) => named(name),
+        Shape::Word(name) => reference_to(name),
         Shape::Flag => flag(),
         Shape::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         Shape::Date => date(),
         Shape::Datetime | Shape::Recent(_) => datetime(),
-        Shape::Reference { prefix, what } => about(
+        Shape::Reference { prefix, what } => described(
             json!({"type": "string"}),
             &format!("Id of {what}, `{prefix}_…`. 422 if the organization has no such resource."),
         ),
@@ -78,7 +78,7 @@ fn member(it: &FieldDescription) -> Member {
     if let Some(default) = &it.default {
         said = format!("{said} Default: `{default}`.");
     }
-    (it.name, about(schema, &said))
+    (it.name, described(schema, &said))
 }
 
 /// Generates the schema of the body that `read` parses.

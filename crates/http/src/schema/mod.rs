@@ -13,7 +13,7 @@ use candor_domain::page::MAX_LIMIT;
 use serde_json::{Value, json};
 
 pub(crate) use body::body;
-use shapes::{field, named, nullable, page, plain};
+use shapes::{field, reference_to, nullable, page, plain};
 
 /// Example timestamp.
 pub(crate) const AT: &str = "2026-03-02T09:00:00.000Z";
@@ -75,9 +75,9 @@ impl Schema {
     }
 
     /// Returns this schema and everything that it refers to, by name.
-    pub(crate) fn with_those_it_refers_to(&self) -> Vec<(String, Value)> {
+    pub(crate) fn with_referenced_schemas(&self) -> Vec<(String, Value)> {
         let mut all: Vec<_> = self.form.map(|form| (self.name.to_owned(), form())).into_iter().collect();
-        all.extend(self.refers_to.iter().flat_map(|schema| schema.with_those_it_refers_to()));
+        all.extend(self.refers_to.iter().flat_map(|schema| schema.with_referenced_schemas()));
         all
     }
 
@@ -126,9 +126,9 @@ impl Success {
     pub(crate) fn schemas(self) -> Vec<(String, Value)> {
         match self {
             Self::Empty => vec![],
-            Self::One(schema) => schema.with_those_it_refers_to(),
+            Self::One(schema) => schema.with_referenced_schemas(),
             Self::PageOf(schema) => {
-                let mut all = schema.with_those_it_refers_to();
+                let mut all = schema.with_referenced_schemas();
                 all.extend(self.name().map(|name| (name, list(schema.name))));
                 all
             }
@@ -163,7 +163,7 @@ impl Success {
 /// Returns the schema of a page of this resource.
 pub(crate) fn list(resource: &str) -> Value {
     let cursor = field("next_cursor", nullable(plain()), "Cursor of the next page. Null on the last page.");
-    let mut schema = page(&named(resource), cursor.1);
+    let mut schema = page(&reference_to(resource), cursor.1);
     schema["properties"]["data"]["maxItems"] = json!(MAX_LIMIT);
     schema
 }

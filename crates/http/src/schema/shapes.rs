@@ -80,11 +80,11 @@ pub(crate) fn nullable(mut schema: Value) -> Value {
 
 /// Returns an object member with a description.
 pub(crate) fn field(name: &'static str, schema: Value, description: &str) -> Member {
-    (name, about(schema, description))
+    (name, described(schema, description))
 }
 
 /// Adds a description to a schema.
-pub(crate) fn about(mut schema: Value, description: &str) -> Value {
+pub(crate) fn described(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
     schema
 }
@@ -106,7 +106,7 @@ pub(crate) fn set(items: &Value, min: usize, max: usize) -> Value {
 }
 
 /// Returns a reference to another schema.
-pub(crate) fn named(name: &str) -> Value {
+pub(crate) fn reference_to(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 

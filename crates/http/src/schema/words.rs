@@ -8,7 +8,7 @@ use candor_domain::page::Sortable;
 use candor_domain::params::StatusWord;
 use serde_json::{Value, json};
 
-use super::shapes::{Member, named};
+use super::shapes::{Member, reference_to};
 
 /// Name of the enumeration of key scopes: the domain's permissions and the word for all of them.
 pub(crate) const SCOPES: &str = Permission::NAME;
@@ -17,7 +17,7 @@ pub(crate) const FIELD_CODES: &str = "FieldErrorCode";
 
 /// Returns the open form of an enumeration: a known word or any text.
 pub(crate) fn open(name: &str) -> Value {
-    json!({"anyOf": [named(name), {"type": "string"}]})
+    json!({"anyOf": [reference_to(name), {"type": "string"}]})
 }
 
 /// Returns a named enumeration of words.
@@ -26,7 +26,7 @@ pub(crate) fn enumeration(name: &'static str, words: &[&str], about: &str) -> Me
 }
 
 /// Returns the enumeration of a domain type.
-pub(crate) fn of<T: StringEnum>(about: &str) -> Member {
+pub(crate) fn enum_member<T: StringEnum>(about: &str) -> Member {
     enumeration(T::NAME, &T::words(), about)
 }
 

@@ -81,7 +81,7 @@ async fn an_address_has_60_failures_a_minute_and_then_is_refused_but_not_its_goo
     }
     assert_eq!(world.get("/v1/me").await.status, 200, "a good key is never refused because of its address");
     assert_eq!(world.bare("GET", "/v1/openapi.json").send().await.status, 200, "nor is what needs no key");
-    let elsewhere = world.bare("GET", "/v1/me").from("192.0.2.2").send().await;
+    let elsewhere = world.bare("GET", "/v1/me").from_peer("192.0.2.2").send().await;
     assert_eq!((elsewhere.status, standing(&elsewhere).1), (401, 59), "another address");
     world.clock.advance_seconds(60);
     assert_eq!(bad("/v1/me").await.status, 401);
@@ -126,7 +126,7 @@ async fn invitations_are_accepted_20_times_a_minute_per_address() {
         assert_eq!((answered.status, standing(&answered)), (404, (20, 20 - count, 60)));
     }
     refused(&accept().await, "invitation_accept", 20, "60");
-    let elsewhere = world.bare("POST", "/v1/invitations/accept").from("192.0.2.2").json(&json!({"token": "guess"}));
+    let elsewhere = world.bare("POST", "/v1/invitations/accept").from_peer("192.0.2.2").json(&json!({"token": "guess"}));
     assert_eq!(elsewhere.send().await.status, 404);
     assert_eq!(world.bare("GET", "/v1/me").send().await.status, 401, "and that counts apart");
 }

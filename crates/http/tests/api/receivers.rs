@@ -20,7 +20,7 @@ pub(crate) struct Receivers {
 
 impl Receivers {
     /// Returns the URLs checked since the last call.
-    pub(crate) fn judged(&self) -> Vec<String> {
+    pub(crate) fn judged_urls(&self) -> Vec<String> {
         std::mem::take(&mut *self.judged.lock().unwrap())
     }
 }

@@ -70,17 +70,17 @@ impl TestApi {
     }
 
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
-        Self::made_of(store, settings, ServiceSettings::with_public_url(PUBLIC_URL.to_owned())).await
+        Self::create(store, settings, ServiceSettings::with_public_url(PUBLIC_URL.to_owned())).await
     }
 
     /// Creates a world that queues invitation mails; no worker sends them.
     pub(crate) async fn mailing() -> Self {
         let (store, database) = stores::usual().await;
         let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned()) };
-        Self { _database: database, ..Self::made_of(store, HttpSettings::default(), settings).await }
+        Self { _database: database, ..Self::create(store, HttpSettings::default(), settings).await }
     }
 
-    async fn made_of(store: Arc<dyn Storage>, settings: HttpSettings, service_settings: ServiceSettings) -> Self {
+    async fn create(store: Arc<dyn Storage>, settings: HttpSettings, service_settings: ServiceSettings) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let receivers = Arc::new(Receivers::default());
@@ -226,7 +226,7 @@ impl Request<'_> {
         Self { request: self.request.insert_header((name, value)), ..self }
     }
 
-    pub(crate) fn from(self, peer: &str) -> Self {
+    pub(crate) fn from_peer(self, peer: &str) -> Self {
         Self { request: self.request.peer_addr(SocketAddr::new(peer.parse().unwrap(), 4242)), ..self }
     }
 

@@ -179,7 +179,7 @@ impl Services {
         decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, DomainError>,
     ) -> Result<Reply, Error> {
         let decide = async |at: Timestamp| {
-            let stored = self.stored::<T>(context, id).await?;
+            let stored = self.find_stored::<T>(context, id).await?;
             context.validate_action(stored.version)?;
             let decision = decide(&stored.value, at)?;
             Ok((stored, PendingChange::new(decision)))
@@ -215,7 +215,7 @@ impl Services {
     ///
     /// # Errors
     /// Not found; errors of the store.
-    pub(crate) async fn stored<T: Stored>(
+    pub(crate) async fn find_stored<T: Stored>(
         &self,
         context: &RequestContext,
         id: Id<T::Kind>,
@@ -262,6 +262,6 @@ impl Services {
 ///
 /// # Errors
 /// [`Error::Bug`] if it cannot be rendered.
-pub(crate) fn shown<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
+pub(crate) fn show<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
     Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.mark()))
 }

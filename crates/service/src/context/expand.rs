@@ -51,7 +51,7 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
 }
 
 /// Returns the resources with these ids, or `None` if the request does not ask for them.
-pub(crate) async fn found<T: Resource + Stored>(
+pub(crate) async fn find_referenced<T: Resource + Stored>(
     services: &Services,
     context: &RequestContext,
     asked: bool,

@@ -130,7 +130,7 @@ mod tests {
 
     fn segment(id: u8) -> SegmentContents {
         let key = DocumentKey { created_at: AT, id: [id; 16] };
-        SegmentContents::of([id; 16], vec![Document { key, terms: vec!["calm".to_owned()] }]).unwrap()
+        SegmentContents::build([id; 16], vec![Document { key, terms: vec!["calm".to_owned()] }]).unwrap()
     }
 
     async fn change(store: &dyn Storage, change: IndexChange) {

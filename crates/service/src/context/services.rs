@@ -159,13 +159,13 @@ impl Services {
     /// The store accepts one of several moves based on the same tree; the remaining ones are decided again. Turns
     /// within an instance keep concurrent moves from exhausting their attempts.
     pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
-        self.move_locks.of(tenant.to_bytes()).await
+        self.move_locks.lock(tenant.to_bytes()).await
     }
 
     /// Waits for a turn to submit to an assignment. Its version admits one submission at a time, and up to fifty
     /// reviewers may submit at once.
     pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> MutexGuard<'_, ()> {
-        self.submission_locks.of(assignment.to_bytes()).await
+        self.submission_locks.lock(assignment.to_bytes()).await
     }
 
     /// Creates an id for something created at `at`.

@@ -8,7 +8,7 @@ pub(crate) struct StripedLocks([Mutex<()>; 32]);
 
 impl StripedLocks {
     /// Waits for the lock of an id.
-    pub(crate) async fn of(&self, id: [u8; 16]) -> MutexGuard<'_, ()> {
+    pub(crate) async fn lock(&self, id: [u8; 16]) -> MutexGuard<'_, ()> {
         self.0[usize::from(id[15]) % self.0.len()].lock().await
     }
 }

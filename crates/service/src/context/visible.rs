@@ -13,7 +13,7 @@ use candor_domain::visibility::{LinkedId, Readers, RestrictedResource, Viewer};
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
 
-use crate::context::change::shown;
+use crate::context::change::show;
 use crate::context::error::Error;
 use crate::context::expand::{self, Inlined};
 use crate::context::reply::Reply;
@@ -169,7 +169,7 @@ pub(crate) async fn reply<T: Resource>(
     stored: &Versioned<T>,
 ) -> Result<Reply, Error> {
     match narrowed(services, context, &stored.value, &[]).await? {
-        None => shown(stored),
+        None => show(stored),
         Some(WithVisibleIds { value, mark }) => {
             Ok(Reply::ok(render(&value)?, Some(stored.version)).with_etag_extra(mark))
         }
@@ -197,7 +197,7 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut found) = expand::found::<T>(services, context, is_wanted, ids).await? else { return Ok(None) };
+    let Some(mut found) = expand::find_referenced::<T>(services, context, is_wanted, ids).await? else { return Ok(None) };
     let viewer = context.caller.viewer();
     if viewer == Viewer::Everything {
         return Ok(Some(found));

@@ -152,7 +152,7 @@ async fn index(
     change: IndexChange,
 ) -> Result<u64, Error> {
     let (rows, id) = (documents.len() as u64, segment_id(services));
-    let segment = beside(move || SegmentContents::of(id, documents)).await?;
+    let segment = beside(move || SegmentContents::build(id, documents)).await?;
     if !services.store.change_index(tenant, table(kind), IndexChange { segment, ..change }).await? {
         return Ok(0);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::assignment::{Assignment, Draft, Filter, References, SubmissionDraft};
 use candor_domain::id::AssignmentId;
 use candor_domain::json::Object;
-use candor_domain::library::Attribute;
+use candor_domain::catalog::Attribute;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -88,7 +88,7 @@ pub async fn submit(
         let parse = || SubmissionDraft::parse(body.clone(), &stored.value, &context.caller, at.date());
         let draft = context.validate_update(stored.version, parse)?;
         draft.may_be_submitted_by(&context.caller)?;
-        let found = observations::named(services, context, &draft.observations).await?;
+        let found = observations::find_named(services, context, &draft.observations).await?;
         let (decision, observed) = stored.value.submit(draft, || services.id(at), &found, at)?;
         let attributes: BTreeSet<_> =
             observed.iter().flat_map(|observation| observation.state.attribute_ids.iter().copied()).collect();

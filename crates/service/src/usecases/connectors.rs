@@ -41,7 +41,7 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.stored::<Connector>(context, id).await?).await
+    expand::plain(services, context, &services.find_stored::<Connector>(context, id).await?).await
 }
 
 /// `POST /connectors`: creates a connector.
@@ -74,7 +74,7 @@ pub async fn release(
         return Ok(reply);
     }
     let tenant = context.caller.tenant;
-    let connector = services.stored::<Connector>(context, id).await?;
+    let connector = services.find_stored::<Connector>(context, id).await?;
     let named = context.validate_update(connector.version, || parse_release(body))?;
     let connector = connector.value;
     let chunk = events_at_once(services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;

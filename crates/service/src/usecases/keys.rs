@@ -49,7 +49,7 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.stored::<ApiKey>(context, id).await?).await
+    expand::plain(services, context, &services.find_stored::<ApiKey>(context, id).await?).await
 }
 
 /// `POST /api-keys`: creates an API key. The response includes its secret.
@@ -90,7 +90,7 @@ pub(crate) async fn exists(
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
 pub async fn update(services: &Services, context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<ApiKey>(context, id).await?;
+        let stored = services.find_stored::<ApiKey>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
         let decision = stored.value.update(patch, &context.caller, at)?;
         Ok((stored, decision.map(PendingChange::new)))
@@ -107,7 +107,7 @@ pub async fn update(services: &Services, context: &RequestContext, id: KeyId, bo
 pub async fn rotate(services: &Services, context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
     let overlap = parse_rotation(body);
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<ApiKey>(context, id).await?;
+        let stored = services.find_stored::<ApiKey>(context, id).await?;
         let overlap = context.validate_update(stored.version, || overlap.clone())?;
         let secret = generate(stored.value.environment, random32(&*services.ids)?);
         let decision = stored.value.rotate(&secret, overlap, &context.caller, at)?;

@@ -9,7 +9,7 @@ pub mod employees;
 pub mod events;
 pub mod invitations;
 pub mod keys;
-pub mod library;
+pub mod catalog;
 pub mod notifications;
 pub mod objectives;
 pub mod observations;

@@ -65,7 +65,7 @@ impl Expandable for Objective {
         let summaries = items.iter().flat_map(newest).copied();
         let owners = items.iter().map(|item| item.owner_id);
         let (owners, summaries) = tokio::try_join!(
-            expand::found(services, context, paths.contains(&Expand::Owner), owners),
+            expand::find_referenced(services, context, paths.contains(&Expand::Owner), owners),
             visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
         )?;
         Ok(Included { owners, summaries })
@@ -238,5 +238,5 @@ pub async fn act(
 
 /// Returns the organization's review setting of objectives (decision C10).
 async fn review(services: &Services, context: &RequestContext) -> Result<Review, Error> {
-    Ok(organization::stored(services, context).await?.value.objective_review)
+    Ok(organization::load(services, context).await?.value.objective_review)
 }

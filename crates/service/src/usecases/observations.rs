@@ -7,7 +7,7 @@ use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
-use candor_domain::library::Attribute;
+use candor_domain::catalog::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
@@ -51,8 +51,8 @@ impl Expandable for Observation {
         let people = items.iter().map(|item| item.employee_id);
         let tags = items.iter().flat_map(|item| item.attribute_ids.iter().copied());
         let (employees, attributes) = tokio::try_join!(
-            expand::found(services, context, paths.contains(&Expand::Employee), people),
-            expand::found(services, context, paths.contains(&Expand::Attributes), tags),
+            expand::find_referenced(services, context, paths.contains(&Expand::Employee), people),
+            expand::find_referenced(services, context, paths.contains(&Expand::Attributes), tags),
         )?;
         Ok(Included { employees, attributes })
     }
@@ -95,7 +95,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body, services.clock.now().date());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
-        let known = named(services, context, std::slice::from_ref(&draft)).await?;
+        let known = find_named(services, context, std::slice::from_ref(&draft)).await?;
         let decision = Observation::create(services.id(at), draft, &known, at)?;
         let requires = open(&decision.state.attribute_ids, &[]);
         Ok(PendingChange::new(decision).requiring(requires))
@@ -168,7 +168,7 @@ fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
 }
 
 /// Returns the stored state of the people and attributes that new observations refer to.
-pub(crate) async fn named(
+pub(crate) async fn find_named(
     services: &Services,
     context: &RequestContext,
     drafts: &[Draft],

@@ -16,8 +16,8 @@ use crate::context::services::Services;
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) async fn stored(services: &Services, context: &RequestContext) -> Result<Versioned<Organization>, Error> {
-    services.stored(context, context.caller.tenant.organization).await
+pub(crate) async fn load(services: &Services, context: &RequestContext) -> Result<Versioned<Organization>, Error> {
+    services.find_stored(context, context.caller.tenant.organization).await
 }
 
 /// `GET /organization`: returns the caller's organization.
@@ -25,7 +25,7 @@ pub(crate) async fn stored(services: &Services, context: &RequestContext) -> Res
 /// # Errors
 /// See [`Error`].
 pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
-    expand::plain(services, context, &stored(services, context).await?).await
+    expand::plain(services, context, &load(services, context).await?).await
 }
 
 /// `PATCH /organization`: updates the organization's settings.
@@ -34,7 +34,7 @@ pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply,
 /// Invalid fields, not an admin; see [`Error`].
 pub async fn update(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = stored(services, context).await?;
+        let stored = load(services, context).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let decision = stored.value.update(&patch, at);
         Ok((stored, decision.map(PendingChange::new)))

@@ -71,7 +71,7 @@ impl Expandable for Summary {
         let objectives = items.iter().flat_map(|item| item.included_objective_ids.iter().copied());
         let observations = items.iter().flat_map(|item| item.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
-            expand::found(services, context, employee || author, people),
+            expand::find_referenced(services, context, employee || author, people),
             visible::inline_many(services, context, asked(Expand::IncludedObjectives), objectives),
             visible::inline_many(services, context, asked(Expand::IncludedObservations), observations),
         )?;
@@ -172,7 +172,7 @@ pub async fn act(
     let decide = async |at: Timestamp| {
         let (stored, organization) = tokio::try_join!(
             visible::require::<Summary>(services, context, id),
-            organization::stored(services, context)
+            organization::load(services, context)
         )?;
         let action = context.validate_update(stored.version, || action.clone())?;
         let review = organization.value.summary_review;
@@ -200,7 +200,7 @@ async fn references(
 ) -> Result<References, Error> {
     let ids = |reference: &Reference<ObservationKind>| reference.id;
     let (people, objectives, observations) = tokio::try_join!(
-        expand::found::<Employee>(services, context, !people.is_empty(), people),
+        expand::find_referenced::<Employee>(services, context, !people.is_empty(), people),
         visible::find_many::<Objective>(
             services,
             context,

@@ -1,7 +1,7 @@
 //! Resets the test environment of an organization (decision B6).
 
 use candor_domain::audit::AuditDraft;
-use candor_domain::library::{Attribute, starter_set};
+use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
 use candor_tables::schema;
@@ -30,7 +30,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
     if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
     }
-    let stored = organization::stored(services, context).await?;
+    let stored = organization::load(services, context).await?;
     context.validate_action(stored.version)?;
     let begun = services.clock.now();
     let (removed, complete) = empty(services, context, begun.plus_seconds(WORK_SECONDS)).await?;

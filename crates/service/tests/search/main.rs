@@ -103,7 +103,7 @@ fn wanted(
 
 async fn must_find(stage: &SearchTest, all: &[Observation], asked: &str, filter: &Filter, limit: u16) {
     let reader = stage.random.maybe(50, &stage.people);
-    let found = stage.found(reader, asked, filter, limit).await;
+    let found = stage.find(reader, asked, filter, limit).await;
     let wanted = wanted(all, reader, asked, filter, stage);
     assert_eq!(found, wanted, "{asked:?} {filter:?} for {reader:?}, {limit} a page");
 }
@@ -112,7 +112,7 @@ async fn must_find(stage: &SearchTest, all: &[Observation], asked: &str, filter:
 async fn change(stage: &SearchTest, all: &mut Vec<Observation>) {
     if all.is_empty() || stage.random.chance(60) {
         let person = *stage.random.pick(&stage.people);
-        all.push(stage.written(person, &text(stage)).await);
+        all.push(stage.write(person, &text(stage)).await);
         return;
     }
     let at = stage.random.below(all.len());
@@ -166,7 +166,7 @@ async fn several_who_index_at_once_lose_nothing(stage: SearchTest) {
     let mut all = vec![];
     for round in 0..12 {
         for _ in 0..20 {
-            all.push(stage.written(*stage.random.pick(&stage.people), &text(&stage)).await);
+            all.push(stage.write(*stage.random.pick(&stage.people), &text(&stage)).await);
         }
         let at = stage.random.below(all.len());
         let (one, other) = (stage.another_instance(round), stage.another_instance(round + 100));

@@ -130,7 +130,7 @@ impl SearchTest {
     }
 
     /// Creates an observation, usually a millisecond or two after the previous one.
-    pub(crate) async fn written(&self, about: EmployeeId, text: &str) -> Observation {
+    pub(crate) async fn write(&self, about: EmployeeId, text: &str) -> Observation {
         self.clock.advance_millis(self.random.below(3) as i64);
         self.written_at_once(about, text).await
     }
@@ -230,7 +230,7 @@ impl SearchTest {
     }
 
     /// Returns the ids that a search with this key finds, across all pages.
-    pub(crate) async fn found(
+    pub(crate) async fn find(
         &self,
         reader: Option<EmployeeId>,
         asked: &str,

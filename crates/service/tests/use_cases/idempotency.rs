@@ -25,7 +25,7 @@ async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
         let world = Arc::clone(&world);
         tokio::spawn(async move {
             let text = about(person);
-            observations::create(&world.services, &world.once("key", &text), body(&text)).await.unwrap()
+            observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap()
         })
     };
     let mut bodies = vec![];
@@ -44,10 +44,10 @@ async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
 async fn another_request_with_the_same_key_is_refused() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
-    observations::create(&world.services, &world.once("key", &text), body(&text)).await.unwrap();
-    let other = observations::create(&world.services, &world.once("key", "other"), body(&text)).await;
+    observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap();
+    let other = observations::create(&world.services, &world.with_idempotency_key("key", "other"), body(&text)).await;
     assert_eq!(kind(other), "key reused");
-    let invalid = observations::create(&world.services, &world.once("key", "third"), body("{}")).await;
+    let invalid = observations::create(&world.services, &world.with_idempotency_key("key", "third"), body("{}")).await;
     assert_eq!(kind(invalid), "key reused", "the key is judged before the fields (decision A13)");
 }
 
@@ -57,7 +57,7 @@ async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
     let text = about(world.hire("ada", None).await);
     let created = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
     let id: ObservationId = member(&created, "id").parse().unwrap();
-    let context = world.once("archive", "archive");
+    let context = world.with_idempotency_key("archive", "archive");
     let first = observations::archive(&world.services, &context, id).await.unwrap();
     let second = observations::archive(&world.services, &context, id).await.unwrap();
     assert_eq!((second.replayed, &second.body), (true, &first.body));
@@ -68,7 +68,7 @@ async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
 async fn a_lost_answer_is_given_to_the_retry() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
-    let context = world.once("key", &text);
+    let context = world.with_idempotency_key("key", &text);
     world.store.fail(Stored::Commit, 1, Fault::After);
     assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "unavailable");
     assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "replayed");
@@ -79,17 +79,17 @@ async fn a_lost_answer_is_given_to_the_retry() {
 async fn what_was_refused_is_not_kept() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let refused = observations::create(&world.services, &world.once("key", "a"), body("{}")).await;
+    let refused = observations::create(&world.services, &world.with_idempotency_key("key", "a"), body("{}")).await;
     assert_eq!(kind(refused), "invalid");
     let text = about(person);
-    assert_eq!(kind(observations::create(&world.services, &world.once("key", &text), body(&text)).await), "done");
+    assert_eq!(kind(observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await), "done");
 }
 
 #[tokio::test]
 async fn a_key_is_free_again_after_a_day() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
-    let context = world.once("key", &text);
+    let context = world.with_idempotency_key("key", &text);
     observations::create(&world.services, &context, body(&text)).await.unwrap();
     world.clock.advance_seconds(24 * 3600 - 1);
     assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "replayed");

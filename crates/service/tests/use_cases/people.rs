@@ -177,7 +177,7 @@ async fn everybody_is_released_however_many_there_are_and_only_once() {
         people.push(world.hire(&format!("p{number}"), None).await);
     }
     manage(&world, connector, &people).await;
-    let context = world.once("release", "release");
+    let context = world.with_idempotency_key("release", "release");
     let released = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
     assert_eq!(json(&released)["released"], 405);
     let again = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();

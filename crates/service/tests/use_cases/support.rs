@@ -99,7 +99,7 @@ impl TestServices {
     }
 
     /// Returns an admin's request with an idempotency key and the fingerprint of `request`.
-    pub(crate) fn once(&self, key: &str, request: &str) -> RequestContext {
+    pub(crate) fn with_idempotency_key(&self, key: &str, request: &str) -> RequestContext {
         let fingerprint = Fingerprint::from_body("POST", "/", "", request.as_bytes());
         let idempotency = Some(Idempotency { key: IdempotencyKey::parse(key).unwrap(), fingerprint });
         RequestContext { idempotency, ..self.admin() }

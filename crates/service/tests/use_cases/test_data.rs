@@ -7,7 +7,7 @@ use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_service::context::vault::Vault;
-use candor_service::usecases::library::{attributes, departments};
+use candor_service::usecases::catalog::{attributes, departments};
 use candor_service::usecases::test_data;
 use candor_service::{RequestContext, ServiceSettings, Services};
 

@@ -27,7 +27,7 @@ impl<'c> Entry<'c> {
     }
 
     /// Returns the version that the change set saw; 0 for a new row.
-    pub(crate) fn seen(&self) -> SqlValue {
+    pub(crate) fn version_cell(&self) -> SqlValue {
         SqlValue::Int(self.row.seen().map_or(0, |version| version.0))
     }
 
@@ -63,7 +63,7 @@ pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Ent
             statement.sql.many(column.kind, cells)
         })
         .collect();
-    arrays.push(statement.sql.many(Type::Int, rows.iter().map(|row| row.seen())));
+    arrays.push(statement.sql.many(Type::Int, rows.iter().map(|row| row.version_cell())));
     format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), column_names(table))
 }
 

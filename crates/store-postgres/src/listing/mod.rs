@@ -32,7 +32,7 @@ impl PostgresStore {
         let Some(then) = &plan.then else {
             return self.answer(&asked, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
         };
-        if listing.is_several_runs() {
+        if listing.equals() {
             return self.merged(&asked, &parts).await;
         }
         let stride = page::first_stride(&plan.first);

@@ -15,7 +15,7 @@ impl PostgresStore {
     pub(super) async fn plan(&self, tenant: Tenant, listing: &Listing) -> Read<ListPlan> {
         let mut planner = ListPlanner::new(listing);
         while let Some(condition) = planner.next_to_count() {
-            planner.counted(self.count(tenant, condition).await?);
+            planner.add_count(self.count(tenant, condition).await?);
         }
         Ok(planner.plan())
     }

@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::options::ConnectError;
 use crate::sql::Sql;
 use crate::tenant_cache::tenant_cache;
-use state::{Health, NodeNumber, NodeUnavailable, State, asked};
+use state::{Health, NodeNumber, NodeUnavailable, State, node_to_ask};
 use watch::Watch;
 
 /// Lifetime of a cached tenant location, because a tenant may be moved. A lookup costs as much as some requests.
@@ -124,7 +124,7 @@ impl Nodes {
 
     /// Reads on a shared connection to the tenant's node.
     pub(crate) async fn read(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
-        let wanted = self.number_of(sql.of()).await;
+        let wanted = self.number_of(sql.owner()).await;
         self.read_near(wanted, sql, rows).await
     }
 
@@ -153,7 +153,7 @@ impl Nodes {
     }
 
     async fn attempt(&self, pool: fn(&Connections) -> &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
-        let held = PooledConnection::new(self.pooled(pool, sql.of()).await?);
+        let held = PooledConnection::new(self.pooled(pool, sql.owner()).await?);
         let done = run_into(held.get()?, sql, rows).await;
         if !matches!(done, Err(Failure::Lost(_))) {
             held.give_back();
@@ -210,7 +210,7 @@ impl Inner {
     fn asked(&self, wanted: Option<NodeNumber>) -> Result<(usize, &Connections), Failure> {
         let place = match self.nodes.as_slice() {
             [_] => 0,
-            _ => asked(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted).map_err(
+            _ => node_to_ask(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted).map_err(
                 |NodeUnavailable| Failure::Unconnected("the node that has the rows does not answer".to_owned()),
             )?,
         };

@@ -40,7 +40,7 @@ pub(super) struct NodeUnavailable;
 ///
 /// Rows on a node that is or may be silent are refused. Another node would wait for the silent one as well, and
 /// block later statements on the same connection.
-pub(super) fn asked(states: &[State], wanted: Option<NodeNumber>) -> Result<usize, NodeUnavailable> {
+pub(super) fn node_to_ask(states: &[State], wanted: Option<NodeNumber>) -> Result<usize, NodeUnavailable> {
     if wanted.is_some() {
         if let Some(own) = states.iter().position(|state| state.is_up() && state.number == wanted) {
             return Ok(own);
@@ -88,17 +88,17 @@ mod tests {
             (&[silent(Some(0)), silent(None), up(Some(2))], None, 2),
         ];
         for (states, wanted, place) in table {
-            assert_eq!(asked(states, wanted), Ok(place), "{wanted:?} of {states:?}");
+            assert_eq!(node_to_ask(states, wanted), Ok(place), "{wanted:?} of {states:?}");
         }
     }
 
     #[test]
     fn what_is_on_a_silent_node_is_asked_of_nobody() {
         let of_it = [up(Some(0)), silent(Some(1)), up(Some(2))];
-        assert_eq!(asked(&of_it, Some(1)), Err(NodeUnavailable));
-        assert_eq!(asked(&of_it, Some(7)), Ok(0), "of a node that is not named");
+        assert_eq!(node_to_ask(&of_it, Some(1)), Err(NodeUnavailable));
+        assert_eq!(node_to_ask(&of_it, Some(7)), Ok(0), "of a node that is not named");
         let never_told = [up(Some(0)), silent(None)];
-        assert_eq!(asked(&never_told, Some(1)), Err(NodeUnavailable), "which one it is nobody knows");
-        assert_eq!(asked(&never_told, Some(0)), Ok(0));
+        assert_eq!(node_to_ask(&never_told, Some(1)), Err(NodeUnavailable), "which one it is nobody knows");
+        assert_eq!(node_to_ask(&never_told, Some(0)), Ok(0));
     }
 }

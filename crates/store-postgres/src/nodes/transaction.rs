@@ -78,7 +78,7 @@ impl Transaction {
 
     /// Returns the tenant whose rows the transaction touches; `None` for cross-tenant transactions.
     fn tenant(&self) -> Option<Tenant> {
-        self.statements.iter().find_map(Sql::of)
+        self.statements.iter().find_map(Sql::owner)
     }
 }
 

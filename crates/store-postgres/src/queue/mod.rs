@@ -74,7 +74,7 @@ impl Queue for PostgresStore {
         let all = Results::new(results, health);
         let mut transactions = vec![];
         for scope in scopes {
-            let statements = record::statements(worker, scope, &all.of(scope)).map_err(StorageError::from)?;
+            let statements = record::statements(worker, scope, &all.slice(scope)).map_err(StorageError::from)?;
             transactions.push(Transaction::with_settings(self.layout.record_settings(), statements));
         }
         let parts = self.all_in_turn(transactions.into_iter(), record::read_row).await?;

@@ -57,7 +57,7 @@ impl Results {
     }
 
     /// Returns the results and deltas of one tenant, or all of them.
-    pub(super) fn of(&self, scope: Option<Tenant>) -> ResultSlice<'_> {
+    pub(super) fn slice(&self, scope: Option<Tenant>) -> ResultSlice<'_> {
         let is_in = |tenant: Tenant| scope.is_none_or(|scope| scope == tenant);
         ResultSlice {
             results: self.results.iter().filter(|(job, _)| is_in(job.tenant)).collect(),

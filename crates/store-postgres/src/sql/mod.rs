@@ -118,7 +118,7 @@ impl Sql {
     }
 
     /// Returns the tenant whose rows the statement touches; `None` for cross-tenant statements.
-    pub(crate) const fn of(&self) -> Option<Tenant> {
+    pub(crate) const fn owner(&self) -> Option<Tenant> {
         self.of
     }
 

@@ -196,7 +196,7 @@ impl PostgresStore {
         if self.replica_answers(sql, rows).await {
             return Ok(());
         }
-        let _turn = self.turn_at_connection(sql.of()).await?;
+        let _turn = self.turn_at_connection(sql.owner()).await?;
         self.nodes.read_apart(|node| &node.main, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
     }
 }

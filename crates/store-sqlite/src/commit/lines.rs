@@ -8,7 +8,7 @@ use candor_port_storage::store::Ancestors;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::flat::CellReader;
 
-use crate::commit::refusal::refused;
+use crate::commit::refusal::commit_error;
 use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
 
@@ -164,5 +164,5 @@ fn id(row: &mut dyn CellReader, column: &'static str) -> Result<[u8; 16], Storag
 }
 
 fn run(db: &mut Db, sql: Sql) -> Result<(), CommitError> {
-    db.execute(&sql).map(drop).map_err(|error| refused(&error))
+    db.execute(&sql).map(drop).map_err(|error| commit_error(&error))
 }

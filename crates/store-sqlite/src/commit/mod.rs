@@ -15,7 +15,7 @@ use candor_tables::AnyRow;
 use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
 
-use crate::commit::refusal::refused;
+use crate::commit::refusal::commit_error;
 use crate::queue;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
@@ -51,11 +51,11 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             }
             Write::NotificationsRead(person, at) => {
                 let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
-                db.execute(&sql).map_err(|error| refused(&error))?;
+                db.execute(&sql).map_err(|error| commit_error(&error))?;
             }
             Write::MessageAdded(id, at) => {
                 let sql = Sql::new(MESSAGE_ADDED).bind(*at).bind(tenant).bind(*id);
-                if db.execute(&sql).map_err(|error| refused(&error))? == 0 {
+                if db.execute(&sql).map_err(|error| commit_error(&error))? == 0 {
                     return Err(CommitError::Stale);
                 }
             }
@@ -86,7 +86,7 @@ pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecor
         .bind(replay.sealed.as_slice())
         .bind(replay.created_at)
         .bind(replay.expires_at());
-    match db.execute(&sql).map_err(|error| refused(&error))? {
+    match db.execute(&sql).map_err(|error| commit_error(&error))? {
         0 => Err(CommitError::Replayed),
         _ => Ok(()),
     }

@@ -8,7 +8,7 @@ use candor_tables::rows::UNIQUES;
 use crate::sql::{failed, violation};
 
 /// Returns the commit error for a failed statement.
-pub(crate) fn refused(error: &Error) -> CommitError {
+pub(crate) fn commit_error(error: &Error) -> CommitError {
     match violation(error) {
         Some((DatabaseErrorKind::ForeignKeyViolation, _)) => CommitError::Missing,
         Some((DatabaseErrorKind::UniqueViolation, columns)) => {

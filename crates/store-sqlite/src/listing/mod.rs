@@ -26,7 +26,7 @@ const LOOKS_OF_A_SCAN: u32 = 100;
 /// which costs as much as reading them.
 pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<AnyStored>, StorageError> {
     if let [only] = listings
-        && !only.is_several_runs()
+        && !only.equals()
     {
         return rows(db, tenant, only, |row| Ok(only.kind.read(row)?));
     }
@@ -66,7 +66,7 @@ pub(crate) fn rows<T>(
     listing: &Listing,
     mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let plan = plan::of(db, tenant, listing)?;
+    let plan = plan::plan_list(db, tenant, listing)?;
     let Some(then) = plan.then else { return rows_from(db, tenant, listing, &plan.first, read) };
     let scan = || rows_from(db, tenant, listing, &plan.first, &mut read);
     if let Some(found) = limit::within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {

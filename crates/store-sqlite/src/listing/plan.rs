@@ -9,10 +9,10 @@ use crate::sql::Db;
 use crate::text::Draft;
 
 /// Returns the plan for a page of a list.
-pub(crate) fn of(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
+pub(crate) fn plan_list(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
     let mut planner = ListPlanner::new(listing);
     while let Some(condition) = planner.next_to_count() {
-        planner.counted(count(db, tenant, condition)?);
+        planner.add_count(count(db, tenant, condition)?);
     }
     Ok(planner.plan())
 }

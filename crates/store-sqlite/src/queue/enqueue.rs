@@ -10,7 +10,7 @@ use candor_port_storage::queue::Lease;
 use candor_port_storage::{CommitError, Committed, ExpediteDelivery, StorageError, Version};
 use candor_tables::flat::{CellReader, Reader, Stored};
 
-use crate::commit::refusal::refused;
+use crate::commit::refusal::commit_error;
 use crate::sql::{Db, Sql, Value};
 
 /// Finds the active subscriptions of a tenant. Most tenants have none.
@@ -82,7 +82,7 @@ fn add(
         .bind(job.first_due_at)
         .bind(lease.map_or(Value::Null, |lease| lease.worker.0.into()))
         .bind(lease.map_or(Value::Null, |lease| lease.until.into()));
-    let added = db.execute(&sql).map_err(|error| refused(&error))? > 0;
+    let added = db.execute(&sql).map_err(|error| commit_error(&error))? > 0;
     if !added && job.delivery_id.is_some() {
         return Err(CommitError::Stale);
     }
@@ -115,7 +115,7 @@ pub(crate) fn bring_forward(
             .bind(tenant)
             .bind(it.webhook_id)
             .bind(it.event_id);
-        let changed = db.execute(&sql).map_err(|error| refused(&error))?;
+        let changed = db.execute(&sql).map_err(|error| commit_error(&error))?;
         if changed == 0 && it.promised.is_some() {
             return Err(CommitError::Stale);
         }
@@ -125,13 +125,13 @@ pub(crate) fn bring_forward(
 
 /// Resets the failure streak of a subscription.
 pub(crate) fn reset_streak(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
-    db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|error| refused(&error))
+    db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|error| commit_error(&error))
 }
 
 /// Removes a subscription if it has the version `seen`. Its queued deliveries are dropped by the worker that
 /// claims them.
 pub(crate) fn remove(db: &mut Db, tenant: Tenant, id: WebhookId, seen: Version) -> Result<(), CommitError> {
-    match db.execute(&Sql::new(REMOVE).bind(tenant).bind(id).bind(seen.0)).map_err(|error| refused(&error))? {
+    match db.execute(&Sql::new(REMOVE).bind(tenant).bind(id).bind(seen.0)).map_err(|error| commit_error(&error))? {
         0 => Err(CommitError::Stale),
         _ => Ok(()),
     }

@@ -13,7 +13,7 @@ use candor_tables::schema::SchemaTable;
 use candor_tables::sizes::{TablePiece, piece_statement};
 
 use crate::SqliteStore;
-use crate::commit::refusal::refused;
+use crate::commit::refusal::commit_error;
 use crate::connection::writer;
 use crate::sql::{Db, Sql, failed};
 
@@ -92,7 +92,7 @@ fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) ->
     let gone = change(db, tenant, format!("DELETE FROM {name} WHERE {}", some("")), most)?;
     if gone > 0 && name == "reporting_lines" {
         let sql = Sql::new(TREE_CHANGED).bind(tenant);
-        db.execute(&sql).map_err(|error| refused(&error))?;
+        db.execute(&sql).map_err(|error| commit_error(&error))?;
     }
     Ok(gone)
 }
@@ -100,7 +100,7 @@ fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) ->
 /// Changes at most `most` rows of a tenant and returns their number.
 fn change(db: &mut Db, tenant: Tenant, text: String, most: u32) -> Emptied {
     let sql = Sql::new(text).bind(tenant).bind(i64::from(most));
-    db.execute(&sql).map(|rows| rows as u64).map_err(|error| refused(&error))
+    db.execute(&sql).map(|rows| rows as u64).map_err(|error| commit_error(&error))
 }
 
 fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {

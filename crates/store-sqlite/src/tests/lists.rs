@@ -131,7 +131,7 @@ fn the_number_of_people_decides_where_the_rows_come_from() {
     let by_day = listing(SortBy::ObservationDate);
     let mut source_among = |size: i64, listing: &Listing| {
         grow(&mut db, tenant, people[0], size);
-        listing::plan::of(&mut db, tenant, listing).unwrap().first
+        listing::plan::plan_list(&mut db, tenant, listing).unwrap().first
     };
     let scan = |hashed: &[usize]| RowSource::Scan(RowFilter { hashed: hashed.to_vec() });
     assert_eq!(source_among(1, &by_day), RowSource::GatherFirsts(0));
@@ -165,7 +165,7 @@ fn a_scan_past_too_many_rows_of_others_is_given_up() {
     let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
     for (size, then) in [(700, RowSource::GatherFirsts(0)), (4_100, RowSource::Scan(RowFilter { hashed: vec![0] }))] {
         grow(&mut db, tenant, manager, size);
-        let plan = listing::plan::of(&mut db, tenant, &listing).unwrap();
+        let plan = listing::plan::plan_list(&mut db, tenant, &listing).unwrap();
         assert_eq!(plan.then, Some(then));
         let wanted = rows_from(&mut db, tenant, &listing, &plan.first, value::<Observation>).unwrap();
         assert_eq!(wanted.len(), 11);

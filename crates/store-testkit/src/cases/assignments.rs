@@ -6,7 +6,7 @@ use candor_domain::visibility::Viewer;
 use candor_port_storage::{Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
-use super::rows::named;
+use super::rows::name_of_result;
 use crate::Case;
 use crate::world::CaseContext;
 
@@ -59,7 +59,7 @@ async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: CaseContext)
         assert_eq!(listed(of_reviewer.clone(), Viewer::Everything).await, count, "who asks is no reviewer");
         assert_eq!(listed(of_reviewer, Viewer::Person(people[1])).await, count);
     }
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let page = PageRequest { limit: 10, after: None };
         let list = rows::assignments::list(&Filter::default(), Viewer::Everything, Sort::up(SortBy::DueBy), &page);
         assert_eq!(other.store.page(other.tenant, list).await.unwrap().items, []);
@@ -71,6 +71,6 @@ async fn a_corrupt_submission_names_its_column(world: CaseContext) {
     for spoilt in ["spoilt", "[1]", r#"[{"reviewer":"x","observations":[],"at":0}]"#] {
         world.spoil(&format!("UPDATE assignments SET submissions = '{spoilt}'")).await;
         let read = world.store.row::<Assignment>(world.tenant, it.id).await;
-        assert_eq!(named(read), ("assignments", "submissions"), "{spoilt}");
+        assert_eq!(name_of_result(read), ("assignments", "submissions"), "{spoilt}");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use candor_domain::id::EmployeeId;
-use candor_domain::library::Department;
+use candor_domain::catalog::Department;
 use candor_domain::people::Employee;
 use candor_domain::text::folded;
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
@@ -119,12 +119,12 @@ async fn the_invitations_of_several_people_are_all_read(world: CaseContext) {
 
 async fn a_batch_read_keeps_within_its_tenant(world: CaseContext) {
     let person = Employee { external_id: Some("HR-1".to_owned()), ..world.make.employee() };
-    let person = world.joined(person).await;
+    let person = world.add_employee(person).await;
     let below = world.hired_below(person.id).await;
     let department = world.make.department();
     world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let (emails, names) = ([folded(&person.email)], [folded(&department.name)]);
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let CaseContext { store, tenant, .. } = &other;
         assert_eq!(store.rows_by(*tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), []);
         assert_eq!(store.rows_by(*tenant, rows::employees::BY_EXTERNAL_ID, &["HR-1".to_owned()]).await.unwrap(), []);

@@ -58,7 +58,7 @@ async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: CaseContext) {
 }
 
 async fn the_longest_due_come_first_and_no_more_than_wanted(world: CaseContext) {
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let start = world.now();
     let mut jobs = vec![];
     for (it, from) in worlds.iter().zip([30, 0, 60]) {
@@ -157,7 +157,7 @@ async fn workers_at_once_never_get_the_same_parked_delivery(world: CaseContext) 
 
 /// Creates subscriptions of several tenants in the order of their ids, each with due deliveries.
 async fn queues(world: &CaseContext, sizes: &[usize], from: Timestamp) -> Vec<(QueueKey, Vec<Job>)> {
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut queues = vec![];
     for (number, size) in sizes.iter().enumerate() {
         let it = &worlds[number % worlds.len()];
@@ -219,7 +219,7 @@ async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: CaseContext) {
 }
 
 async fn what_is_parked_waits_for_its_subscription(world: CaseContext) {
-    let (here, there) = (world.clone(), world.elsewhere());
+    let (here, there) = (world.clone(), world.in_other_tenant());
     let active = here.subscriber().await;
     let paused = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
     let removed = here.subscriber().await;

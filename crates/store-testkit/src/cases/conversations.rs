@@ -147,7 +147,7 @@ async fn conversations_that_begin_at_once_are_all_there(world: CaseContext) {
 
 async fn nobody_elses_conversation_is_touched(world: CaseContext) {
     let it = begun(&world).await;
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let refused = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;
         assert!(matches!(refused, Err(CommitError::Stale)), "{refused:?}");
         let author = other.hired().await.id;

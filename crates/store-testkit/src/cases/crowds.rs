@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_domain::event::{Event, EventType};
 use candor_domain::idempotency::IdempotencyRecord;
-use candor_domain::library::Attribute;
+use candor_domain::catalog::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Write};

@@ -189,7 +189,7 @@ async fn a_poller_goes_on_after_everything_was_swept(world: CaseContext) {
 }
 
 async fn each_tenant_has_a_feed_of_its_own(world: CaseContext) {
-    let tenants = [world.clone(), world.elsewhere(), world.test_environment()];
+    let tenants = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut wanted = Vec::new();
     for tenant in &tenants {
         wanted.push(vec![announce(tenant, EventType::EmployeeCreated).await]);
@@ -245,7 +245,7 @@ async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: CaseContex
     let mut poller = Poller::at(world.clone(), begun.next);
     poller.until(|events| !events.is_empty()).await;
     assert_eq!(poller.events, [first]);
-    assert_eq!(from(&world.elsewhere(), &FeedStart::Now, 10).await.next, None, "others' events are not theirs");
+    assert_eq!(from(&world.in_other_tenant(), &FeedStart::Now, 10).await.next, None, "others' events are not theirs");
 }
 
 async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: CaseContext) {

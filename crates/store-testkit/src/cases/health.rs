@@ -58,7 +58,7 @@ fn some(world: &CaseContext) -> HealthDelta {
 }
 
 async fn pulses_add_up_as_their_rule_says(world: CaseContext) {
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut known = vec![];
     for it in &worlds {
         known.push((it.clone(), it.subscriber().await));
@@ -154,7 +154,7 @@ async fn what_is_shown_never_goes_back_in_time(world: CaseContext) {
 }
 
 async fn a_pulse_for_nobody_is_nothing(world: CaseContext) {
-    let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.elsewhere());
+    let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.in_other_tenant());
     world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     let delta = failed(&world);
     let health = vec![
@@ -204,7 +204,7 @@ async fn the_failures_of_a_subscription_can_be_reset(world: CaseContext) {
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
     // Resetting a subscription of another tenant, or an unknown one, changes nothing.
-    world.elsewhere().save(vec![Write::StreakReset(to.id)]).await;
+    world.in_other_tenant().save(vec![Write::StreakReset(to.id)]).await;
     world.save(vec![Write::StreakReset(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, delta));
     let value = Subscription { active: false, ..to.clone() };

@@ -155,7 +155,7 @@ async fn keys_belong_to_their_organization(world: CaseContext) {
 }
 
 async fn keys_that_end_soon_are_found_whoevers_they_are(world: CaseContext) {
-    let other = world.elsewhere();
+    let other = world.in_other_tenant();
     let at = |seconds| Timestamp::from_millis(1_750_000_000_000).plus_seconds(seconds);
     let mut wanted = vec![];
     for (world, remind_at) in

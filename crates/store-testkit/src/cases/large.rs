@@ -27,7 +27,7 @@ async fn large_pages_are_alike_once_their_size_is_known(world: CaseContext) {
     let mut all = vec![];
     for number in 0..ROWS {
         let fields = CustomFields([("field".to_owned(), Custom::Text(number.to_string().repeat(BYTES)))].into());
-        all.push(world.joined(Employee { custom_fields: fields, ..world.make.employee() }).await);
+        all.push(world.add_employee(Employee { custom_fields: fields, ..world.make.employee() }).await);
     }
     let list = lists::employees(&world, people::Filter { status: people::StatusFilter::All, ..Default::default() });
     let (_, sort) = Employee::sorts().next().unwrap();

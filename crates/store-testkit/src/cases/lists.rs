@@ -8,7 +8,7 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::id::WebhookId;
-use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};

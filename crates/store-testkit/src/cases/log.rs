@@ -143,7 +143,7 @@ async fn attempts_of_one_moment_are_all_met(world: CaseContext) {
 }
 
 async fn the_log_of_another_subscription_is_another(world: CaseContext) {
-    let worlds = [world.clone(), world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut logs = vec![];
     for it in &worlds {
         let to = it.subscriber().await;
@@ -198,7 +198,7 @@ async fn must_have_kept(world: &CaseContext, to: &Subscription, all: &[Delivery]
 }
 
 async fn old_attempts_go_and_no_others(world: CaseContext) {
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let now = midnight(world.now()).plus_seconds(50_000);
     let before = now.plus_seconds(-30 * DAY_SECONDS);
     let noon = midnight(before);

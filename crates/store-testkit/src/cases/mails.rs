@@ -101,7 +101,7 @@ async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) 
 }
 
 async fn the_longest_due_mails_come_first_whoever_they_are_for(world: CaseContext) {
-    let worlds = [world.clone(), world.elsewhere()];
+    let worlds = [world.clone(), world.in_other_tenant()];
     let mut mails = vec![];
     for number in 0..20 {
         let whose = &worlds[number % 2];
@@ -243,7 +243,7 @@ async fn what_is_not_wanted_any_more_is_not_due(world: CaseContext) {
 }
 
 async fn results_of_many_tenants_are_recorded_together(world: CaseContext) {
-    let worlds: Vec<_> = (0..5).map(|_| world.elsewhere()).collect();
+    let worlds: Vec<_> = (0..5).map(|_| world.in_other_tenant()).collect();
     for _ in 0..8 {
         for whose in &worlds {
             whose.invited().await;

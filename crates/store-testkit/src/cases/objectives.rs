@@ -175,7 +175,7 @@ async fn an_objective_comes_back_to_the_letter(world: CaseContext) {
 async fn what_is_due_is_found_in_every_tenant(world: CaseContext) {
     let today = Date::from_epoch_days(20_000);
     let mut wanted = Vec::new();
-    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
+    for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let owner = it.hired().await;
         for (days, status, held_back) in [
             (0, Status::Approved, false),
@@ -217,7 +217,7 @@ async fn org_admins_who_work_there_are_found(world: CaseContext) {
     let mut admins = Vec::new();
     for role in [Role::OrgAdmin, Role::Manager, Role::Employee, Role::OrgAdmin] {
         for status in [people::Status::Active, people::Status::Deactivated, people::Status::PendingInvite] {
-            let it = world.joined(Employee { role, status, ..world.make.employee() }).await;
+            let it = world.add_employee(Employee { role, status, ..world.make.employee() }).await;
             if role == Role::OrgAdmin && status == people::Status::Active {
                 admins.push(it.id);
             }
@@ -225,7 +225,7 @@ async fn org_admins_who_work_there_are_found(world: CaseContext) {
     }
     assert_eq!(org_admins(&world, 9).await, admins);
     assert_eq!(org_admins(&world, 1).await, admins[..1]);
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(org_admins(&other, 9).await, []);
     }
 }
@@ -328,7 +328,7 @@ async fn no_tenant_sees_anothers_objectives_and_notifications(world: CaseContext
     let (objective, notice) = (world.make.objective(owner.id), world.make.notification(owner.id));
     let writes = vec![Write::put(&Row::new(objective.clone()))];
     world.commit(telling(&world, vec![notice.clone()], writes)).await.unwrap();
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let (store, tenant) = (&other.store, other.tenant);
         assert_eq!(store.row::<Objective>(tenant, objective.id).await.unwrap(), None);
         assert_eq!(store.row::<Notification>(tenant, notice.id).await.unwrap(), None);

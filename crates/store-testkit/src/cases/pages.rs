@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use candor_domain::id::EmployeeId;
-use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
@@ -82,7 +82,7 @@ async fn every_order_of_the_other_lists_is_walked(world: CaseContext) {
         every_order(&lists::connectors(&world, bounds), &connectors, |row| within(row.updated_at), "changed").await;
         every_order(&lists::api_keys(&world, bounds), &keys, |row| within(row.updated_at), "changed").await;
     }
-    let elsewhere = world.elsewhere();
+    let elsewhere = world.in_other_tenant();
     let entries: Vec<AuditEntry> =
         (0..40).map(|_| AuditEntry { occurred_at: instant(&world), ..make.audit("test.entry", "x") }).collect();
     let (audit, more_audit) = (entries[0].clone(), entries[1..].to_vec());

@@ -43,7 +43,7 @@ pub(super) fn just_before(at: Timestamp) -> Timestamp {
 }
 
 async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: CaseContext) {
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut subscriptions = vec![];
     for it in &worlds {
         let make = &it.make;

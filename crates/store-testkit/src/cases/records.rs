@@ -214,7 +214,7 @@ async fn repeated_record_saves_nothing(world: CaseContext) {
 }
 
 async fn large_batch_is_recorded_at_once(world: CaseContext) {
-    let (here, there) = (world.clone(), world.elsewhere());
+    let (here, there) = (world.clone(), world.in_other_tenant());
     let (one, other) = (here.subscriber().await, there.subscriber().await);
     here.happened(&[EventType::EmployeeCreated; 300]).await;
     there.happened(&[EventType::EmployeeUpdated; 300]).await;

@@ -30,7 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObjectiveArchived];
 
 async fn events_are_read_by_tenant_and_id(world: CaseContext) {
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut all = vec![];
     for owner in &worlds {
         let events = owner.happened(&[EventType::EmployeeCreated; 90]).await;
@@ -84,7 +84,7 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
         events.extend(world.happened(&[KINDS[number % 3]]).await);
         world.make.clock.advance_seconds(600);
     }
-    world.elsewhere().happened(&KINDS).await;
+    world.in_other_tenant().happened(&KINDS).await;
     world.test_environment().happened(&KINDS).await;
     // The store ignores creation time and topics of the subscription; the caller checks them.
     let to = world.subscribed(world.make.subscription_to(&[EventType::SummaryShared])).await;

@@ -200,7 +200,7 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
     assert!(world.moves(ids[0], None).await);
     assert_eq!(world.tree().await, now, "only moves increment the version");
     below(ids[0], ids[2], now).await.unwrap();
-    let elsewhere = world.elsewhere();
+    let elsewhere = world.in_other_tenant();
     let before = elsewhere.tree().await;
     assert!(world.moves(ids[1], Some(ids[0])).await);
     assert_eq!(elsewhere.tree().await, before, "each tenant has its own tree");

@@ -2,7 +2,7 @@
 
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
-use candor_domain::library::{Attribute, Department};
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
 use candor_domain::webhook::Subscription;
@@ -61,7 +61,7 @@ async fn department_is_open_unless_archived_or_absent(world: CaseContext) {
     assert!(holds(&world, Require::open::<Department>(open.id)).await);
     assert!(!holds(&world, Require::open::<Department>(gone.id)).await, "archived");
     assert!(!holds(&world, Require::open::<Department>(DepartmentId::from_bytes([7; 16]))).await, "absent");
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         assert!(!holds(&other, Require::open::<Department>(open.id)).await, "of another tenant");
     }
 }
@@ -73,7 +73,7 @@ async fn attribute_is_open_unless_archived_or_absent(world: CaseContext) {
     assert!(holds(&world, Require::open::<Attribute>(open.id)).await);
     assert!(!holds(&world, Require::open::<Attribute>(gone.id)).await, "archived");
     assert!(!holds(&world, Require::open::<Attribute>(AttributeId::from_bytes([7; 16]))).await, "absent");
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         assert!(!holds(&other, Require::open::<Attribute>(open.id)).await, "of another tenant");
     }
 }
@@ -89,7 +89,7 @@ async fn department_is_vacant_when_all_members_left(world: CaseContext) {
     let vacant = Require::DepartmentVacant(department.id);
     assert!(holds(&world, vacant).await, "no member ever joined");
     assert!(!has_members(&world, &department).await);
-    let member = world.joined(Employee { department_id: Some(department.id), ..make.employee() }).await;
+    let member = world.add_employee(Employee { department_id: Some(department.id), ..make.employee() }).await;
     for (version, status) in (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active]) {
         let value = Employee { status, ..member.clone() };
         world.save(vec![Write::employee(&Row::expecting(value, Version(version)), None)]).await;
@@ -111,7 +111,7 @@ async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
     assert!(!holds(&world, seen).await);
     assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
-    assert!(!holds(&world.elsewhere(), Require::EmployeeUnchanged(person.id, Version(2))).await, "of another tenant");
+    assert!(!holds(&world.in_other_tenant(), Require::EmployeeUnchanged(person.id, Version(2))).await, "of another tenant");
 }
 
 async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {
@@ -121,7 +121,7 @@ async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {
     assert_eq!(world.tree().await, seen, "a new person changes no line");
     assert!(world.moves(one.id, Some(third.id)).await);
     assert_eq!(world.tree().await, seen.next());
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(other.tree().await, seen, "the tree of another tenant");
     }
 }
@@ -153,7 +153,7 @@ async fn founded(world: CaseContext) -> CaseContext {
 async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
     assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "the organization does not exist");
     let worlds = [founded(world.clone()).await, founded(world.test_environment()).await];
-    let other = founded(world.elsewhere()).await;
+    let other = founded(world.in_other_tenant()).await;
     for data_set in [&worlds[0], &worlds[1]] {
         for count in 0..3 {
             let subscribers = data_set.store.subscribers(data_set.tenant).await.unwrap();

@@ -4,7 +4,7 @@ use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{Id, Kind};
-use candor_domain::library::{Attribute, Department};
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::observation::{Observation, Visibility};
 use candor_domain::organization::{Organization, Review};
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -65,7 +65,7 @@ async fn texts_and_instants_come_back_to_the_letter(world: CaseContext) {
             deactivated_at: Some(at(2)),
             ..make.employee()
         };
-        world.joined(employee.clone()).await;
+        world.add_employee(employee.clone()).await;
         let kept = store.row::<Employee>(*tenant, employee.id).await.unwrap();
         assert_eq!(kept, Some(Versioned { value: employee.clone(), version: Version::FIRST }), "{text:?}");
         let observation = Observation {
@@ -97,7 +97,7 @@ async fn custom_values_keep_their_type(world: CaseContext) {
     }
     fields.0.insert("yes".to_owned(), Custom::Flag(true));
     fields.0.insert("long".to_owned(), Custom::Text("é".repeat(1024)));
-    let it = world.joined(Employee { custom_fields: fields, ..world.make.employee() }).await;
+    let it = world.add_employee(Employee { custom_fields: fields, ..world.make.employee() }).await;
     assert_eq!(world.employee(it.id).await.value, it);
 }
 
@@ -226,7 +226,7 @@ async fn managed_people_are_walked_by_id(world: CaseContext) {
 }
 
 /// Returns the table and column that an error names.
-pub(super) fn named<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'static str) {
+pub(super) fn name_of_result<T: std::fmt::Debug>(result: Read<T>) -> (&'static str, &'static str) {
     match result {
         Err(StorageError::Corrupt { table, column, .. }) => (table, column),
         other => panic!("{other:?}"),
@@ -248,26 +248,26 @@ async fn a_corrupt_row_names_its_column(world: CaseContext) {
         .await;
     for column in ["role", "status", "custom_fields"] {
         world.spoil(&format!("UPDATE employees SET {column} = 'spoilt'")).await;
-        assert_eq!(named(store.row::<Employee>(*tenant, person.id).await), ("employees", column));
-        assert_eq!(named(store.rows::<Employee>(*tenant, &[person.id]).await), ("employees", column));
+        assert_eq!(name_of_result(store.row::<Employee>(*tenant, person.id).await), ("employees", column));
+        assert_eq!(name_of_result(store.rows::<Employee>(*tenant, &[person.id]).await), ("employees", column));
         world.spoil("UPDATE employees SET role = 'manager', status = 'active', custom_fields = '{}'").await;
     }
     world.spoil("UPDATE observations SET type = 'spoilt'").await;
-    assert_eq!(named(store.row::<Observation>(*tenant, observation.id).await), ("observations", "type"));
+    assert_eq!(name_of_result(store.row::<Observation>(*tenant, observation.id).await), ("observations", "type"));
     world.spoil("UPDATE attributes SET tone = 'spoilt'").await;
-    assert_eq!(named(store.row::<Attribute>(*tenant, attribute.id).await), ("attributes", "tone"));
+    assert_eq!(name_of_result(store.row::<Attribute>(*tenant, attribute.id).await), ("attributes", "tone"));
     world.spoil("UPDATE organizations SET summary_review = 'spoilt'").await;
     assert_eq!(
-        named(store.row::<Organization>(*tenant, tenant.organization).await),
+        name_of_result(store.row::<Organization>(*tenant, tenant.organization).await),
         ("organizations", "summary_review")
     );
     world.spoil("UPDATE connectors SET mapped_custom_field_keys = '{'").await;
-    assert_eq!(named(store.row::<Connector>(*tenant, connector.id).await), ("connectors", "mapped_custom_field_keys"));
+    assert_eq!(name_of_result(store.row::<Connector>(*tenant, connector.id).await), ("connectors", "mapped_custom_field_keys"));
     world.spoil("UPDATE api_keys SET scopes = 'spoilt'").await;
-    assert_eq!(named(store.row::<ApiKey>(*tenant, key.id).await), ("api_keys", "scopes"));
-    assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "scopes"));
+    assert_eq!(name_of_result(store.row::<ApiKey>(*tenant, key.id).await), ("api_keys", "scopes"));
+    assert_eq!(name_of_result(store.key_by_hash(key.hash).await), ("api_keys", "scopes"));
     world.spoil("UPDATE api_keys SET scopes = '*', writes_per_minute = -1").await;
-    assert_eq!(named(store.key_by_hash(key.hash).await), ("api_keys", "writes_per_minute"));
+    assert_eq!(name_of_result(store.key_by_hash(key.hash).await), ("api_keys", "writes_per_minute"));
 }
 
 async fn a_corrupt_row_does_not_vanish_from_its_list(world: CaseContext) {
@@ -285,13 +285,13 @@ async fn a_corrupt_row_does_not_vanish_from_its_list(world: CaseContext) {
     let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::down(SortBy::OccurredAt));
     let filter = observation::Filter::default();
     let observations = store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, created, &page)).await;
-    assert_eq!(named(observations), ("observations", "type"));
+    assert_eq!(name_of_result(observations), ("observations", "type"));
     let people =
         store.page(*tenant, rows::employees::list(&candor_domain::people::Filter::default(), created, &page)).await;
-    assert_eq!(named(people), ("employees", "role"));
+    assert_eq!(name_of_result(people), ("employees", "role"));
     let entries = store.page(*tenant, rows::audit::list(&audit::Filter::default(), occurred, &page)).await;
-    assert_eq!(named(entries), ("audit_entries", "actor_type"));
+    assert_eq!(name_of_result(entries), ("audit_entries", "actor_type"));
     let filter = candor_domain::event::FeedFilter::default();
     let feed = store.feed(*tenant, &filter, crate::world::EVER, &candor_domain::event::FeedStart::Oldest, 10).await;
-    assert_eq!(named(feed), ("events", "type"));
+    assert_eq!(name_of_result(feed), ("events", "type"));
 }

@@ -58,7 +58,7 @@ fn segment(id: u8, documents: i64) -> SegmentContents {
         key: DocumentKey { created_at: Timestamp::from_millis(at), id: [id; 16] },
         terms: vec!["calm".to_owned(), format!("own{at:05}"), if at % 3 == 0 { "third" } else { "wörd" }.to_owned()],
     };
-    SegmentContents::of([id; 16], (0..documents).map(document).collect()).unwrap()
+    SegmentContents::build([id; 16], (0..documents).map(document).collect()).unwrap()
 }
 
 fn with(segment: &SegmentContents) -> IndexChange {
@@ -171,7 +171,7 @@ async fn nobody_reads_or_changes_the_index_of_others(world: CaseContext) {
     let own = segment(1, 50);
     let mine = written(&world, world.hired().await.id).await;
     assert!(change(&world, with(&own)).await);
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(state(&other).await, IndexState::default());
         let theirs = contents(&other, &own).await;
         assert!(theirs.blocks.is_empty() && theirs.chunks.concat().is_empty());

@@ -129,7 +129,7 @@ async fn delivery_of_another_owner_is_not_expedited(world: CaseContext) {
     let (to, jobs) = failed(&world, 1).await;
     let other = world.subscriber().await;
     let (event, now) = (jobs[0].event_id, world.now());
-    for (world, to) in [(world.elsewhere(), &to), (world.test_environment(), &to), (world.clone(), &other)] {
+    for (world, to) in [(world.in_other_tenant(), &to), (world.test_environment(), &to), (world.clone(), &other)] {
         world.save(vec![Write::BringForward(vec![sooner(to, event, None)], now)]).await;
         assert_eq!(queued(&world, to, event).await, None);
     }

@@ -212,7 +212,7 @@ async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(w
     let without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
     world.save(vec![Write::put(&Row::expecting(without, Version::FIRST))]).await;
     assert_eq!((linked(&world, goal.id).await, linked(&world, other.id).await), (vec![], vec![second.id]));
-    let elsewhere = world.elsewhere();
+    let elsewhere = world.in_other_tenant();
     let stranger = elsewhere.hired().await;
     let foreign = Summary { included_objective_ids: vec![other.id], ..make.summary(stranger.id) };
     elsewhere.save(vec![Write::put(&Row::new(foreign))]).await;
@@ -264,7 +264,7 @@ async fn no_tenant_sees_anothers_summaries(world: CaseContext) {
     let person = world.hired().await;
     let summary = Summary { included_objective_ids: vec![world.make.id()], ..world.make.summary(person.id) };
     world.save(vec![Write::put(&Row::new(summary.clone()))]).await;
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(other.store.row::<Summary>(other.tenant, summary.id).await.unwrap(), None);
         let including =
             Filter { included_objective_id: summary.included_objective_ids.first().copied(), ..Filter::default() };

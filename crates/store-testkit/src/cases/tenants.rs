@@ -2,7 +2,7 @@
 
 use candor_domain::audit;
 use candor_domain::event::EventType;
-use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Sort, SortBy};
@@ -31,8 +31,8 @@ pub(crate) fn cases() -> Vec<Case> {
 struct Full {
     manager: Employee,
     person: Employee,
-    department: candor_domain::library::Department,
-    attribute: candor_domain::library::Attribute,
+    department: candor_domain::catalog::Department,
+    attribute: candor_domain::catalog::Attribute,
     connector: people::Connector,
     invitation: people::Invitation,
     observation: Observation,
@@ -153,7 +153,7 @@ async fn no_read_finds_what_another_tenant_has(world: CaseContext) {
     let (tenant, kept) =
         world.store.owned(rows::invitations::BY_TOKEN, full.invitation.token_hash).await.unwrap().unwrap();
     assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token tells whose it is");
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let found: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
         assert_eq!(found, [], "{:?}", other.tenant);
         let listed: Vec<_> = full.listed(&other).await.into_iter().filter(|(_, count)| *count > 0).collect();
@@ -165,7 +165,7 @@ async fn no_read_finds_what_another_tenant_has(world: CaseContext) {
 async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
     let mut full = Full::new(&world).await;
     let before = full.listed(&world).await;
-    for (number, other) in [world.elsewhere(), world.test_environment()].iter().enumerate() {
+    for (number, other) in [world.in_other_tenant(), world.test_environment()].iter().enumerate() {
         full.person.first_name = format!("Twin{number}");
         full.observation.observation = format!("Twin {number}");
         full.invitation.token_hash = world.make.bytes32();
@@ -188,7 +188,7 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
 async fn no_write_reaches_what_another_tenant_has(world: CaseContext) {
     let full = Full::new(&world).await;
     let seen = Version::FIRST;
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let writes = [
             Write::employee(&Row::expecting(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
             Write::put(&Row::expecting(full.observation.clone(), seen)),
@@ -211,7 +211,7 @@ async fn no_write_reaches_what_another_tenant_has(world: CaseContext) {
 /// to the tenant.
 async fn a_reference_to_another_tenants_row_is_missing(world: CaseContext) {
     let full = Full::new(&world).await;
-    for other in [world.elsewhere(), world.test_environment()] {
+    for other in [world.in_other_tenant(), world.test_environment()] {
         let make = &other.make;
         let own = other.hired().await;
         let moved = Employee { manager_id: Some(full.manager.id), ..own.clone() };
@@ -241,7 +241,7 @@ async fn a_reference_to_another_tenants_row_is_missing(world: CaseContext) {
 
 async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(world: CaseContext) {
     let mut made = vec![];
-    for place in [world.elsewhere(), world.elsewhere(), world.elsewhere()] {
+    for place in [world.in_other_tenant(), world.in_other_tenant(), world.in_other_tenant()] {
         let live = world.make.organization(place.tenant.organization);
         let test = candor_domain::organization::Organization { name: "Test".to_owned(), ..live.clone() };
         place.test_environment().save(vec![Write::put(&Row::new(test))]).await;

@@ -2,7 +2,7 @@
 
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
-use candor_domain::library::Department;
+use candor_domain::catalog::Department;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredAnswer, Version, Write};
@@ -64,7 +64,7 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: CaseContext) {
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
     world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
     let department = world.make.department();
-    let archived = candor_domain::library::Department { archived_at: Some(world.make.tick()), ..department.clone() };
+    let archived = candor_domain::catalog::Department { archived_at: Some(world.make.tick()), ..department.clone() };
     world.save(vec![Write::put(&Row::new(archived))]).await;
     let change = Write::employee(&Row::expecting(person.clone(), Version::FIRST), None);
     world.commit(once(&world, change.clone(), &updated)).await.unwrap();
@@ -163,13 +163,13 @@ async fn an_answer_without_an_effect_is_kept_like_any_other(world: CaseContext) 
     let anew = IdempotencyRecord { created_at: end, ..make.replay("nothing") };
     assert!(store.keep(*tenant, anew.clone()).await.unwrap());
     assert_eq!(store.replay(*tenant, &anew.key, end).await.unwrap(), Some(stored(&anew)));
-    let elsewhere = world.elsewhere();
+    let elsewhere = world.in_other_tenant();
     assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }
 
 async fn a_key_counts_in_its_own_tenant_only(world: CaseContext) {
     let replay = world.make.replay("shared");
-    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
+    for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let now = replay.created_at;
         assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), None);
         it.commit(once(&it, joins(it.make.employee()), &replay)).await.unwrap();

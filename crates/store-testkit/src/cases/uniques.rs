@@ -1,7 +1,7 @@
 //! Unique values belong to one resource of a tenant, even under concurrency (decision D4).
 
 use candor_domain::id::EmployeeId;
-use candor_domain::library::{Attribute, Department};
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::people::{Employee, Status};
 use candor_domain::text::folded;
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Write};
@@ -77,14 +77,14 @@ async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: CaseContext
     }
     // External ids are case-sensitive, and several people may have none.
     for external_id in [Some("hr-0".to_owned()), None, None] {
-        world.joined(Employee { external_id, ..make.employee() }).await;
+        world.add_employee(Employee { external_id, ..make.employee() }).await;
     }
 }
 
 async fn a_change_cannot_take_what_somebody_has(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
-    let holder = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..left }).await;
+    let holder = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..left }).await;
     let other = world.hired().await;
     let archived = Department { archived_at: Some(make.tick()), ..make.department() };
     let department = make.department();
@@ -119,21 +119,21 @@ async fn a_change_cannot_take_what_somebody_has(world: CaseContext) {
 }
 
 async fn nobody_collides_with_themselves(world: CaseContext) {
-    let it = world.joined(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
+    let it = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
     let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
     world.save(vec![Write::employee(&Row::expecting(louder.clone(), Version::FIRST), None)]).await;
     assert_eq!(world.employee(it.id).await.value, louder);
     let away = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
     world.save(vec![Write::employee(&Row::expecting(away, Version(2)), None)]).await;
     let heir = Employee { email: it.email, external_id: it.external_id, ..world.make.employee() };
-    world.joined(heir).await;
+    world.add_employee(heir).await;
 }
 
 async fn tenants_do_not_collide(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let person = Employee { external_id: Some("hr-1".to_owned()), ..make.employee() };
     let (department, attribute) = (make.department(), make.attribute());
-    for it in [world.clone(), world.elsewhere(), world.test_environment()] {
+    for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         it.save(vec![
             joins(person.clone()),
             Write::put(&Row::new(department.clone())),
@@ -147,7 +147,7 @@ async fn holders_are_found_by_the_folded_value(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let email = "Ada.Éluard@Example.com".to_owned();
     let it = Employee { email: email.clone(), external_id: Some("HR-1".to_owned()), ..make.employee() };
-    let it = world.joined(it).await;
+    let it = world.add_employee(it).await;
     let department = Department { name: "Göteborg CARE".to_owned(), ..make.department() };
     let attribute = Attribute { name: "Élan".to_owned(), ..make.attribute() };
     world.save(vec![Write::put(&Row::new(department.clone())), Write::put(&Row::new(attribute.clone()))]).await;

@@ -51,7 +51,7 @@ async fn swept(world: &CaseContext, now: Timestamp, events_before: Timestamp) ->
 }
 
 async fn the_sweep_removes_what_is_old_in_portions(world: CaseContext) {
-    let tenants = [world.clone(), world.elsewhere(), world.test_environment()];
+    let tenants = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let middle = filled(&tenants, "old").await;
     let end = filled(&tenants, "new").await;
     assert_eq!(swept(&world, end, EVER).await, 0, "nothing is old yet");
@@ -95,7 +95,7 @@ async fn the_sweep_leaves_the_audit_log_alone(world: CaseContext) {
 
 async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: CaseContext) {
     let mut left = vec![];
-    for world in [world.clone(), world.elsewhere(), world.test_environment()] {
+    for world in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let person = world.hired().await.id;
         let at = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
         let table = [

@@ -11,7 +11,7 @@ use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Version
 use candor_tables::rows;
 
 use super::log::{entries, entry};
-use super::rows::named;
+use super::rows::name_of_result;
 use super::{health, lists};
 use crate::Case;
 use crate::worker::{END, LEASE_SECONDS, MANY, Worker, in_order, walk};
@@ -124,7 +124,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: CaseCo
 
 async fn a_subscription_is_nobody_elses(world: CaseContext) {
     let mine = world.subscriber().await;
-    for others in [world.elsewhere(), world.test_environment()] {
+    for others in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(stored(&others, &mine).await, None);
         let list = lists::webhooks(&others, webhook::Filter::default());
         assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
@@ -167,7 +167,7 @@ async fn subscriptions_are_listed(world: CaseContext) {
 
 async fn every_subscription_of_every_tenant_is_walked(world: CaseContext) {
     assert_eq!(world.store.every_webhook(None, 9).await.unwrap(), []);
-    let worlds = [world.clone(), world.elsewhere(), world.test_environment(), world.elsewhere()];
+    let worlds = [world.clone(), world.in_other_tenant(), world.test_environment(), world.in_other_tenant()];
     let mut wanted = vec![];
     for number in 0..30 {
         let it = world.random.pick(&worlds);
@@ -204,12 +204,12 @@ async fn a_corrupt_subscription_names_its_column(world: CaseContext) {
         for value in wrong {
             world.spoil(&format!("UPDATE webhooks SET {column} = {value}")).await;
             let wanted = ("webhooks", column);
-            assert_eq!(named(world.store.row::<Subscription>(world.tenant, to.id).await), wanted, "{value}");
-            assert_eq!(named(world.store.every_webhook(None, 9).await), wanted, "{value}");
+            assert_eq!(name_of_result(world.store.row::<Subscription>(world.tenant, to.id).await), wanted, "{value}");
+            assert_eq!(name_of_result(world.store.every_webhook(None, 9).await), wanted, "{value}");
             let sort = Sort::up(SortBy::CreatedAt);
             let list =
                 world.store.page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await;
-            assert_eq!(named(list), wanted, "{value}");
+            assert_eq!(name_of_result(list), wanted, "{value}");
         }
         world.spoil(&format!("UPDATE webhooks SET {column} = {right}")).await;
     }
@@ -231,10 +231,10 @@ async fn a_corrupt_attempt_names_its_column(world: CaseContext) {
     for (column, right, wrong) in table {
         world.spoil(&format!("UPDATE deliveries SET {column} = {wrong}")).await;
         let wanted = ("deliveries", column);
-        assert_eq!(named(world.store.delivery(world.tenant, to.id, one.id).await), wanted);
+        assert_eq!(name_of_result(world.store.delivery(world.tenant, to.id, one.id).await), wanted);
         let (filter, sort) = (DeliveryFilter::default(), Sort::up(SortBy::CreatedAt));
         assert_eq!(
-            named(world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await),
+            name_of_result(world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await),
             wanted
         );
         world.spoil(&format!("UPDATE deliveries SET {column} = {right}")).await;
@@ -256,7 +256,7 @@ async fn a_corrupt_queued_delivery_names_its_column(world: CaseContext) {
         world.spoil(&format!("UPDATE delivery_jobs SET {column} = {wrong}")).await;
         for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9))] {
             let result = world.store.claim(worker.lease(world.now()), world.now(), &claim).await;
-            assert_eq!(named(result), ("delivery_jobs", column), "{claim:?}");
+            assert_eq!(name_of_result(result), ("delivery_jobs", column), "{claim:?}");
             // The deliveries may be leased by the earlier read; wait for the leases to end.
             world.make.clock.advance_seconds(LEASE_SECONDS);
         }

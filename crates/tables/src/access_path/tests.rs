@@ -2,7 +2,7 @@ use candor_domain::assignment::{self, Assignment};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
-use candor_domain::library::{Attribute, Department, attribute, department};
+use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{Family, Objective};
 use candor_domain::observation::{self, Observation};

@@ -2,8 +2,8 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::AttributeKind;
-use candor_domain::library::Attribute;
-use candor_domain::library::attribute::Filter;
+use candor_domain::catalog::Attribute;
+use candor_domain::catalog::attribute::Filter;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 

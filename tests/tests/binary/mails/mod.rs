@@ -71,7 +71,7 @@ fn whoever_is_invited_gets_a_mail_with_a_link_that_works() {
         let mut client = service.client(&key);
         let person = invite(&mut client, "ada");
         until(&mut client, &person, "sent");
-        let [mail] = server.taken().try_into().unwrap();
+        let [mail] = server.received_mails().try_into().unwrap();
         assert_eq!(
             (mail.to.as_slice(), mail.from.as_str()),
             (["ada@example.org".to_owned()].as_slice(), "no-reply@example.com")
@@ -104,7 +104,7 @@ fn over_starttls_the_certificate_must_be_one_that_the_system_trusts() {
     let mut client = service.client(&key);
     let person = invite(&mut client, "ada");
     until(&mut client, &person, "sent");
-    let [mail] = server.taken().try_into().unwrap();
+    let [mail] = server.received_mails().try_into().unwrap();
     assert!(mail.encrypted && mail.login.is_some());
     service.stop();
 }
@@ -177,7 +177,7 @@ fn an_api_process_queues_and_a_worker_sends() {
     for person in &people {
         until(&mut client, person, "sent");
     }
-    assert_eq!(server.taken().len(), 40, "each of them once");
+    assert_eq!(server.received_mails().len(), 40, "each of them once");
     for worker in workers {
         worker.stop();
     }
@@ -199,13 +199,13 @@ fn an_end_in_order_sends_what_is_under_way_and_repeats_nothing() {
         server.replies(|_| Reply::Usual);
         stopping.join().unwrap();
     });
-    let before = server.taken().len();
+    let before = server.received_mails().len();
     assert!((8..=20).contains(&before), "{before}");
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     for person in &people {
         until(&mut client, person, "sent");
     }
-    assert_eq!(server.taken().len(), 20, "each of them once");
+    assert_eq!(server.received_mails().len(), 20, "each of them once");
     service.stop();
 }

@@ -208,7 +208,7 @@ impl Service {
     }
 
     /// Waits for the end of a service that was asked to stop.
-    pub(crate) fn ended(&mut self) -> ExitStatus {
+    pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
         let mut status = None;
         let ended = wait_until(STOP, || {
             status = self.process.try_wait().unwrap();
@@ -221,7 +221,7 @@ impl Service {
     /// Sends `SIGTERM` and asserts that the service ends successfully.
     pub(crate) fn stop(mut self) {
         signal(self.process.id(), "TERM");
-        let status = self.ended();
+        let status = self.wait_for_exit();
         assert!(status.success(), "{status}: {}", self.log());
     }
 }

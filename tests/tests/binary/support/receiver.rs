@@ -136,7 +136,7 @@ impl Receiver {
     }
 
     /// Returns the requests received at this path so far.
-    pub(crate) fn at(&self, path: &str) -> Vec<ReceivedRequest> {
+    pub(crate) fn requests_to(&self, path: &str) -> Vec<ReceivedRequest> {
         self.arrivals().into_iter().filter(|arrival| arrival.path == path).collect()
     }
 

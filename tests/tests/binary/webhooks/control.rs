@@ -57,13 +57,13 @@ impl ControlTest {
     /// Waits until this many requests have arrived at a path.
     fn until(&self, path: &str, count: usize) -> Vec<ReceivedRequest> {
         self.receiver.until(path, |all| all.iter().filter(|arrival| arrival.path == path).count() >= count);
-        self.receiver.at(path)
+        self.receiver.requests_to(path)
     }
 
     /// Waits until all deliveries due now have been attempted. The witness is a subscription whose deliveries
     /// fail. Its second further request is due later than everything that is due now.
     fn until_all_due_is_attempted(&self, witness: &str) {
-        let count = self.receiver.at(witness).len();
+        let count = self.receiver.requests_to(witness).len();
         self.until(witness, count + 2);
     }
 }
@@ -93,7 +93,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
     let count = settled_count(&mut stage, &paused);
     let meanwhile = stage.observe();
     stage.until_all_due_is_attempted("/failing/witness");
-    assert_eq!(stage.receiver.at("/failing/paused").len(), count, "a delivery while it was paused");
+    assert_eq!(stage.receiver.requests_to("/failing/paused").len(), count, "a delivery while it was paused");
     stage.receiver.answers(|_| ReceiverResponse::Status(200));
     assert_eq!(stage.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = stage.until("/failing/paused", count + 1).pop().unwrap();
@@ -101,7 +101,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
     // Events during the pause were not queued. A replay sends them, but repeats acknowledged events only on
     // request.
     let told = |stage: &ControlTest, id: &str| {
-        stage.receiver.at("/failing/paused").iter().any(|arrival| observed(arrival) == id)
+        stage.receiver.requests_to("/failing/paused").iter().any(|arrival| observed(arrival) == id)
     };
     assert!(!told(&stage, &meanwhile));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
@@ -125,7 +125,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
 fn settled_count(stage: &mut ControlTest, subscription: &Subscription) -> usize {
     let mut count = 0;
     let is_settled = wait_until(PATIENCE, || {
-        count = stage.receiver.at("/failing/paused").len();
+        count = stage.receiver.requests_to("/failing/paused").len();
         stage.log(subscription).len() == count
     });
     assert!(is_settled.is_some(), "an attempt is not recorded");
@@ -155,7 +155,7 @@ fn a_deleted_subscription_gets_nothing_more(place: Installation) {
     stage.observe();
     stage.until_all_due_is_attempted("/failing/witness");
     // One attempt may have been in flight when the subscription was deleted.
-    let arrivals = stage.receiver.at("/failing/deleted");
+    let arrivals = stage.receiver.requests_to("/failing/deleted");
     assert!(
         arrivals.len() <= 2 && arrivals.iter().all(|arrival| arrival.event() == arrivals[0].event()),
         "{arrivals:?}"
@@ -203,7 +203,7 @@ fn a_test_is_sent_also_while_the_subscription_is_paused_and_only_once() {
     assert!(ping.json()["data"]["message"].is_string());
     stage.observe();
     stage.until_all_due_is_attempted("/failing/witness");
-    assert_eq!(stage.receiver.at("/failing/tested").len(), 1, "a test was repeated");
+    assert_eq!(stage.receiver.requests_to("/failing/tested").len(), 1, "a test was repeated");
     let log = stage.log(&subscription);
     assert_eq!((log.len(), &log[0]["status"], &log[0]["response_status"]), (1, &json!("failed"), &json!(500)));
     stage.service.stop();

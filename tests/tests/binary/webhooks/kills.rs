@@ -164,7 +164,7 @@ impl KilledService {
             let enough = wait_until(PATIENCE, || written.load(Ordering::SeqCst) + delivered() >= count);
             self.kill(service);
             assert!(enough.is_some(), "hardly any load");
-            load.ended()
+            load.stop()
         });
         self.acknowledged.extend(known);
     }

@@ -30,7 +30,7 @@ impl DeliveryRecord {
         for entry in client.all(&format!("/v1/webhooks/{}/deliveries", subscription.id)) {
             ledger.log.entry(text(&entry["event_id"])).or_default().push(entry);
         }
-        for arrival in receiver.at(&subscription.path) {
+        for arrival in receiver.requests_to(&subscription.path) {
             ledger.arrivals.entry(arrival.event().to_owned()).or_default().push(arrival);
         }
         ledger

@@ -45,8 +45,8 @@ fn a_stop_under_load(place: Installation) {
         let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
         receiver.answers(|_| ReceiverResponse::Status(200));
-        assert!(service.ended().success(), "{}", service.log());
-        load.ended()
+        assert!(service.wait_for_exit().success(), "{}", service.log());
+        load.stop()
     });
     receiver.next_generation();
     let service = Service::serve(&place);
@@ -68,7 +68,7 @@ fn receivers_that_hang_do_not_hold_up_the_end_and_are_asked_again_at_the_next_st
     let observed = observe(&mut client, &employee).unwrap();
     receiver.until("a delivery", |all| all.len() == 1);
     signal(service.process_id(), "TERM");
-    assert!(service.ended().success(), "{}", service.log());
+    assert!(service.wait_for_exit().success(), "{}", service.log());
     receiver.next_generation();
     receiver.answers(|_| ReceiverResponse::Status(200));
     let service = Service::serve(&place);

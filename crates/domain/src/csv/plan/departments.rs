@@ -8,7 +8,7 @@ use super::super::row_problem::RowRejection;
 use super::super::{CsvRow, File};
 use super::Planner;
 use crate::id::DepartmentId;
-use crate::library::{Department, department};
+use crate::catalog::{Department, department};
 use crate::people::Employee;
 use crate::problem::{ValidationErrors, ValueError};
 use crate::text::{bounded, folded, single_line};

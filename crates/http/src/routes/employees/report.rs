@@ -5,7 +5,7 @@ use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
 use crate::schema::Schema;
-use crate::schema::shapes::{about, answer, array, count, field, plain};
+use crate::schema::shapes::{described, answer, array, count, field, plain};
 use crate::schema::words::{FIELD_CODES, open};
 
 /// Schema of an upload's report.
@@ -19,7 +19,7 @@ const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,
 
 /// Returns the schema of the request body.
 pub(crate) fn body() -> Value {
-    let schema = about(
+    let schema = described(
         json!({"type": "string", "minLength": 1}),
         "A CSV file in UTF-8 with commas: a header and at most 10,000 rows, at most 5 MiB.",
     );

@@ -48,7 +48,7 @@ async fn a_new_subscription_is_active_and_shows_its_secret_this_once() {
 async fn each_bad_field_is_named_before_anything_is_looked_up() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
-    world.receivers.judged();
+    world.receivers.judged_urls();
     let long = "é".repeat(201);
     let topics = |value: Value| json!({"url": "https://receiver.example/", "event_types": value});
     let with = |name: &str, value: Value| {
@@ -91,7 +91,7 @@ async fn each_bad_field_is_named_before_anything_is_looked_up() {
         let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
         assert_eq!(answered.problems(), wanted, "{method} {body}");
     }
-    assert_eq!(world.receivers.judged(), [""; 0], "no URL was looked up");
+    assert_eq!(world.receivers.judged_urls(), [""; 0], "no URL was looked up");
     assert_eq!(world.get("/v1/webhooks").await.json()["data"].as_array().unwrap().len(), 1);
 }
 
@@ -111,13 +111,13 @@ async fn what_was_read_can_be_sent_back_and_writes_nothing() {
     let webhook = subscribed(&world, &["*"]).await;
     let read = world.get(&path(&webhook)).await;
     world.clock.advance_seconds(1);
-    world.receivers.judged();
+    world.receivers.judged_urls();
     for body in [read.json(), json!({}), json!({"rotate_secret": false, "active": true})] {
         let patched = world.patch(&path(&webhook), body).await;
         assert_eq!((patched.status, &patched.body), (200, &read.body));
         assert_eq!(patched.header("etag"), read.header("etag"));
     }
-    assert_eq!(world.receivers.judged(), [""; 0]);
+    assert_eq!(world.receivers.judged_urls(), [""; 0]);
     let actions = format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"));
     assert_eq!(world.get(&actions).await.json()["data"].as_array().unwrap().len(), 1);
 }

@@ -79,16 +79,16 @@ async fn a_url_is_kept_as_it_was_given() {
 async fn only_a_url_that_changes_is_looked_up_and_that_once() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
-    assert_eq!(world.receivers.judged(), ["https://receiver.example/hooks"]);
+    assert_eq!(world.receivers.judged_urls(), ["https://receiver.example/hooks"]);
     world.patch(&path(&webhook), json!({"url": "https://receiver.example/hooks", "description": "x"})).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
     world.patch(&path(&webhook), json!({"active": true})).await;
-    assert_eq!(world.receivers.judged(), [""; 0]);
+    assert_eq!(world.receivers.judged_urls(), [""; 0]);
     world.patch(&path(&webhook), json!({"url": "https://other.example/"})).await;
-    assert_eq!(world.receivers.judged(), ["https://other.example/"]);
+    assert_eq!(world.receivers.judged_urls(), ["https://other.example/"]);
     let absent = "/v1/webhooks/whk_00000000000000000000000001";
     assert_eq!(world.patch(absent, json!({"url": "https://other.example/"})).await.status, 404);
     let stale = world.ask("PATCH", &path(&webhook)).header("if-match", "\"0\"");
     assert_eq!(stale.json(&json!({"url": "https://new.example/"})).send().await.status, 412);
-    assert_eq!(world.receivers.judged(), [""; 0], "nothing is looked up for a request that is refused anyway");
+    assert_eq!(world.receivers.judged_urls(), [""; 0], "nothing is looked up for a request that is refused anyway");
 }

@@ -47,7 +47,7 @@ impl Breaker {
 
     /// Records an answer of the store. Returns `true` if this closes the breaker; answers to requests sent
     /// before the failure do not.
-    pub(super) fn answered(&self, attempt: Attempt) -> bool {
+    pub(super) fn record_answer(&self, attempt: Attempt) -> bool {
         attempt == Attempt::Probe && self.is_down.swap(false, Ordering::AcqRel)
     }
 
@@ -95,8 +95,8 @@ mod tests {
             Some(Attempt::Probe),
             "a try that says nothing does not close it for good"
         );
-        assert!(!breaker.answered(Attempt::Usual), "the answer to an old question");
-        assert!(breaker.answered(Attempt::Probe) && !breaker.answered(Attempt::Probe));
+        assert!(!breaker.record_answer(Attempt::Usual), "the answer to an old question");
+        assert!(breaker.record_answer(Attempt::Probe) && !breaker.record_answer(Attempt::Probe));
         assert_eq!(breaker.attempt(at(7_011)), Some(Attempt::Usual));
     }
 

@@ -109,7 +109,7 @@ impl SharedLimits {
     }
 
     fn answered(&self, attempt: Attempt) {
-        if self.breaker.answered(attempt) {
+        if self.breaker.record_answer(attempt) {
             metrics::gauge!(UP).set(1);
             tracing::info!("the store of rate limits answers again: keys are counted for all instances together");
         }

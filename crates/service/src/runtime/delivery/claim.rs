@@ -39,7 +39,7 @@ impl Engine {
             0 => tracing::trace!("no delivery is due"),
             deliveries => tracing::debug!(deliveries, "took deliveries from the queue"),
         }
-        let kept = self.with_dispatcher(|dispatcher, now| dispatcher.claimed(&order, claimed, now));
+        let kept = self.with_dispatcher(|dispatcher, now| dispatcher.handle_claimed(&order, claimed, now));
         let messages = self.messages(&kept).await;
         let resumed = matches!(order.claim, Claim::Parked(_));
         let waiting = |job: Job| {

@@ -114,7 +114,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
     pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
-        self.with_dispatcher(|dispatcher, _| dispatcher.look_at_all());
+        self.with_dispatcher(|dispatcher, _| dispatcher.request_full_scan());
         let mut done = 0;
         loop {
             let claimed = self.claim().await?;
@@ -191,7 +191,7 @@ impl Engine {
         let attempt = AssertUnwindSafe(self.attempt(&begun)).catch_unwind();
         let ending = attempt.await.unwrap_or(AttemptEnd::Abandoned);
         let attempts = self.with_dispatcher(|machine, _| {
-            machine.ended(begun.place, &begun.item.job, ending);
+            machine.handle_attempt_ended(begun.place, &begun.item.job, ending);
             machine.attempts()
         });
         self.metrics.in_flight(attempts);

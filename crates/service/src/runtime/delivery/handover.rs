@@ -74,7 +74,7 @@ impl LocalEngine for Engine {
             return None;
         }
         let leased = (1..=MOST).contains(&count).then(|| ReservedRoom::take(&self, count, &change.events)).flatten();
-        change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.stored() });
+        change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.deadline() });
         Some(Box::new(PreparedHandOver { engine: self, tenant, changed, queued, due, sooner, leased }))
     }
 }
@@ -89,7 +89,7 @@ impl HandOver for PreparedHandOver {
         }
         match self.leased.take() {
             Some(leased) => self.hand_over(leased, committed),
-            None if !self.changed.is_empty() => self.engine.with_dispatcher(|engine, _| engine.look_at_all()),
+            None if !self.changed.is_empty() => self.engine.with_dispatcher(|engine, _| engine.request_full_scan()),
             None if self.due => self.engine.with_dispatcher(|engine, _| engine.look_at_due()),
             None => {}
         }
@@ -100,7 +100,7 @@ impl PreparedHandOver {
     fn hand_over(&self, mut leased: ReservedRoom, committed: Option<&Committed>) {
         let pairs = committed.map(|committed| committed.leased.as_slice()).unwrap_or_default();
         if !self.changed.is_empty() {
-            self.engine.with_dispatcher(|engine, _| engine.look_at_all());
+            self.engine.with_dispatcher(|engine, _| engine.request_full_scan());
         }
         if pairs.is_empty() {
             return;

@@ -207,7 +207,7 @@ impl Mailer {
     async fn claim(&mut self, most: u16) {
         let (parts, now) = (&self.parts, self.parts.now());
         let ends = now.plus(parts.lease());
-        let lease = Lease { worker: parts.worker, until: ends.stored() };
+        let lease = Lease { worker: parts.worker, until: ends.deadline() };
         match parts.services.store.claim_mails(lease, now.wall, most).await {
             Ok(mails) => {
                 let is_full = mails.len() >= usize::from(most);
@@ -268,7 +268,7 @@ impl MailerShared {
         if permit.is_err() || self.server().is_paused(self.now().steady) {
             return JobEnd { result: Some((mail, MailResult::Released)), was_attempted: false };
         }
-        if ends.left(self.now()) < self.needed() {
+        if ends.remaining(self.now()) < self.needed() {
             return JobEnd { result: None, was_attempted: false };
         }
         self.show_in_flight();

@@ -5,7 +5,7 @@ use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
-use candor_domain::library::Department;
+use candor_domain::catalog::Department;
 use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
@@ -65,7 +65,7 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Employee>(context, id).await?;
+        let stored = services.find_stored::<Employee>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.update(&patch, &known.references, at)?;
@@ -88,7 +88,7 @@ pub async fn rehire(
 ) -> Result<Reply, Error> {
     let _turn = if moves(&body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Employee>(context, id).await?;
+        let stored = services.find_stored::<Employee>(context, id).await?;
         let rehire = context.validate_update(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
         let known = wanted_by(rehire.patch(), &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
@@ -109,7 +109,7 @@ fn moves(body: &Object) -> bool {
 /// Not found, a caller without write access to people, deactivated already; see [`Error`].
 pub async fn deactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Employee>(context, id).await?;
+        let stored = services.find_stored::<Employee>(context, id).await?;
         context.validate_action(stored.version)?;
         let decision = stored.value.deactivate(at)?;
         let invitation = match stored.value.status {
@@ -129,7 +129,7 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
 /// Not found, a caller without write access to people, not deactivated; see [`Error`].
 pub async fn reactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Employee>(context, id).await?;
+        let stored = services.find_stored::<Employee>(context, id).await?;
         context.validate_action(stored.version)?;
         let planned = planned(&stored.value, stored.value.reactivate(at)?, None);
         Ok((stored, planned))

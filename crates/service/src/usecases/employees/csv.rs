@@ -56,7 +56,7 @@ pub async fn upsert(services: &Services, context: RequestContext, params: Params
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
-                sync::refused(services, context, request.connector.as_deref(), &why).await;
+                sync::record_refused(services, context, request.connector.as_deref(), &why).await;
             }
             return Err(refused(why));
         }

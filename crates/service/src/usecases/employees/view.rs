@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use candor_domain::access::Permission;
 use candor_domain::id::EmployeeId;
-use candor_domain::library::Department;
+use candor_domain::catalog::Department;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
 use candor_tables::rows;
@@ -56,8 +56,8 @@ impl Expandable for Employee {
             }
         };
         let (managers, departments, reports) = tokio::try_join!(
-            expand::found(services, context, paths.contains(&Expand::Manager), managers),
-            expand::found(services, context, paths.contains(&Expand::Department), departments),
+            expand::find_referenced(services, context, paths.contains(&Expand::Manager), managers),
+            expand::find_referenced(services, context, paths.contains(&Expand::Department), departments),
             reports,
         )?;
         Ok(Included { managers, departments, reports })
@@ -109,5 +109,5 @@ pub async fn get(
     id: EmployeeId,
     params: Params,
 ) -> Result<Reply, Error> {
-    expand::one::<Employee>(services, context, params, services.stored(context, id)).await
+    expand::one::<Employee>(services, context, params, services.find_stored(context, id)).await
 }

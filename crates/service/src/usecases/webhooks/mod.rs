@@ -29,7 +29,7 @@ pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 struct UrlVerdict(OnceCell<Verdict>);
 
 impl UrlVerdict {
-    async fn of(&self, services: &Services, url: &ReceiverUrl) -> Verdict {
+    async fn judge(&self, services: &Services, url: &ReceiverUrl) -> Verdict {
         *self.0.get_or_init(|| services.webhook_transport.judge(url)).await
     }
 }
@@ -49,7 +49,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.stored::<Subscription>(context, id).await?).await
+    expand::plain(services, context, &services.find_stored::<Subscription>(context, id).await?).await
 }
 
 /// `POST /webhooks`: creates a subscription. The response includes the secret.
@@ -63,7 +63,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let draft = context.validate_create(|| draft.clone())?;
         let most = services.settings.max_subscriptions;
         services.store.subscribers(context.caller.tenant).await?.admit(most)?;
-        let verdict = judgement.of(services, &draft.url).await;
+        let verdict = judgement.judge(services, &draft.url).await;
         let id = services.id(at);
         let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
         let decision = Subscription::create(id, draft, verdict, sealed, at)?;
@@ -86,10 +86,10 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let judgement = UrlVerdict::default();
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Subscription>(context, id).await?;
+        let stored = services.find_stored::<Subscription>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let verdict = match &patch.url {
-            Some(url) => Some(judgement.of(services, url).await),
+            Some(url) => Some(judgement.judge(services, url).await),
             None => None,
         };
         let owner = (context.caller.tenant, id);
@@ -116,7 +116,7 @@ fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Sec
 /// Not found; see [`Error`].
 pub async fn remove(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = services.stored::<Subscription>(context, id).await?;
+        let stored = services.find_stored::<Subscription>(context, id).await?;
         context.check_preconditions(stored.version)?;
         let happened = at.strictly_after(stored.value.updated_at);
         let mut change = ChangeSet::new(context.audit(services.id(at), stored.value.removed(), happened));
@@ -137,7 +137,7 @@ pub async fn delivery(
     delivery: DeliveryId,
 ) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
-    services.stored::<Subscription>(context, id).await?;
+    services.find_stored::<Subscription>(context, id).await?;
     let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
     // Attempts are immutable.
     Ok(Reply::ok(render(&attempt)?, Some(Version::FIRST)))
@@ -154,7 +154,7 @@ pub async fn deliveries(
     params: Params,
 ) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
-    services.stored::<Subscription>(context, id).await?;
+    services.find_stored::<Subscription>(context, id).await?;
     let request = DeliveryFilter::parse(id, params)?;
     let page =
         services.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;

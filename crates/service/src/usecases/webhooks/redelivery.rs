@@ -52,7 +52,7 @@ struct ReplayAnswer {
 /// Not found; [`Error::Bug`] if no key of this process opens a signing secret, so that nothing could be sent.
 pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = services.stored::<Subscription>(context, id).await?;
+        let stored = services.find_stored::<Subscription>(context, id).await?;
         context.check_preconditions(stored.version)?;
         webhook_secrets::check(&services.vault, context.caller.tenant, &stored.value, at)?;
         let event = (services.id(at), EventType::TestPing);
@@ -75,7 +75,7 @@ pub async fn redeliver(
 ) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = services.stored::<Subscription>(context, id).await?;
+        let stored = services.find_stored::<Subscription>(context, id).await?;
         let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
         context.check_preconditions(stored.version)?;
         stored.value.sends("redeliver")?;
@@ -164,7 +164,7 @@ pub async fn replay(
         return Ok(reply);
     }
     let begun = services.clock.now();
-    let stored = services.stored::<Subscription>(context, id).await?;
+    let stored = services.find_stored::<Subscription>(context, id).await?;
     context.check_preconditions(stored.version)?;
     let order = ReplayOrder::parse(body, begun)?;
     stored.value.sends("replay")?;

@@ -34,7 +34,7 @@ async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent
         let world = TestServices::new().await;
         world.store.fail(FaultyCall::Commit, piece, fault);
         let file = file(people, "Ada");
-        let once = || world.once("key", "file");
+        let once = || world.with_idempotency_key("key", "file");
         assert_eq!(kind(send(&world, once(), &[], &file).await), "unavailable");
         let there = everybody(&world).await;
         let saved = if fault == Fault::After { piece } else { piece - 1 };
@@ -57,10 +57,10 @@ async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent
 async fn a_retry_with_the_same_key_gets_the_same_answer() {
     let world = TestServices::new().await;
     let file = file(PIECE + 10, "Ada");
-    let first = send(&world, world.once("key", &file), &[], &file).await.unwrap();
-    let second = send(&world, world.once("key", &file), &[], &file).await.unwrap();
+    let first = send(&world, world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
+    let second = send(&world, world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
     assert_eq!((first.replayed, second.replayed, &first.body), (false, true, &second.body));
-    let other = send(&world, world.once("key", "another file"), &[], "email\n").await;
+    let other = send(&world, world.with_idempotency_key("key", "another file"), &[], "email\n").await;
     assert_eq!(kind(other), "key reused");
 }
 
@@ -76,7 +76,7 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
         Services::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
     let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
-    let lesser = RequestContext { idempotency: world.once("key", "file").idempotency, ..world.call(caller) };
+    let lesser = RequestContext { idempotency: world.with_idempotency_key("key", "file").idempotency, ..world.call(caller) };
     let body = Bytes::copy_from_slice(file.as_bytes());
     let upload = tokio::spawn(async move { upsert(&services, lesser, params(&[]), body).await });
     let gives_up_without_a_key_after = 8;
@@ -86,7 +86,7 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
         }
     };
     tokio::time::timeout(Duration::from_secs(60), outrun).await.unwrap();
-    send(&world, world.once("key", "file"), &[], file).await.unwrap();
+    send(&world, world.with_idempotency_key("key", "file"), &[], file).await.unwrap();
     assert_eq!(kind(upload.await.unwrap()), "key reused");
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use candor_domain::access::{AccessLevel, Caller};
-use candor_domain::library::Department;
+use candor_domain::catalog::Department;
 use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::people::{Employee, Filter, StatusFilter};
 use candor_domain::text::folded;

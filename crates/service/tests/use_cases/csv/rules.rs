@@ -5,7 +5,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::people::{Custom, Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::History;
-use candor_service::usecases::library::departments;
+use candor_service::usecases::catalog::departments;
 use candor_service::usecases::{audit_log, connectors, employees};
 
 use super::{counts, department_of, everybody, person, send, standard, upload, upload_with};

@@ -67,7 +67,7 @@ async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_tw
         assert!(desk.engine.run_once().await.is_err());
         desk.run_once().await;
         assert_eq!(desk.log(id).await.len(), 20, "{fault:?}");
-        let streak = desk.stored(id).await.streak;
+        let streak = desk.load(id).await.streak;
         assert_eq!((streak.failures, desk.script.take().len()), (20, 20), "{fault:?}");
         assert_eq!((desk.engine.held(), desk.run_once_after(30).await), (0, 20));
     }

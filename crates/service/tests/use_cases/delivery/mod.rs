@@ -194,7 +194,7 @@ impl DeliveryTest {
     }
 
     /// Reads the subscription from the store.
-    pub(super) async fn stored(&self, id: WebhookId) -> Subscription {
+    pub(super) async fn load(&self, id: WebhookId) -> Subscription {
         self.world.store.row::<Subscription>(self.tenant(), id).await.unwrap().unwrap().value
     }
 

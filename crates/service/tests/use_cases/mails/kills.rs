@@ -32,7 +32,7 @@ async fn a_process_that_dies_at_any_step_loses_no_mail() {
         stage.world.clock.advance_millis(OVER);
         other.run_once().await;
         assert_eq!(stage.mail_of(person).await["status"], "sent", "{point:?}");
-        let ids: Vec<_> = stage.post.taken().into_iter().map(|mail| mail.id).collect();
+        let ids: Vec<_> = stage.post.accepted_mails().into_iter().map(|mail| mail.id).collect();
         assert_eq!(ids.len(), copies, "{point:?}");
         assert!(ids.iter().all(|id| *id == ids[0]), "{point:?}: the same Message-ID");
         assert_eq!(stage.stored_tokens().await, 0, "{point:?}");
@@ -50,7 +50,7 @@ async fn dies(stage: &MailTest, point: KillPoint) {
         KillPoint::WhileItIsSent => {
             let (begun, is_begun) = tokio::sync::oneshot::channel::<()>();
             let begun = std::sync::Mutex::new(Some(begun));
-            stage.post.meanwhile(move |_| {
+            stage.post.on_send(move |_| {
                 drop(begun.lock().unwrap().take());
                 Box::pin(std::future::pending())
             });
@@ -59,7 +59,7 @@ async fn dies(stage: &MailTest, point: KillPoint) {
                 _ = is_begun => {}
             }
             drop(mailer);
-            return stage.post.meanwhile(|_| Box::pin(async {}));
+            return stage.post.on_send(|_| Box::pin(async {}));
         }
     }
     mailer.run_once().await;

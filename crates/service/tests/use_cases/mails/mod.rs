@@ -34,7 +34,7 @@ async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
     assert_eq!(parsed(&before)["mail"]["status"], "queued");
     assert_eq!(stage.mailer().run_once().await, 1);
     assert_ne!(shown().await.unwrap().version, before.version, "whoever knows the tag is told that it changed");
-    let mail = stage.post.only();
+    let mail = stage.post.single_mail();
     assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "Acme invites you"));
     let shown = stage.mail_of(person).await;
     let at = stage.world.clock.now().to_string();
@@ -58,7 +58,7 @@ async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
     let again = parsed(&again);
     assert_eq!((again.get("accept_url"), again["mail"]["status"].as_str()), (None, Some("queued")));
     assert_eq!(stage.mailer().run_once().await, 1, "the one before was canceled");
-    let mail = stage.post.only();
+    let mail = stage.post.single_mail();
     assert_eq!(Value::from(mail.id), again["id"]);
 }
 
@@ -82,7 +82,7 @@ async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_t
     }
     let shown = stage.mail_of(person).await;
     assert_eq!((&shown["status"], &shown["next_attempt_at"]), (&json!("failed"), &Value::Null));
-    assert_eq!((stage.stored_tokens().await, stage.post.taken().len()), (0, 0));
+    assert_eq!((stage.stored_tokens().await, stage.post.accepted_mails().len()), (0, 0));
     let ids: Vec<_> = stage.post.all().into_iter().map(|mail| mail.id).collect();
     assert!(ids.len() > 10 && ids.iter().all(|id| *id == ids[0]), "one Message-ID: {ids:?}");
 }
@@ -162,19 +162,19 @@ async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
     mailer.run_once().await;
     stage.world.clock.advance_millis(60 * 60_000);
     mailer.run_once().await;
-    assert_eq!(stage.post.taken().len(), 20);
+    assert_eq!(stage.post.accepted_mails().len(), 20);
 }
 
 #[tokio::test]
 async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
     let stage = MailTest::new().await;
     let (bad, good) = (stage.invite("bad").await, stage.invite("good").await);
-    stage.post.meanwhile(|mail| Box::pin(async move { assert_ne!(mail.to, "bad@example.com") }));
+    stage.post.on_send(|mail| Box::pin(async move { assert_ne!(mail.to, "bad@example.com") }));
     let mut mailer = stage.mailer();
     assert_eq!(mailer.run_once().await, 2);
     let statuses = [stage.mail_of(bad).await, stage.mail_of(good).await].map(|item| item["status"].clone());
     assert_eq!(statuses, ["queued", "sent"]);
-    stage.post.meanwhile(|_| Box::pin(async {}));
+    stage.post.on_send(|_| Box::pin(async {}));
     stage.world.clock.advance_millis(600_000);
     assert_eq!(mailer.run_once().await, 1);
     assert_eq!(stage.mail_of(bad).await["status"], "sent");
@@ -188,14 +188,14 @@ async fn many_mails_go_out_eight_at_a_time() {
         stage.invite(&format!("p{number}")).await;
     }
     // The transport answers only when eight mails are in flight, which proves the concurrency.
-    stage.post.meanwhile(move |_| {
+    stage.post.on_send(move |_| {
         let eight = Arc::clone(&eight);
         Box::pin(async move {
             eight.wait().await;
         })
     });
     assert_eq!(stage.mailer().run_once().await, MAILS);
-    let ids: BTreeSet<_> = stage.post.taken().into_iter().map(|mail| mail.id).collect();
+    let ids: BTreeSet<_> = stage.post.accepted_mails().into_iter().map(|mail| mail.id).collect();
     assert_eq!((ids.len(), stage.post.most_at_once()), (MAILS, 8));
 }
 
@@ -204,7 +204,7 @@ async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let services = Arc::clone(&stage.world.services);
-    stage.post.meanwhile(move |mail| {
+    stage.post.on_send(move |mail| {
         let (services, text) = (Arc::clone(&services), format!(r#"{{"token":"{}"}}"#, token_of(&mail)));
         Box::pin(async move {
             let request = RequestId::from_ulid(Ulid(3));
@@ -236,16 +236,16 @@ async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let stop = Mutex::new(Some(stop));
-    stage.post.meanwhile(move |_| {
+    stage.post.on_send(move |_| {
         // The first mail in flight requests the stop.
         drop(stop.lock().unwrap().take());
         Box::pin(async {})
     });
     stage.mailer().run(async move { drop(stopped.await) }, Duration::from_secs(5)).await;
-    let sent = stage.post.taken().len();
+    let sent = stage.post.accepted_mails().len();
     assert!((1..30).contains(&sent), "{sent}");
     // The leases were returned, so another process can send the rest immediately.
-    stage.post.meanwhile(|_| Box::pin(async {}));
+    stage.post.on_send(|_| Box::pin(async {}));
     assert_eq!(stage.mailer().run_once().await, 30 - sent);
 }
 
@@ -259,7 +259,7 @@ async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
     assert_eq!(stage.mail_of(person).await["status"], "queued");
     stage.world.clock.advance_millis(600_000);
     assert_eq!(mailer.run_once().await, 0, "not sent again, although the lease is over");
-    assert_eq!((stage.mail_of(person).await["status"].clone(), stage.post.taken().len()), (json!("sent"), 1));
+    assert_eq!((stage.mail_of(person).await["status"].clone(), stage.post.accepted_mails().len()), (json!("sent"), 1));
 }
 
 #[tokio::test]
@@ -269,7 +269,7 @@ async fn mail_that_waited_too_long_is_left_to_its_lease() {
         stage.invite(&format!("p{number}")).await;
     }
     let (clock, is_first) = (Arc::clone(&stage.world.clock), AtomicBool::new(true));
-    stage.post.meanwhile(move |_| {
+    stage.post.on_send(move |_| {
         if is_first.swap(false, Ordering::Relaxed) {
             clock.advance_millis(31_000);
         }
@@ -279,5 +279,5 @@ async fn mail_that_waited_too_long_is_left_to_its_lease() {
     assert_eq!(mailer.run_once().await, 8, "two waited for longer than their lease allows");
     assert_eq!(mailer.run_once().await, 0, "their lease holds");
     stage.world.clock.advance_millis(65_000);
-    assert_eq!((mailer.run_once().await, stage.post.taken().len()), (2, 10));
+    assert_eq!((mailer.run_once().await, stage.post.accepted_mails().len()), (2, 10));
 }

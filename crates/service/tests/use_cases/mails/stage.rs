@@ -42,7 +42,7 @@ impl Post {
     }
 
     /// Sets an action that runs while a mail is in flight.
-    pub(super) fn meanwhile(&self, act: impl Fn(Mail) -> Done + Send + Sync + 'static) {
+    pub(super) fn on_send(&self, act: impl Fn(Mail) -> Done + Send + Sync + 'static) {
         self.0.lock().unwrap().meanwhile = Some(Arc::new(act));
     }
 
@@ -52,13 +52,13 @@ impl Post {
     }
 
     /// Returns every mail that was accepted.
-    pub(super) fn taken(&self) -> Vec<Mail> {
+    pub(super) fn accepted_mails(&self) -> Vec<Mail> {
         self.0.lock().unwrap().mails.iter().filter(|(_, taken)| *taken).map(|(mail, _)| mail.clone()).collect()
     }
 
     /// Returns the accepted mail, and asserts that there is exactly one.
-    pub(super) fn only(&self) -> Mail {
-        let mut taken = self.taken();
+    pub(super) fn single_mail(&self) -> Mail {
+        let mut taken = self.accepted_mails();
         assert_eq!(taken.len(), 1);
         taken.remove(0)
     }

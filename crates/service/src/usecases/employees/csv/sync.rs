@@ -89,7 +89,7 @@ impl Upload<'_> {
 
 /// Records at the connector that a file could not be read. Only logs its own errors, because the request fails
 /// anyway.
-pub(super) async fn refused(
+pub(super) async fn record_refused(
     services: &Services,
     context: &RequestContext,
     connector: Option<&str>,

@@ -2,8 +2,8 @@
 
 use candor_domain::id::AttributeId;
 use candor_domain::json::Object;
-use candor_domain::library::Attribute;
-use candor_domain::library::attribute::{Draft, Filter, Patch};
+use candor_domain::catalog::Attribute;
+use candor_domain::catalog::attribute::{Draft, Filter, Patch};
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
 use candor_tables::rows;
@@ -31,7 +31,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: AttributeId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.stored::<Attribute>(context, id).await?).await
+    expand::plain(services, context, &services.find_stored::<Attribute>(context, id).await?).await
 }
 
 /// `POST /attributes`: creates an attribute.
@@ -59,7 +59,7 @@ pub async fn update(
     body: Object,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Attribute>(context, id).await?;
+        let stored = services.find_stored::<Attribute>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
         let holder = holder(services, context, rows::attributes::BY_NAME, patch.name.as_deref()).await?;
         let decision = stored.value.update(patch, holder, at)?;

@@ -2,8 +2,8 @@
 
 use candor_domain::id::DepartmentId;
 use candor_domain::json::Object;
-use candor_domain::library::Department;
-use candor_domain::library::department::{Filter, parse_new};
+use candor_domain::catalog::Department;
+use candor_domain::catalog::department::{Filter, parse_new};
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, StorageExt};
@@ -32,7 +32,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// Not found; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: DepartmentId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.stored::<Department>(context, id).await?).await
+    expand::plain(services, context, &services.find_stored::<Department>(context, id).await?).await
 }
 
 /// `POST /departments`: creates a department.
@@ -60,7 +60,7 @@ pub async fn update(
     body: Object,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Department>(context, id).await?;
+        let stored = services.find_stored::<Department>(context, id).await?;
         let name = context.validate_update(stored.version, || stored.value.parse_patch(body.clone()))?;
         let holder = holder(services, context, rows::departments::BY_NAME, name.as_deref()).await?;
         let decision = stored.value.rename(name, holder, at)?;
@@ -75,7 +75,7 @@ pub async fn update(
 /// Not found, not an admin, archived already, has members; see [`Error`].
 pub async fn archive(services: &Services, context: &RequestContext, id: DepartmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.stored::<Department>(context, id).await?;
+        let stored = services.find_stored::<Department>(context, id).await?;
         context.validate_action(stored.version)?;
         let member = services.store.first(context.caller.tenant, rows::employees::members_of(id, 1)).await?;
         let decision = stored.value.archive(member.is_some(), at)?;
