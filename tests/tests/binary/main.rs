@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod backup;
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod configuration;

@@ -5,6 +5,7 @@ mod model;
 mod names;
 mod query;
 mod render;
+mod rust;
 mod schemas;
 mod suite;
 mod types;
@@ -32,7 +33,7 @@ fn write() -> Outcome {
         fs::create_dir_all(path.parent().ok_or("a generated file has no folder")?)?;
         fs::write(&path, text)?;
     }
-    println!("generated files of clients/ written");
+    println!("generated files of the client libraries written");
     Ok(())
 }
 

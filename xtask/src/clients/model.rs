@@ -39,9 +39,17 @@ pub(super) struct NamedType {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Form {
-    Words { words: Vec<String> },
-    Object { members: Vec<Member> },
-    Alias { target: Rendered },
+    Words {
+        words: Vec<String>,
+    },
+    Object {
+        members: Vec<Member>,
+    },
+    /// `parts` are the names of the types that a union joins.
+    Alias {
+        target: Rendered,
+        parts: Vec<String>,
+    },
 }
 
 /// A member of an object, or a named parameter.
@@ -59,11 +67,12 @@ pub(super) struct Member {
 pub(super) struct Rendered {
     pub(super) typescript: String,
     pub(super) python: String,
+    pub(super) rust: String,
 }
 
 impl From<&Type> for Rendered {
     fn from(source: &Type) -> Self {
-        Self { typescript: source.typescript(), python: source.python() }
+        Self { typescript: source.typescript(), python: source.python(), rust: source.rust() }
     }
 }
 

@@ -2,18 +2,22 @@
 
 use super::model::Api;
 use super::names::{pascal_case, snake_case};
+use super::rust;
 use crate::process::{Outcome, root};
 use minijinja::{Environment, UndefinedBehavior, context};
 use std::fs;
 
 /// Template, and the file that it makes.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 9] = [
     ("types.ts.jinja", "clients/typescript/src/generated/types.ts"),
     ("errors.ts.jinja", "clients/typescript/src/generated/errors.ts"),
     ("resources.ts.jinja", "clients/typescript/src/generated/resources.ts"),
     ("types.py.jinja", "clients/python/src/candor_client/types.py"),
     ("errors.py.jinja", "clients/python/src/candor_client/_generated/errors.py"),
     ("resources.py.jinja", "clients/python/src/candor_client/_generated/resources.py"),
+    ("types.rs.jinja", "crates/client/src/generated/types.rs"),
+    ("resources.rs.jinja", "crates/client/src/generated/resources.rs"),
+    ("dispatch.rs.jinja", "tests/tests/binary/client/generated/dispatch.rs"),
 ];
 /// Columns of a generated file.
 const WIDTH: usize = 110;
@@ -33,9 +37,12 @@ pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
     environment.add_filter("snake", snake_case);
     environment.add_filter("template_path", template_path);
     environment.add_filter("python_path", |path: &str| path_with(path, |name| format!("{{segment({name})}}")));
+    rust::add_filters(&mut environment);
+    let requests = rust::requests(api);
     let render = |(template, path): &(&str, &str)| -> Outcome<(String, String)> {
         let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
-        let text = environment.render_named_str(template, &source, context! { api })?;
+        let text = environment.render_named_str(template, &source, context! { api, requests })?;
+        let text = if path.ends_with(".rs") { rust::formatted(&text)? } else { text };
         Ok(((*path).to_owned(), text))
     };
     FILES.iter().map(render).collect()
@@ -48,7 +55,7 @@ fn camel_case(name: &str) -> String {
 }
 
 /// A path with each of its parameters replaced.
-fn path_with(path: &str, replace: impl Fn(&str) -> String) -> String {
+pub(super) fn path_with(path: &str, replace: impl Fn(&str) -> String) -> String {
     let part = |part: &str| match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
         Some(name) => replace(name),
         None => part.to_owned(),
@@ -123,7 +130,7 @@ fn docstring(text: &str, indent: usize) -> String {
     }
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let mut line = String::new();

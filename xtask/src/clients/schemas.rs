@@ -48,14 +48,23 @@ fn named(name: &str, schema: &Value) -> Outcome<NamedType> {
     if schema["properties"].is_object() {
         return Ok(object(name, &doc, members(schema)?));
     }
-    let form = Form::Alias { target: Rendered::from(&Type::read(schema)?) };
-    Ok(NamedType { name: name.to_owned(), doc, form })
+    Ok(NamedType { name: name.to_owned(), doc, form: alias(schema)? })
 }
 
-/// Adds the titled objects at and below this part of a schema.
+fn alias(schema: &Value) -> Outcome<Form> {
+    let target = Type::read_untitled(schema)?;
+    Ok(Form::Alias { target: Rendered::from(&target), parts: target.names() })
+}
+
+/// Adds the titled objects and unions at and below this part of a schema.
 fn collect(types: &mut Vec<NamedType>, part: &Value) -> Outcome {
-    if let (Some(title), true) = (part["title"].as_str(), part["properties"].is_object()) {
-        let part = object(title, "", members(part)?);
+    let form = match part["title"].as_str() {
+        Some(_) if part["properties"].is_object() => Some(Form::Object { members: members(part)? }),
+        Some(_) if part["anyOf"].is_array() => Some(alias(part)?),
+        _ => None,
+    };
+    if let (Some(title), Some(form)) = (part["title"].as_str(), form) {
+        let part = NamedType { name: title.to_owned(), doc: String::new(), form };
         if !types.iter().any(|known| known.name == part.name && is_same(&known.form, &part.form)) {
             add(types, part)?;
         }
@@ -73,7 +82,7 @@ fn add(types: &mut Vec<NamedType>, new: NamedType) -> Outcome {
 
 /// Compares names and types of members; sentences about them may differ.
 fn is_same(left: &Form, right: &Form) -> bool {
-    let (Form::Object { members: left }, Form::Object { members: right }) = (left, right) else { return false };
+    let (Form::Object { members: left }, Form::Object { members: right }) = (left, right) else { return left == right };
     let plain = |members: &[Member]| {
         members.iter().map(|member| (member.name.clone(), member.required, member.rendered.clone())).collect::<Vec<_>>()
     };

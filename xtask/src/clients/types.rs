@@ -25,8 +25,16 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// Reads a schema; objects inside it must have a title.
+    /// Reads a schema; objects inside it must have a title. A union with a title is a type of its own.
     pub(super) fn read(schema: &Value) -> Outcome<Self> {
+        match schema["title"].as_str() {
+            Some(title) if schema["anyOf"].is_array() => Ok(Self::Named(title.to_owned())),
+            _ => Self::read_untitled(schema),
+        }
+    }
+
+    /// Reads a schema without regard to its own title.
+    pub(super) fn read_untitled(schema: &Value) -> Outcome<Self> {
         if let Some(name) = reference(schema) {
             return Ok(Self::Named(name.to_owned()));
         }
@@ -124,6 +132,39 @@ impl Type {
             Self::OneOrMore(of) => format!("{0} | Sequence[{0}]", of.python()),
             Self::Union(parts) => parts.iter().map(Self::python).collect::<Vec<_>>().join(" | "),
         }
+    }
+}
+
+impl Type {
+    /// An open enumeration is its enumeration, which has a variant for other words. Several scalars are a `Value`.
+    pub(super) fn rust(&self) -> String {
+        match self {
+            Self::Any => "Value".to_owned(),
+            Self::Text | Self::UnknownEvent | Self::Constant(_) => "String".to_owned(),
+            Self::Integer => "i64".to_owned(),
+            Self::Number => "f64".to_owned(),
+            Self::Flag => "bool".to_owned(),
+            Self::Null => "()".to_owned(),
+            Self::Named(name) => name.clone(),
+            Self::List(element) | Self::OneOrMore(element) => format!("Vec<{}>", element.rust()),
+            Self::Map(element) => format!("BTreeMap<String, {}>", element.rust()),
+            Self::Union(parts) => {
+                let is_nullable = parts.contains(&Self::Null);
+                let parts: Vec<&Self> = parts.iter().filter(|part| **part != Self::Null).collect();
+                let first = parts.first().map_or_else(|| "()".to_owned(), |part| part.rust());
+                let is_word = |part: &&Self| matches!(part, Self::Text | Self::Constant(_));
+                let is_text = |part: &&Self| matches!(part, Self::Named(_)) || is_word(part);
+                let is_enumeration = parts.iter().any(is_word) && parts.iter().all(is_text);
+                let target = if parts.len() == 1 || is_enumeration { first } else { "Value".to_owned() };
+                if is_nullable && target != "Value" { format!("Option<{target}>") } else { target }
+            }
+        }
+    }
+
+    /// The names of the types that a union joins.
+    pub(super) fn names(&self) -> Vec<String> {
+        let Self::Union(parts) = self else { return Vec::new() };
+        parts.iter().filter_map(|part| if let Self::Named(name) = part { Some(name.clone()) } else { None }).collect()
     }
 }
 

@@ -108,7 +108,13 @@ fn outside() -> Vec<Row> {
             &[DOMAIN, &["candor-port-limits"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
-        Row::new("candor-app", &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service"]], &["aws-lc-rs"]),
+        // Stands alone: programs of other people depend on it.
+        Row::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
+        Row::new(
+            "candor-app",
+            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service", "candor-client"]],
+            &["aws-lc-rs"],
+        ),
         Row::new(
             "candor-e2e",
             &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &FOR_TESTS, &["candor-service", "candor-app"]],

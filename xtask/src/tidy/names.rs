@@ -29,9 +29,13 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// The sources of libraries; tests and programs of the project itself name things for themselves.
+/// The sources of libraries; tests and programs of the project itself name things for themselves. The client library has
+/// the names of the API, and no other crate's types beside its own.
 fn is_source(path: &str) -> bool {
-    path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs")
+    path.starts_with("crates/")
+        && !path.starts_with("crates/client/")
+        && path.contains("/src/")
+        && path.ends_with(".rs")
 }
 
 /// The public type that the line begins, if it begins one.

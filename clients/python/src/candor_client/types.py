@@ -2194,7 +2194,7 @@ class SearchHit(TypedDict):
     highlights: list[Highlight]
     """Positions of the words in each text."""
 
-    resource: Observation | Objective | Employee | Summary
+    resource: SearchHitResource
     """The resource as GET returns it, without `expand`."""
 
 
@@ -3497,6 +3497,9 @@ Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEve
 
 EventTopic: TypeAlias = EventType | Literal["*"]
 """Event type of a subscription. `*` means all types, including future ones."""
+
+
+SearchHitResource: TypeAlias = Observation | Objective | Employee | Summary
 
 
 def is_observation_event(event: Event) -> TypeGuard[ObservationEvent]:

@@ -1691,8 +1691,10 @@ export interface SearchHit {
   /** Positions of the words in each text. */
   highlights: Array<Highlight>;
   /** The resource as GET returns it, without `expand`. */
-  resource: Observation | Objective | Employee | Summary;
+  resource: SearchHitResource;
 }
+
+export type SearchHitResource = Observation | Objective | Employee | Summary;
 
 /** Kinds of resources that a search finds. */
 export type SearchHitType =

@@ -67,7 +67,11 @@ fn hit() -> Value {
         field("id", plain(), "The resource's id."),
         field("score", score, &score_about),
         field("highlights", array(&reference_to("Highlight")), "Positions of the words in each text."),
-        field("resource", json!({"anyOf": resources}), "The resource as GET returns it, without `expand`."),
+        field(
+            "resource",
+            json!({"title": "SearchHitResource", "anyOf": resources}),
+            "The resource as GET returns it, without `expand`.",
+        ),
     ];
     answer(members, vec![])
 }

@@ -8,13 +8,13 @@ mod proxy;
 mod receiver;
 mod standby;
 mod tls;
-mod wire;
+pub(crate) mod wire;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) use client::{Client, Response};
-pub(crate) use place::Installation;
+pub(crate) use place::{Installation, Key};
 pub(crate) use pooler::{Mode, Pooler};
 pub(crate) use process::{Service, candor, fed, finished, freeze, signal, spawn, watched};
 pub(crate) use proxy::Proxy;

@@ -1,0 +1,194 @@
+//! The client and its settings.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::redirect::Policy;
+use reqwest::{Method, StatusCode, Url};
+
+use crate::error::Error;
+use crate::generated::types::Environment;
+use crate::request::Core;
+use crate::secret::Secret;
+use crate::tls;
+
+const KEY_VARIABLE: &str = "CANDOR_API_KEY";
+const URL_VARIABLE: &str = "CANDOR_URL";
+/// Time limit of one attempt.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Time limit for a new connection, so that a retry is left if an address does not respond.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Retries of one call.
+const MAX_RETRIES: u32 = 3;
+
+/// A client of one Candor service with one API key. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Candor {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Candor {
+    /// Creates a client with the key of `CANDOR_API_KEY` and the URL of `CANDOR_URL`.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] if one of them is missing or malformed.
+    pub fn from_env() -> Result<Self, Error> {
+        Self::builder().build()
+    }
+
+    /// Returns the settings of a new client.
+    #[must_use]
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+}
+
+/// Receiver of log entries.
+pub(crate) type Log = Arc<dyn Fn(&LogEntry<'_>) + Send + Sync>;
+
+/// One attempt of a call. It contains neither keys, bodies nor queries.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LogEntry<'a> {
+    /// Method of the request.
+    pub method: &'a Method,
+    /// Path of the request, below `/v1`.
+    pub path: &'a str,
+    /// Number of earlier attempts of this call.
+    pub retries: u32,
+    /// Time until the response was complete.
+    pub duration: Duration,
+    /// Status of the response, if there was one.
+    pub status: Option<StatusCode>,
+    /// Id of the request in the logs of the service.
+    pub request_id: Option<&'a str>,
+    /// The error that the attempt ended with.
+    pub error: Option<&'a Error>,
+}
+
+/// Settings of a client.
+#[derive(Clone, Default)]
+pub struct ClientBuilder {
+    api_key: Option<Secret>,
+    base_url: Option<String>,
+    environment: Option<Environment>,
+    timeout: Option<Duration>,
+    max_retries: Option<u32>,
+    user_agent: Option<String>,
+    log: Option<Log>,
+}
+
+impl ClientBuilder {
+    /// Sets the API key, `cdr_live_…` or `cdr_test_…`. Default: `CANDOR_API_KEY`.
+    #[must_use]
+    pub fn api_key(mut self, key: impl Into<Secret>) -> Self {
+        self.api_key = Some(key.into());
+        self
+    }
+
+    /// Sets the URL of the service, with or without `/v1`. Default: `CANDOR_URL`.
+    #[must_use]
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(url.into());
+        self
+    }
+
+    /// Refuses a key of the other environment.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// Sets the time limit of one attempt. Default: 30 seconds.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the maximum number of retries of one call. Default: 3.
+    #[must_use]
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.max_retries = Some(retries);
+        self
+    }
+
+    /// Sets the name of your application, which precedes this library's name in `User-Agent`.
+    #[must_use]
+    pub fn user_agent(mut self, name: impl Into<String>) -> Self {
+        self.user_agent = Some(name.into());
+        self
+    }
+
+    /// Calls `log` after each attempt.
+    #[must_use]
+    pub fn log(mut self, log: impl Fn(&LogEntry<'_>) + Send + Sync + 'static) -> Self {
+        self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Creates the client.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] if key or URL is missing or malformed, or the key is one of the other environment.
+    pub fn build(self) -> Result<Candor, Error> {
+        let variable = |name| std::env::var(name).ok();
+        let wrong = |message: &str| Error::Settings(message.to_owned());
+        let key = self.api_key.or_else(|| variable(KEY_VARIABLE).map(Secret::from));
+        let key = key.filter(|key| !key.expose().is_empty());
+        let key = key.ok_or_else(|| wrong("No API key: pass `api_key`, or set CANDOR_API_KEY."))?;
+        let url = self.base_url.or_else(|| variable(URL_VARIABLE)).filter(|url| !url.is_empty());
+        let url = url.ok_or_else(|| wrong("No URL of the service: pass `base_url`, or set CANDOR_URL."))?;
+        if let Some(wanted) = self.environment.filter(|wanted| !key.expose().starts_with(&format!("cdr_{wanted}_"))) {
+            let message = format!("The API key is not a {wanted} key: pass one, or change `environment`.");
+            return Err(Error::Settings(message));
+        }
+        let base = base(&url)?;
+        let core = Core {
+            http: http(&base, headers(&key, self.user_agent.as_deref())?)?,
+            base,
+            timeout: self.timeout.unwrap_or(TIMEOUT),
+            max_retries: self.max_retries.unwrap_or(MAX_RETRIES),
+            log: self.log,
+        };
+        Ok(Candor { core: Arc::new(core) })
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientBuilder").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+/// Returns the URL below which the paths of the API are, without a slash at the end.
+fn base(url: &str) -> Result<String, Error> {
+    let plain = url.trim_end_matches('/');
+    let base = format!("{}/v1", plain.strip_suffix("/v1").unwrap_or(plain));
+    match Url::parse(&base) {
+        Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => Ok(base),
+        _ => Err(Error::Settings(format!("{url:?} is not an address of a service: pass one with http or https."))),
+    }
+}
+
+fn headers(key: &Secret, application: Option<&str>) -> Result<HeaderMap, Error> {
+    let wrong = |_| Error::Settings("The API key or the name for `User-Agent` has an invalid character.".to_owned());
+    let mut authorization = HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(wrong)?;
+    authorization.set_sensitive(true);
+    let agent = format!("{} candor-rust/{}", application.unwrap_or_default(), env!("CARGO_PKG_VERSION"));
+    let mut headers = HeaderMap::new();
+    headers.insert(AUTHORIZATION, authorization);
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(USER_AGENT, HeaderValue::from_str(agent.trim_start()).map_err(wrong)?);
+    Ok(headers)
+}
+
+fn http(base: &str, headers: HeaderMap) -> Result<reqwest::Client, Error> {
+    let config = if base.starts_with("https:") { tls::trusting_the_system()? } else { tls::unused()? };
+    let builder = reqwest::Client::builder().tls_backend_preconfigured(config).default_headers(headers);
+    let builder = builder.redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);
+    builder.build().map_err(|error| Error::Settings(format!("Cannot create the HTTP client: {error}.")))
+}

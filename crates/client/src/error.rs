@@ -1,0 +1,162 @@
+//! Errors: one for each way in which a call fails, with the code and the details of the service.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+
+use crate::generated::types::{ErrorCode, ErrorDetail, FieldProblem};
+use crate::response::{header, now};
+
+/// Header in which the service advises for or against a retry.
+const ADVICE: &str = "candor-should-retry";
+/// Statuses that go away by themselves: 408, 429, 502, 503 and 504.
+const TRANSIENT: [StatusCode; 5] = [
+    StatusCode::REQUEST_TIMEOUT,
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::BAD_GATEWAY,
+    StatusCode::SERVICE_UNAVAILABLE,
+    StatusCode::GATEWAY_TIMEOUT,
+];
+
+/// An error of a call.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The service answered with an error.
+    #[error(transparent)]
+    Api(Box<ApiError>),
+    /// No complete response arrived: no connection, or a broken one.
+    #[error("The connection failed: {}.", innermost(.0))]
+    Connection(#[source] reqwest::Error),
+    /// One attempt took longer than its timeout.
+    #[error("No response within {} ms.", .0.as_millis())]
+    Timeout(Duration),
+    /// The resource still has the version of `if_none_match`.
+    #[error("The resource has not changed.")]
+    NotModified,
+    /// The response has a shape that this version cannot read.
+    #[error("Cannot read the response: {0}.")]
+    Unreadable(#[source] serde_json::Error),
+    /// A setting or an argument is missing or wrong. Nothing was sent.
+    #[error("{0}")]
+    Settings(String),
+}
+
+impl Error {
+    /// Returns the error of the service, if the service answered.
+    #[must_use]
+    pub fn api(&self) -> Option<&ApiError> {
+        if let Self::Api(error) = self { Some(error) } else { None }
+    }
+
+    /// Returns the stable code of the service's error.
+    #[must_use]
+    pub fn code(&self) -> Option<&ErrorCode> {
+        self.api().map(|error| &error.code)
+    }
+
+    /// Returns `true` if the failure may go away by itself.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Connection(_) | Self::Timeout(_) => true,
+            Self::Api(error) => error.is_transient(),
+            Self::NotModified | Self::Unreadable(_) | Self::Settings(_) => false,
+        }
+    }
+
+    /// Returns `true` if the request cannot have reached the service.
+    #[must_use]
+    pub fn is_unsent(&self) -> bool {
+        match self {
+            Self::Connection(error) => error.is_connect(),
+            Self::Settings(_) => true,
+            Self::Api(_) | Self::Timeout(_) | Self::NotModified | Self::Unreadable(_) => false,
+        }
+    }
+
+    /// Returns the pause that the service asks for.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.api()?.retry_after()
+    }
+}
+
+/// The innermost cause, which names the failure of the network.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string().trim_end_matches('.').to_owned()
+}
+
+/// An error response of the service. A code of a later version is [`ErrorCode::Unknown`].
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ApiError {
+    /// Stable code: branch on it.
+    pub code: ErrorCode,
+    /// Status of the response.
+    pub status: StatusCode,
+    /// Explanation for display.
+    pub message: String,
+    /// One entry for each problem; empty if the service has nothing to add.
+    pub details: Vec<ErrorDetail>,
+    /// Id of the request in the logs of the service.
+    pub request_id: Option<String>,
+    /// Headers of the response.
+    pub headers: HeaderMap,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, headers: HeaderMap, body: &[u8]) -> Self {
+        let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let details = if let Value::Array(details) = body["error"]["details"].take() { details } else { vec![] };
+        let error = &body["error"];
+        let text = |name: &str| error[name].as_str().map(str::to_owned);
+        Self {
+            code: error["code"].as_str().unwrap_or("unknown").into(),
+            message: text("message").unwrap_or_else(|| format!("The service responded with {status}.")),
+            details: details.into_iter().filter_map(|detail| serde_json::from_value(detail).ok()).collect(),
+            request_id: text("request_id").or_else(|| header(&headers, "x-request-id").map(str::to_owned)),
+            status,
+            headers,
+        }
+    }
+
+    /// Returns the pause of the header `Retry-After`, in either of its forms.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let text = header(&self.headers, RETRY_AFTER.as_str())?;
+        match text.parse() {
+            Ok(seconds) => Some(Duration::from_secs(seconds)),
+            Err(_) => Some(httpdate::parse_http_date(text).ok()?.duration_since(now()).unwrap_or_default()),
+        }
+    }
+
+    /// Returns the problems of fields and parameters among the details.
+    pub fn field_problems(&self) -> impl Iterator<Item = &FieldProblem> {
+        self.details.iter().filter_map(|detail| match detail {
+            ErrorDetail::FieldProblem(problem) => Some(&**problem),
+            ErrorDetail::MissingScope(_)
+            | ErrorDetail::MissingAccessLevel(_)
+            | ErrorDetail::RefusedEnvironment(_)
+            | ErrorDetail::Conflict(_)
+            | ErrorDetail::IdempotencyConflict(_)
+            | ErrorDetail::RateLimit(_)
+            | ErrorDetail::Unknown(_) => None,
+        })
+    }
+
+    fn is_transient(&self) -> bool {
+        match header(&self.headers, ADVICE) {
+            Some("true") => true,
+            Some("false") => false,
+            _ => TRANSIENT.contains(&self.status),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Events: follows the feed without an end, from a stored cursor.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+
+use crate::error::Error;
+use crate::generated::resources::Events;
+use crate::generated::types::{Event, ListEventsFilter, ListEventsQuery};
+use crate::pages::Page;
+
+/// Pause behind the last event.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
+/// Upper bound of pauses while nothing happens.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Events of one request.
+const PAGE: i64 = 100;
+
+/// Receiver of positions in the feed.
+type OnCursor = Box<dyn FnMut(&str) + Send + Sync>;
+
+/// Settings of [`Events::follow`].
+#[derive(Default)]
+pub struct FollowOptions {
+    cursor: Option<String>,
+    since: Option<String>,
+    filter: Option<ListEventsFilter>,
+    on_cursor: Option<OnCursor>,
+}
+
+impl FollowOptions {
+    /// Creates settings that follow all events from the oldest one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Continues at a stored position.
+    #[must_use]
+    pub fn cursor(mut self, cursor: impl Into<Option<String>>) -> Self {
+        self.cursor = cursor.into();
+        self
+    }
+
+    /// Starts at a time at most 30 days ago, or `now`. A cursor overrides it.
+    #[must_use]
+    pub fn since(mut self, since: impl Into<String>) -> Self {
+        self.since = Some(since.into());
+        self
+    }
+
+    /// Follows only events that match.
+    #[must_use]
+    pub fn filter(mut self, filter: ListEventsFilter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// Receives the position behind each batch, once all of its events were taken and the next one is asked for:
+    /// store it.
+    #[must_use]
+    pub fn on_cursor(mut self, on_cursor: impl FnMut(&str) + Send + Sync + 'static) -> Self {
+        self.on_cursor = Some(Box::new(on_cursor));
+        self
+    }
+}
+
+impl fmt::Debug for FollowOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FollowOptions")
+            .field("cursor", &self.cursor)
+            .field("since", &self.since)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Events that arrived together.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EventBatch {
+    /// The events, in the order in which their changes were saved.
+    pub events: Vec<Event>,
+    /// Position behind these events: store it once they are processed.
+    pub cursor: Option<String>,
+}
+
+/// A position in the feed of events that moves on for as long as it is asked.
+#[must_use = "the feed is read as events are taken"]
+pub struct Follower {
+    events: Events,
+    options: FollowOptions,
+    ready: VecDeque<Event>,
+    /// Position behind the events in `ready`, which `on_cursor` has not received.
+    unreported: Option<String>,
+    pause: Duration,
+}
+
+impl Events {
+    /// Follows the feed: the events that are there, and those to come.
+    ///
+    /// Polls with growing pauses of up to 5 seconds, and continues after failures that go away by themselves. An
+    /// event comes again after a restart from a cursor that was stored before it.
+    pub fn follow(&self, options: FollowOptions) -> Follower {
+        Follower { events: self.clone(), options, ready: VecDeque::new(), unreported: None, pause: Duration::ZERO }
+    }
+}
+
+impl Follower {
+    /// Returns the next event, and waits for it if there is none.
+    ///
+    /// # Errors
+    /// Failures that a retry would not change, such as a revoked key.
+    pub async fn next(&mut self) -> Result<Event, Error> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(event);
+            }
+            if let (Some(cursor), Some(on_cursor)) = (self.unreported.take(), &mut self.options.on_cursor) {
+                on_cursor(&cursor);
+            }
+            let batch = self.next_batch().await?;
+            self.ready = batch.events.into();
+            self.unreported = batch.cursor;
+        }
+    }
+
+    /// Returns the next events, and waits for them if there are none. Use either this or [`Follower::next`].
+    ///
+    /// # Errors
+    /// Failures that a retry would not change, such as a revoked key.
+    pub async fn next_batch(&mut self) -> Result<EventBatch, Error> {
+        loop {
+            if !self.pause.is_zero() {
+                tokio::time::sleep(self.pause).await;
+            }
+            match self.read().await {
+                Ok(page) => {
+                    self.options.since = None;
+                    let is_new = page.next_cursor.is_some() && page.next_cursor != self.options.cursor;
+                    if is_new {
+                        self.options.cursor.clone_from(&page.next_cursor);
+                    }
+                    self.pause = match (page.has_more, page.data.is_empty()) {
+                        (true, _) => Duration::ZERO,
+                        (false, true) => grown(self.pause),
+                        (false, false) => SHORTEST_PAUSE,
+                    };
+                    if is_new || !page.data.is_empty() {
+                        return Ok(EventBatch { events: page.data, cursor: self.options.cursor.clone() });
+                    }
+                }
+                Err(error) if error.is_transient() => {
+                    self.pause = grown(self.pause).max(error.retry_after().unwrap_or_default());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns the position behind the last batch.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&str> {
+        self.options.cursor.as_deref()
+    }
+
+    /// Returns the events as a stream, which ends with its first error.
+    #[must_use]
+    pub fn into_stream(self) -> BoxStream<'static, Result<Event, Error>> {
+        let next = |mut follower: Self| async move { Ok(Some((follower.next().await?, follower))) };
+        stream::try_unfold(self, next).boxed()
+    }
+
+    async fn read(&self) -> Result<Page<Event>, Error> {
+        let mut query = ListEventsQuery::new().limit(PAGE);
+        query.filter.clone_from(&self.options.filter);
+        match &self.options.cursor {
+            Some(cursor) => query.cursor = Some(cursor.clone()),
+            None => query.since.clone_from(&self.options.since),
+        }
+        self.events.list(query).max_retries(0).await
+    }
+}
+
+impl fmt::Debug for Follower {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Follower").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+fn grown(pause: Duration) -> Duration {
+    (pause * 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
+}

@@ -1,0 +1,4 @@
+//! Types and methods generated from the OpenAPI document.
+
+pub(crate) mod resources;
+pub mod types;

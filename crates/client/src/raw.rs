@@ -1,0 +1,81 @@
+//! Requests by method and path, for what has no method of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Method;
+use serde::Serialize;
+
+use crate::client::Candor;
+use crate::error::Error;
+use crate::request::{Core, Options, Spec};
+use crate::response::Response;
+
+impl Candor {
+    /// Starts a request by method and path below `/v1`. It has the retries and the idempotency key of every call.
+    pub fn request(&self, method: Method, path: &str) -> RawRequest {
+        let path = format!("/{}", path.trim_start_matches('/'));
+        RawRequest { core: Arc::clone(&self.core), spec: Spec::new(method, path), options: Options::default() }
+    }
+}
+
+/// A request by method and path.
+#[must_use = "a request is sent by `send`"]
+pub struct RawRequest {
+    core: Arc<Core>,
+    spec: Spec,
+    options: Options,
+}
+
+impl RawRequest {
+    /// Adds a parameter to the query.
+    pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.spec.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets a JSON body.
+    pub fn json(mut self, body: &impl Serialize) -> Self {
+        self.spec = self.spec.json(body);
+        self
+    }
+
+    /// Sets a body with this content type.
+    pub fn body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        self.spec.body = Some((content_type, body.into()));
+        self
+    }
+
+    /// Sets the key under which the service remembers a POST. Default: a new one for each request.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.options.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// Sets the time limit of one attempt.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the maximum number of retries.
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.options.max_retries = Some(retries);
+        self
+    }
+
+    /// Sends the request, and returns the response with its bytes.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn send(self) -> Result<Response<Bytes>, Error> {
+        self.core.send(&self.spec, &self.options).await
+    }
+}
+
+impl std::fmt::Debug for RawRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.spec.method, self.spec.path)
+    }
+}

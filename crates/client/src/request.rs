@@ -1,0 +1,334 @@
+//! Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency key.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use reqwest::{Method, RequestBuilder, StatusCode, Url};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::client::{Log, LogEntry};
+use crate::error::{ApiError, Error};
+use crate::response::{Response, header};
+
+/// Longest time from the first attempt to the start of the last one.
+const BUDGET: Duration = Duration::from_secs(30);
+/// Upper bound of the first pause. It doubles with each retry.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Upper bound of every pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+const JSON: &str = "application/json";
+const CSV: &str = "text/csv";
+/// Characters of ids that stay as they are in a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The part of a client that sends requests.
+pub(crate) struct Core {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base: String,
+    pub(crate) timeout: Duration,
+    pub(crate) max_retries: u32,
+    pub(crate) log: Option<Log>,
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// A request as generated methods describe it.
+#[derive(Clone)]
+pub(crate) struct Spec {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Option<(&'static str, Bytes)>,
+    /// The first argument that cannot be sent.
+    problem: Option<String>,
+}
+
+impl Spec {
+    pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
+        Self { method, path: path.into(), query: Vec::new(), body: None, problem: None }
+    }
+
+    pub(crate) fn json(mut self, body: &impl Serialize) -> Self {
+        match serde_json::to_vec(body) {
+            Ok(text) => self.body = Some((JSON, text.into())),
+            Err(error) => self.problem = Some(format!("The body cannot be written: {error}.")),
+        }
+        self
+    }
+
+    pub(crate) fn optional_json(self, body: &Option<impl Serialize>) -> Self {
+        match body {
+            Some(body) => self.json(body),
+            None => self,
+        }
+    }
+
+    pub(crate) fn csv(mut self, text: String) -> Self {
+        self.body = Some((CSV, text.into()));
+        self
+    }
+
+    /// Adds a query. Lists of the members in `joined` become one parameter, others become one for each element.
+    pub(crate) fn query(mut self, query: &impl Serialize, joined: &[&str]) -> Self {
+        match serde_json::to_value(query) {
+            Ok(members) => add_query(&mut self.query, &members, joined),
+            Err(error) => self.problem = Some(format!("The query cannot be written: {error}.")),
+        }
+        self
+    }
+}
+
+fn add_query(pairs: &mut Vec<(String, String)>, members: &Value, joined: &[&str]) {
+    for (name, value) in members.as_object().into_iter().flatten() {
+        match value {
+            Value::Array(elements) if joined.contains(&name.as_str()) => {
+                pairs.push((name.clone(), elements.iter().map(plain).collect::<Vec<_>>().join(",")));
+            }
+            Value::Object(conditions) => {
+                for (field, condition) in conditions {
+                    add_condition(pairs, name, field, condition);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                add(pairs, name, value);
+            }
+        }
+    }
+}
+
+/// Adds `filter[status]`, `filter[updated_at][gte]` or `filter[custom_fields.city]`.
+fn add_condition(pairs: &mut Vec<(String, String)>, name: &str, field: &str, condition: &Value) {
+    let Value::Object(parts) = condition else { return add(pairs, &format!("{name}[{field}]"), condition) };
+    for (key, part) in parts {
+        let is_custom = field == "custom_fields";
+        let name = if is_custom { format!("{name}[{field}.{key}]") } else { format!("{name}[{field}][{key}]") };
+        add(pairs, &name, part);
+    }
+}
+
+fn add(pairs: &mut Vec<(String, String)>, name: &str, value: &Value) {
+    match value {
+        Value::Null => {}
+        Value::Array(elements) => elements.iter().for_each(|element| add(pairs, name, element)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            pairs.push((name.to_owned(), plain(value)));
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Settings of one call.
+#[derive(Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) if_match: Option<String>,
+    pub(crate) if_none_match: Option<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_retries: Option<u32>,
+}
+
+impl Core {
+    /// Sends a request until it has a response that a retry would not change.
+    pub(crate) async fn send(&self, spec: &Spec, options: &Options) -> Result<Response<Bytes>, Error> {
+        let request = self.request(spec, options)?;
+        let max_retries = options.max_retries.unwrap_or(self.max_retries);
+        let begun = Instant::now();
+        let mut retries = 0;
+        loop {
+            let attempt = request.try_clone().ok_or_else(|| Error::Settings("The body cannot be repeated.".into()))?;
+            let error = match self.attempt(spec, options, attempt, retries).await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
+            };
+            retries += 1;
+            let pause = error.retry_after().unwrap_or_default() + jitter(retries);
+            if retries > max_retries || !error.is_transient() || begun.elapsed() + pause > BUDGET {
+                return Err(error);
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn request(&self, spec: &Spec, options: &Options) -> Result<RequestBuilder, Error> {
+        if let Some(problem) = &spec.problem {
+            return Err(Error::Settings(problem.clone()));
+        }
+        let address = format!("{}{}", self.base, spec.path);
+        let mut url = Url::parse(&address).map_err(|_| Error::Settings(format!("{address:?} is no address.")))?;
+        if !spec.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&spec.query);
+        }
+        let timeout = options.timeout.unwrap_or(self.timeout);
+        let mut request = self.http.request(spec.method.clone(), url).timeout(timeout);
+        if spec.method == Method::POST {
+            let key = options.idempotency_key.clone().or_else(new_key);
+            let key = key.ok_or_else(|| Error::Settings("The operating system has no random numbers.".into()))?;
+            request = request.header("idempotency-key", key);
+        }
+        for (name, value) in [(IF_MATCH, &options.if_match), (IF_NONE_MATCH, &options.if_none_match)] {
+            request = value.iter().fold(request, |request, value| request.header(&name, value));
+        }
+        if let Some((kind, body)) = &spec.body {
+            request = request.header(CONTENT_TYPE, *kind).body(body.clone());
+        }
+        Ok(request)
+    }
+
+    async fn attempt(
+        &self,
+        spec: &Spec,
+        options: &Options,
+        request: RequestBuilder,
+        retries: u32,
+    ) -> Result<Response<Bytes>, Error> {
+        let begun = Instant::now();
+        let timeout = options.timeout.unwrap_or(self.timeout);
+        let received = receive(request, retries, timeout).await;
+        let (status, headers) =
+            received.as_ref().map_or((None, None), |whole| (Some(whole.status), Some(&whole.headers)));
+        let request_id = headers.and_then(|headers| header(headers, "x-request-id")).map(str::to_owned);
+        let outcome = received.and_then(judged);
+        if let Some(log) = &self.log {
+            log(&LogEntry {
+                method: &spec.method,
+                path: &spec.path,
+                retries,
+                duration: begun.elapsed(),
+                status,
+                request_id: request_id.as_deref(),
+                error: outcome.as_ref().err(),
+            });
+        }
+        outcome
+    }
+}
+
+/// Receives a response with its body.
+async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<Response<Bytes>, Error> {
+    let failed =
+        |error: reqwest::Error| if error.is_timeout() { Error::Timeout(timeout) } else { Error::Connection(error) };
+    let response = request.send().await.map_err(|error| failed(error.without_url()))?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let data = response.bytes().await.map_err(|error| failed(error.without_url()))?;
+    Ok(Response { data, status, headers, retries })
+}
+
+fn judged(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
+    match response.status {
+        StatusCode::NOT_MODIFIED => Err(Error::NotModified),
+        status if status.is_success() => Ok(response),
+        status => Err(Error::Api(Box::new(ApiError::new(status, response.headers, &response.data)))),
+    }
+}
+
+/// A pause between zero and a bound that doubles with each retry.
+fn jitter(retry: u32) -> Duration {
+    let bound = FIRST_PAUSE.saturating_mul(1 << (retry - 1).min(16)).min(LONGEST_PAUSE);
+    let fraction = random().map_or(1.0, |bytes| f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX));
+    bound.mul_f64(fraction)
+}
+
+fn new_key() -> Option<String> {
+    Some(URL_SAFE_NO_PAD.encode(random::<16>()?))
+}
+
+/// Random bytes of the operating system, if it has any.
+fn random<const SIZE: usize>() -> Option<[u8; SIZE]> {
+    let mut bytes = [0; SIZE];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Encodes an id for a path.
+pub(crate) fn segment(id: &str) -> String {
+    utf8_percent_encode(id, SEGMENT).to_string()
+}
+
+/// A call that is sent when it is awaited. Awaiting it returns the body of the response.
+#[must_use = "a call is sent when it is awaited"]
+pub struct Call<T> {
+    core: Arc<Core>,
+    spec: Spec,
+    options: Options,
+    data: PhantomData<fn() -> T>,
+}
+
+impl<T> Call<T> {
+    pub(crate) fn new(core: &Arc<Core>, spec: Spec) -> Self {
+        Self { core: Arc::clone(core), spec, options: Options::default(), data: PhantomData }
+    }
+
+    /// Sets the key under which the service remembers a POST. Default: a new one for each call.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.options.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// Sets the ETag of the version to change.
+    pub fn if_match(mut self, etag: impl Into<String>) -> Self {
+        self.options.if_match = Some(etag.into());
+        self
+    }
+
+    /// Sets the ETag of a known version; the call fails with [`Error::NotModified`] while the resource has it.
+    pub fn if_none_match(mut self, etag: impl Into<String>) -> Self {
+        self.options.if_none_match = Some(etag.into());
+        self
+    }
+
+    /// Sets the time limit of one attempt.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the maximum number of retries.
+    pub fn max_retries(mut self, retries: u32) -> Self {
+        self.options.max_retries = Some(retries);
+        self
+    }
+}
+
+impl<T: DeserializeOwned> Call<T> {
+    /// Sends the call, and returns the body together with status, headers, request id and quota.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn with_response(self) -> Result<Response<T>, Error> {
+        self.core.send(&self.spec, &self.options).await?.json()
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> IntoFuture for Call<T> {
+    type Output = Result<T, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { Ok(self.with_response().await?.data) })
+    }
+}
+
+impl<T> fmt::Debug for Call<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.spec.method, self.spec.path)
+    }
+}

@@ -1,0 +1,94 @@
+//! Responses: status, headers, request id and quota beside the typed body.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+
+/// A response with its body.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Response<T> {
+    /// The body.
+    pub data: T,
+    /// Status of the response.
+    pub status: StatusCode,
+    /// Headers of the response.
+    pub headers: HeaderMap,
+    /// Number of requests that were sent before this one for the same call.
+    pub retries: u32,
+}
+
+/// State of the quota that a request counted against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateLimitState {
+    /// Requests in one window.
+    pub limit: u64,
+    /// Requests left in this window.
+    pub remaining: u64,
+    /// Time at which the window is empty again.
+    pub reset: SystemTime,
+}
+
+impl<T> Response<T> {
+    /// Returns the id of the request in the logs of the service.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        header(&self.headers, "x-request-id")
+    }
+
+    /// Returns the version of the resource, for `if_match` and `if_none_match`.
+    #[must_use]
+    pub fn etag(&self) -> Option<&str> {
+        header(&self.headers, "etag")
+    }
+
+    /// Returns `true` if this is the stored response to an earlier request with the same idempotency key.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        header(&self.headers, "idempotent-replayed") == Some("true")
+    }
+
+    /// Returns the state of the quota.
+    #[must_use]
+    pub fn rate_limit(&self) -> Option<RateLimitState> {
+        let number = |name| header(&self.headers, name)?.parse::<u64>().ok();
+        Some(RateLimitState {
+            limit: number("x-ratelimit-limit")?,
+            remaining: number("x-ratelimit-remaining")?,
+            reset: SystemTime::UNIX_EPOCH + Duration::from_secs(number("x-ratelimit-reset")?),
+        })
+    }
+
+    pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Response<U> {
+        Response { data: convert(self.data), status: self.status, headers: self.headers, retries: self.retries }
+    }
+}
+
+impl Response<Bytes> {
+    /// Reads the body as JSON; an empty one is null.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] if the body has another shape.
+    pub fn json<T: DeserializeOwned>(self) -> Result<Response<T>, Error> {
+        let body: &[u8] = if self.data.is_empty() { b"null" } else { &self.data };
+        let data = serde_json::from_slice(body).map_err(Error::Unreadable)?;
+        Ok(self.map(|_| data))
+    }
+}
+
+/// Returns the time of this machine, which signatures and `Retry-After` are compared with.
+#[expect(clippy::disallowed_methods, reason = "a client has no Clock port")]
+pub(crate) fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// Returns the text of a header.
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

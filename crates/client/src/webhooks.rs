@@ -1,0 +1,101 @@
+//! Webhooks: verifies a delivery by the signature of Standard Webhooks, and reads its event.
+
+use std::time::{Duration, SystemTime};
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use reqwest::header::HeaderMap;
+use ring::hmac;
+
+use crate::generated::types::Event;
+use crate::response::now;
+
+/// Largest difference between the time of a signature and the clock of this machine.
+const TOLERANCE: Duration = Duration::from_secs(300);
+const PREFIX: &str = "whsec_";
+/// Base64 with or without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A request that is no delivery of the service, or a secret that is malformed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WebhookError {
+    /// The request lacks a header.
+    #[error("The request has no header {0}.")]
+    MissingHeader(&'static str),
+    /// The signature is too old, or its time is malformed.
+    #[error("The time of the signature is too far from the clock of this machine.")]
+    Expired,
+    /// None of the secrets made one of the signatures.
+    #[error("No signature of the delivery was made with one of the secrets.")]
+    WrongSignature,
+    /// The body is not an event.
+    #[error("The body of the delivery is not an event: {0}.")]
+    Unreadable(#[source] serde_json::Error),
+    /// A secret is malformed: this is an error of the receiver.
+    #[error("A webhook secret is not valid: pass it as the service showed it, `whsec_…`.")]
+    MalformedSecret,
+}
+
+/// Headers of a request, as frameworks have them.
+pub trait WebhookHeaders {
+    /// Returns the value of a header; `name` is in lower case.
+    fn value(&self, name: &str) -> Option<String>;
+}
+
+impl WebhookHeaders for HeaderMap {
+    fn value(&self, name: &str) -> Option<String> {
+        Some(self.get(name)?.to_str().ok()?.to_owned())
+    }
+}
+
+impl<F: Fn(&str) -> Option<String>> WebhookHeaders for F {
+    fn value(&self, name: &str) -> Option<String> {
+        self(name)
+    }
+}
+
+/// Verifies a delivery and returns its event.
+///
+/// `raw_body` is the body as it arrived, before any JSON is read. `headers` is a `HeaderMap` of the crate `http`, or a
+/// function that returns the value of a header. `secrets` is the secret of the subscription, or several while one is
+/// replaced.
+///
+/// # Errors
+/// Answer such a request with 400, except for [`WebhookError::MalformedSecret`].
+pub fn unwrap(
+    raw_body: &[u8],
+    headers: &impl WebhookHeaders,
+    secrets: &[impl AsRef<str>],
+) -> Result<Event, WebhookError> {
+    let header = |name| headers.value(name).ok_or(WebhookError::MissingHeader(name));
+    let (id, time) = (header("webhook-id")?, header("webhook-timestamp")?);
+    let signatures = header("webhook-signature")?;
+    if !is_recent(&time) {
+        return Err(WebhookError::Expired);
+    }
+    let given: Vec<Vec<u8>> =
+        signatures.split(' ').filter_map(|entry| BASE64.decode(entry.strip_prefix("v1,")?).ok()).collect();
+    let signed = [id.as_bytes(), b".", time.as_bytes(), b".", raw_body].concat();
+    for secret in secrets {
+        let text = secret.as_ref();
+        let bytes = BASE64.decode(text.strip_prefix(PREFIX).unwrap_or(text));
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &bytes.map_err(|_| WebhookError::MalformedSecret)?);
+        // `verify` compares in constant time.
+        if given.iter().any(|signature| hmac::verify(&key, &signed, signature).is_ok()) {
+            return serde_json::from_slice(raw_body).map_err(WebhookError::Unreadable);
+        }
+    }
+    Err(WebhookError::WrongSignature)
+}
+
+fn is_recent(time: &str) -> bool {
+    let Ok(seconds) = time.parse::<u64>() else { return false };
+    let now = now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    now.abs_diff(seconds) <= TOLERANCE.as_secs()
+}

@@ -1,0 +1,204 @@
+//! Every operation of the service once, as listed in clients/operations.json.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use candor_client::types::{DepartmentCreate, DepartmentUpdate, EmployeeCreate, EmployeeUpdate, Environment};
+use candor_client::types::{ErrorCode, ListDepartmentsQuery};
+use candor_client::{Call, Candor, Error, Page, Pages};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::Fixture;
+use super::generated::dispatch::{OPERATIONS, call};
+
+const STEPS: &str = include_str!("../../../../clients/operations.json");
+/// Limit on the wait for a delivery.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One call, with references to earlier answers filled in.
+#[derive(serde::Deserialize)]
+pub(super) struct Step {
+    pub(super) call: String,
+    #[serde(default)]
+    path: Vec<String>,
+    #[serde(default)]
+    body: Value,
+    csv: Option<String>,
+    #[serde(default)]
+    query: Value,
+    #[serde(rename = "as")]
+    stored_as: Option<String>,
+    count: Option<usize>,
+    #[serde(default)]
+    wait: bool,
+    key: Option<String>,
+}
+
+impl Step {
+    pub(super) fn name(&self) -> &str {
+        self.call.split('.').nth(1).unwrap()
+    }
+
+    pub(super) fn path(&self, number: usize) -> &str {
+        &self.path[number]
+    }
+
+    pub(super) fn csv(&self) -> String {
+        self.csv.clone().unwrap()
+    }
+
+    pub(super) fn body<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_value(self.body.clone()).unwrap_or_else(|error| panic!("{}: {error}", self.call))
+    }
+
+    pub(super) fn query<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_value(self.query.clone()).unwrap_or_else(|error| panic!("{}: {error}", self.call))
+    }
+}
+
+pub(super) async fn answer<T: Serialize + DeserializeOwned + Send + 'static>(call: Call<T>) -> Result<Value, Error> {
+    Ok(json!(call.await?))
+}
+
+pub(super) async fn first_page<T: Serialize + DeserializeOwned + Send + 'static>(
+    list: Pages<T>,
+) -> Result<Value, Error> {
+    Ok(json!(list.await?.data))
+}
+
+/// Returns the value with each `$name.member` replaced by the earlier answer of that name.
+fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
+    match value {
+        Value::String(text) if text.starts_with('$') => {
+            let mut members = text[1..].split('.');
+            let first = &known[members.next().unwrap()];
+            let found = members.fold(first, |found, member| match member.parse::<usize>() {
+                Ok(number) => &found[number],
+                Err(_) => &found[member],
+            });
+            if text.ends_with("accept_url") {
+                // The token of an invitation is the end of its link.
+                return json!(found.as_str().unwrap().rsplit(['=', '/', '#']).next());
+            }
+            found.clone()
+        }
+        Value::Array(entries) => entries.iter().map(|entry| filled(entry, known)).collect(),
+        Value::Object(members) => members.iter().map(|(name, entry)| (name.clone(), filled(entry, known))).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+#[tokio::test]
+async fn every_operation_is_called_once() {
+    let fixture = Fixture::start();
+    let client = fixture.builder().max_retries(0).build().unwrap();
+    let steps: Vec<Value> = serde_json::from_str(STEPS).unwrap();
+    let (mut known, mut called) = (HashMap::new(), Vec::new());
+    for raw in &steps {
+        let step: Step = serde_json::from_value(filled(raw, &known)).unwrap();
+        let used = match &step.key {
+            Some(key) => fixture.builder().api_key(key).build().unwrap(),
+            None => client.clone(),
+        };
+        let carried_out = async {
+            loop {
+                let answer = call(&used, &step).await;
+                let is_empty = answer.as_ref().is_ok_and(|answer| answer == &json!([]));
+                if !(step.wait && is_empty) {
+                    return answer;
+                }
+            }
+        };
+        let answer = tokio::time::timeout(PATIENCE, carried_out).await.unwrap();
+        let answer = answer.unwrap_or_else(|error| panic!("{}: {error:?}", step.call));
+        if let Some(count) = step.count {
+            assert_eq!(answer.as_array().unwrap().len(), count, "{}", step.call);
+        }
+        called.push(step.call.clone());
+        if let Some(name) = step.stored_as {
+            known.insert(name, answer);
+        }
+    }
+    let missing: Vec<_> = OPERATIONS.iter().filter(|name| !called.iter().any(|call| call == *name)).collect();
+    assert_eq!(missing, [""; 0].iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn list_is_read_entry_by_entry_across_pages() {
+    let fixture = Fixture::start();
+    let client = fixture.client();
+    for number in 0..7 {
+        client.departments().create(DepartmentCreate::new(format!("D{number}"))).await.unwrap();
+    }
+    let query = || ListDepartmentsQuery::new().limit(3).sort("name");
+    let all = client.departments().list(query()).entries().collect().await.unwrap();
+    let names: Vec<_> = all.iter().map(|department| department.name.as_str()).collect();
+    assert_eq!(names, ["D0", "D1", "D2", "D3", "D4", "D5", "D6"]);
+    let first = client.departments().list(query()).with_response().await.unwrap();
+    assert!(first.request_id().unwrap().starts_with("req_"));
+    let cursor = first.data.next_cursor.clone().unwrap();
+    let rest: Page<_> = client.departments().list(query().limit(10).cursor(cursor)).await.unwrap();
+    assert_eq!((first.data.data.len(), first.data.has_more), (3, true));
+    assert_eq!((rest.data.len(), rest.has_more), (4, false));
+}
+
+#[tokio::test]
+async fn response_carries_request_id_quota_and_version() {
+    let fixture = Fixture::start();
+    let departments = fixture.client().departments();
+    let create = || departments.create(DepartmentCreate::new("Sales")).idempotency_key("k").with_response();
+    let created = create().await.unwrap();
+    assert_eq!((created.status.as_u16(), created.data.name.as_str()), (201, "Sales"));
+    assert_eq!((created.is_replayed(), created.retries), (false, 0));
+    let quota = created.rate_limit().unwrap();
+    assert!(quota.limit > quota.remaining);
+    let again = create().await.unwrap();
+    assert_eq!((again.is_replayed(), &again.data.id), (true, &created.data.id));
+    let etag = created.etag().unwrap();
+    let read = departments.get(&created.data.id).if_none_match(etag).await;
+    assert!(matches!(read, Err(Error::NotModified)), "{read:?}");
+    let stale = departments.update(&created.data.id, DepartmentUpdate::new().name("S")).if_match("\"0\"").await;
+    let stale = stale.unwrap_err();
+    assert_eq!((stale.code(), stale.api().unwrap().status.as_u16()), (Some(&ErrorCode::Conflict), 412));
+}
+
+#[tokio::test]
+async fn absent_member_keeps_and_null_removes_a_value() {
+    let fixture = Fixture::start();
+    let employees = fixture.client().employees();
+    let person = EmployeeCreate::new("a@example.com", "A", "B").job_title("Engineer");
+    let id = employees.create(person).await.unwrap().id;
+    let renamed = employees.update(&id, EmployeeUpdate::new().first_name("C")).await.unwrap();
+    assert_eq!(renamed.job_title.as_deref(), Some("Engineer"));
+    let cleared = employees.update(&id, EmployeeUpdate::new().clear_job_title()).await.unwrap();
+    assert_eq!(cleared.job_title, None);
+}
+
+#[tokio::test]
+async fn settings_are_checked_and_addresses_completed() {
+    let fixture = Fixture::start();
+    let url = fixture.url();
+    for base in [url.clone(), format!("{url}/"), format!("{url}/v1"), format!("{url}/v1/")] {
+        let client = fixture.builder().base_url(base).environment(Environment::Live).build().unwrap();
+        assert_eq!(client.me().get().await.unwrap().environment, Environment::Live);
+    }
+    let wrong = |builder: candor_client::ClientBuilder| builder.build().unwrap_err().to_string();
+    assert!(wrong(fixture.builder().environment(Environment::Test)).contains("not a test key"));
+    assert!(wrong(fixture.builder().api_key("")).contains("No API key"));
+    assert!(wrong(fixture.builder().base_url("example")).contains("http or https"));
+    let shown = format!("{:?} {:?}", fixture.builder(), fixture.client());
+    assert!(!shown.contains(&fixture.key.secret), "{shown}");
+}
+
+#[tokio::test]
+async fn secret_of_a_response_is_not_shown_by_debug() {
+    let fixture = Fixture::start();
+    let body = candor_client::types::ApiKeyCreate::new("k", ["events:read"]);
+    let made = fixture.client().api_keys().create(body).await.unwrap();
+    assert!(made.key.expose().starts_with("cdr_live_"));
+    assert!(!format!("{made:?}").contains(made.key.expose()));
+    let client = Candor::builder().api_key(made.key).base_url(fixture.url()).build().unwrap();
+    assert_eq!(client.me().get().await.unwrap().scopes.len(), 1);
+}

@@ -1,0 +1,118 @@
+//! Receivers of the examples with real deliveries, and signatures compared with the reference library.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use actix_web::{App, HttpServer, web};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use candor_client::types::{Event, WebhookCreate, WebhookUpdate};
+use candor_client::webhooks::{WebhookError, unwrap};
+use candor_client::{HeaderMap, Secret};
+use serde_json::json;
+use standardwebhooks::Webhook;
+
+use super::events::until;
+use super::{Fixture, hire};
+use crate::support::Client;
+
+#[path = "../../../../crates/client/examples/actix.rs"]
+#[expect(unreachable_pub, reason = "an example, as its readers have it")]
+mod actix;
+#[path = "../../../../crates/client/examples/axum.rs"]
+#[expect(unreachable_pub, reason = "an example, as its readers have it")]
+mod axum_receiver;
+
+type Received = Arc<Mutex<Vec<Event>>>;
+
+/// Starts a receiver with these secrets, at an address of its own.
+async fn axum_application(secrets: Vec<String>, received: Received) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = axum_receiver::receiver(secrets, move |event| received.lock().unwrap().push(event));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
+async fn actix_application(secrets: Vec<String>, received: Received) -> SocketAddr {
+    let handle: Arc<dyn Fn(Event) + Send + Sync> = Arc::new(move |event| received.lock().unwrap().push(event));
+    let data = web::Data::new(actix::Receiver { secrets, handle });
+    let server = HttpServer::new(move || App::new().app_data(data.clone()).configure(actix::routes));
+    let server = server.workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
+    let address = server.addrs()[0];
+    tokio::spawn(server.run());
+    address
+}
+
+/// Deliveries to a receiver: one with each secret of a rotation, a hire, and a forged one.
+async fn receives<F: Future<Output = SocketAddr>>(application: impl Fn(Vec<String>, Received) -> F) {
+    let fixture = Fixture::start();
+    let client = fixture.client();
+    let webhook = client.webhooks().create(WebhookCreate::new("http://127.0.0.1:9/hook", ["*"])).await.unwrap();
+    let rotated = client.webhooks().update(&webhook.id, WebhookUpdate::new().rotate_secret(true)).await.unwrap();
+    let secrets =
+        [Some(webhook.secret), rotated.secret].map(|secret| secret.as_ref().map(Secret::expose).map(str::to_owned));
+    let received = Received::default();
+    let address = application(secrets.into_iter().flatten().collect(), Arc::clone(&received)).await;
+    let url = format!("http://{address}/hooks/candor");
+    client.webhooks().update(&webhook.id, WebhookUpdate::new().url(url)).await.unwrap();
+    client.webhooks().test(&webhook.id).await.unwrap();
+    let email = hire(&client, 1).await.unwrap();
+    let hired = |event: &Event| matches!(event, Event::Employee(event) if event.data.email == email);
+    until(|| {
+        let events = received.lock().unwrap();
+        events.iter().any(hired) && events.iter().any(|event| matches!(event, Event::Test(_)))
+    })
+    .await;
+    let time = seconds().to_string();
+    let forged = [("webhook-id", "evt_1"), ("webhook-timestamp", &time), ("webhook-signature", "v1,AAAA")];
+    let post = move || {
+        let mut forger = Client::connect(address, "").unwrap();
+        forger.request("POST", "/hooks/candor", &forged.map(|(name, value)| (name, value)), Some(&json!({}))).unwrap()
+    };
+    assert_eq!(std::thread::scope(|scope| scope.spawn(post).join().unwrap()).status, 400);
+    client.webhooks().delete(&webhook.id).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn axum_example_receives_deliveries_and_refuses_forged_ones() {
+    receives(axum_application).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn actix_example_receives_deliveries_and_refuses_forged_ones() {
+    receives(actix_application).await;
+}
+
+#[expect(clippy::disallowed_methods, reason = "signatures are compared with the clock of this machine")]
+fn seconds() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().try_into().unwrap()
+}
+
+#[test]
+fn signatures_are_those_of_standard_webhooks() {
+    let secret = format!("whsec_{}", STANDARD.encode([7; 32]));
+    let common = json!({"id": "evt_1", "created_at": "t", "api_version": "v1", "organization_id": "org_1"});
+    let mut event = common;
+    event["event"] = json!("employee.promoted");
+    event["data"] = json!({"level": 3});
+    let body = event.to_string();
+    let signed = |at: i64| {
+        let signature = Webhook::new(&secret).unwrap().sign("evt_1", at, body.as_bytes()).unwrap();
+        let texts = [("webhook-id", "evt_1".to_owned()), ("webhook-timestamp", at.to_string())];
+        let texts: HashMap<_, _> = texts.into_iter().chain([("webhook-signature", signature)]).collect();
+        move |name: &str| texts.get(name).cloned()
+    };
+    let read = unwrap(body.as_bytes(), &signed(seconds()), &["whsec_AAAA", &secret]).unwrap();
+    assert!(matches!(&read, Event::Other(other) if other.data["level"] == 3), "{read:?}");
+    let changed = body.replace('3', "4");
+    let of_body = |text: &str, at: i64, secret: &str| unwrap(text.as_bytes(), &signed(at), &[secret]).unwrap_err();
+    assert!(matches!(of_body(&changed, seconds(), &secret), WebhookError::WrongSignature));
+    assert!(matches!(of_body(&body, seconds(), "whsec_AAAA"), WebhookError::WrongSignature));
+    assert!(matches!(of_body(&body, seconds() - 302, &secret), WebhookError::Expired));
+    assert!(matches!(of_body(&body, seconds(), "?"), WebhookError::MalformedSecret));
+    let none = unwrap(body.as_bytes(), &HeaderMap::new(), &[&secret]).unwrap_err();
+    assert!(matches!(none, WebhookError::MissingHeader("webhook-id")));
+}

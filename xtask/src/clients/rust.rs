@@ -1,0 +1,159 @@
+//! The Rust back end: filters of its templates, and the layout of its files.
+
+use super::model::{Api, Form, NamedType};
+use super::names::pascal_case;
+use super::render::{path_with, wrapped};
+use crate::process::{Outcome, root};
+use minijinja::Environment;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Columns of a documentation comment.
+const WIDTH: usize = 110;
+/// Keywords of Rust that occur as names in the document.
+const KEYWORDS: [&str; 4] = ["type", "return", "move", "ref"];
+/// Values that the operator must keep secret; the libraries' `Debug` does not show them.
+const SECRETS: [&str; 4] = ["accept_url", "key", "secret", "token"];
+
+/// Adds the filters that only templates of Rust use.
+pub(super) fn add_filters(environment: &mut Environment<'_>) {
+    environment.add_filter("rustdoc", rustdoc);
+    environment.add_filter("variant", variant);
+    environment.add_filter("rust_name", rust_name);
+    environment.add_filter("rust_path", rust_path);
+    environment.add_filter("stored", stored);
+    environment.add_filter("parameter", |expression: &str| parameter(expression).0);
+    environment.add_filter("conversion", |expression: &str| parameter(expression).1);
+    environment.add_filter("required_type", |expression: &str| required(expression).to_owned());
+    environment.add_filter("nullable", |expression: &str| expression.starts_with("Option<"));
+}
+
+/// The names of the types that requests consist of; they get constructors and setters.
+pub(super) fn requests(api: &Api) -> BTreeSet<String> {
+    let all: Vec<&NamedType> = api.types.iter().chain(&api.queries).collect();
+    let operations = || api.resources.iter().flat_map(|resource| &resource.operations).chain(&api.root);
+    let bodies = operations().filter_map(|operation| operation.body.as_ref().map(|body| body.name.clone()));
+    let mut open: Vec<String> = bodies.chain(api.queries.iter().map(|query| query.name.clone())).collect();
+    let mut known = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        let Some(found) = all.iter().find(|named| named.name == name) else { continue };
+        if !known.insert(name) {
+            continue;
+        }
+        if let Form::Object { members } = &found.form {
+            let words = members.iter().flat_map(|member| member.rendered.rust.split(|c: char| !c.is_alphanumeric()));
+            open.extend(words.map(str::to_owned));
+        }
+    }
+    known
+}
+
+/// A documentation comment; nothing for no text.
+fn rustdoc(text: &str, indent: usize) -> String {
+    let (margin, text) = (" ".repeat(indent), text.trim());
+    if text.is_empty() {
+        return String::new();
+    }
+    let line = |line: String| format!("{margin}/// {line}").trim_end().to_owned();
+    wrapped(text, WIDTH - indent - 4).into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The variant of a word: `-created_at` becomes `CreatedAtDescending`, `*` becomes `All`.
+fn variant(word: &str) -> String {
+    match word.strip_prefix('-') {
+        Some(ascending) => format!("{}Descending", variant(ascending)),
+        None if word == "*" => "All".to_owned(),
+        None => pascal_case(&word.replace(':', "_")),
+    }
+}
+
+fn rust_name(name: &str) -> String {
+    if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
+}
+
+/// A path as an expression of Rust.
+fn rust_path(path: &str) -> String {
+    let names: Vec<&str> = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+    if names.is_empty() {
+        return format!("\"{path}\"");
+    }
+    let values: String = names.iter().map(|name| format!(", segment({name})")).collect();
+    format!("format!(\"{}\"{values})", path_with(path, |_| "{}".to_owned()))
+}
+
+/// The type of a member of this name, in a type that may contain itself.
+fn stored(expression: &str, name: &str, owner: &str) -> String {
+    if SECRETS.contains(&name) {
+        return expression.replace("String", "Secret");
+    }
+    if required(expression) == owner {
+        expression.replace(owner, &format!("Box<{owner}>"))
+    } else {
+        expression.to_owned()
+    }
+}
+
+/// The type without its null.
+fn required(expression: &str) -> &str {
+    expression.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')).unwrap_or(expression)
+}
+
+/// The type of a setter's parameter, and the expression that makes the member of `value`.
+fn parameter(expression: &str) -> (String, &'static str) {
+    let expression = required(expression);
+    if let Some(element) = expression.strip_prefix("Vec<").and_then(|rest| rest.strip_suffix('>')) {
+        let items = format!("impl IntoIterator<Item = impl Into<{element}>>");
+        return (items, "value.into_iter().map(Into::into).collect()");
+    }
+    if let Some(element) = expression.strip_prefix("BTreeMap<String, ").and_then(|rest| rest.strip_suffix('>')) {
+        let entries = format!("impl IntoIterator<Item = (impl Into<String>, impl Into<{element}>)>");
+        return (entries, "value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect()");
+    }
+    match expression {
+        "bool" | "i64" | "f64" => (expression.to_owned(), "value"),
+        other => (format!("impl Into<{other}>"), "value.into()"),
+    }
+}
+
+/// The text in the layout of the workspace.
+pub(super) fn formatted(text: &str) -> Outcome<String> {
+    let mut command = Command::new("rustfmt");
+    command.current_dir(root()).args(["--emit", "stdout", "--edition", "2024"]);
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    process.stdin.take().ok_or("rustfmt has no input")?.write_all(text.as_bytes())?;
+    let output = process.wait_with_output()?;
+    if output.status.success() { Ok(String::from_utf8(output.stdout)?) } else { Err("rustfmt failed".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parameter, rust_path, rustdoc, stored, variant};
+
+    #[test]
+    fn words_become_names_of_variants() {
+        for (word, expected) in [
+            ("observations:read", "ObservationsRead"),
+            ("employee.created", "EmployeeCreated"),
+            ("-created_at", "CreatedAtDescending"),
+            ("*", "All"),
+        ] {
+            assert_eq!(variant(word), expected);
+        }
+    }
+
+    #[test]
+    fn types_of_members_are_boxed_and_masked_where_needed() {
+        assert_eq!(stored("Option<Employee>", "manager", "Employee"), "Option<Box<Employee>>");
+        assert_eq!(stored("Option<Employee>", "author", "Summary"), "Option<Employee>");
+        assert_eq!(stored("String", "secret", "WebhookWithSecret"), "Secret");
+        assert_eq!(parameter("Option<Vec<String>>").0, "impl IntoIterator<Item = impl Into<String>>");
+    }
+
+    #[test]
+    fn paths_and_comments_are_valid_rust() {
+        assert_eq!(rust_path("/me"), "\"/me\"");
+        assert_eq!(rust_path("/webhooks/{id}/test"), "format!(\"/webhooks/{}/test\", segment(id))");
+        assert_eq!(rustdoc("One.\n\nTwo.", 4), "    /// One.\n    ///\n    /// Two.");
+    }
+}
