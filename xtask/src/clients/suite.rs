@@ -1,7 +1,7 @@
 //! `cargo xtask clients --test`: checks and tests the libraries against the built binary, each language in a thread.
 
 use crate::packages;
-use crate::process::{Outcome, output, program, root, run as run_program, succeeds};
+use crate::process::{Outcome, cargo, output, program, root, run as run_program, succeeds};
 use crate::test::build_binary;
 use crate::workspace::Workspace;
 use std::fs;
@@ -12,10 +12,19 @@ use std::time::Instant;
 
 const TYPESCRIPT: &str = "clients/typescript";
 const PYTHON: &str = "clients/python";
-/// Calls that both libraries make: each operation once.
+const RUST: &str = "candor-client";
+/// Program of an empty project: a call that no service answers.
+const PROGRAM: &str = r#"#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let candor = candor_client::Candor::builder().api_key("cdr_live_x").base_url("http://127.0.0.1:1");
+    let answer = candor.build().unwrap().employees().get("emp_1", None).max_retries(0).await;
+    assert!(answer.unwrap_err().is_unsent());
+}
+"#;
+/// Calls that every library makes: each operation once.
 const OPERATIONS: &str = "clients/operations.json";
 
-/// Tests both libraries, as far as their languages and packages are there.
+/// Tests the libraries, as far as their languages and packages are there. The one for Rust is tested with the binary.
 pub(crate) fn run() -> Outcome {
     build_binary()?;
     let target = Workspace::load()?.target_directory;
@@ -23,6 +32,7 @@ pub(crate) fn run() -> Outcome {
         let languages = [
             ("TypeScript", scope.spawn(|| timed("TypeScript", || typescript(&target)))),
             ("Python", scope.spawn(|| timed("Python", || python(&target)))),
+            ("Rust", scope.spawn(|| timed("Rust", || rust(&target)))),
         ];
         languages.map(|(name, language)| language.join().unwrap_or_else(|_| Err(format!("{name}: a panic"))))
     });
@@ -108,6 +118,25 @@ fn python(target: &Path) -> Outcome {
     let used = "from candor_client import Candor; \
                 Candor(api_key='cdr_live_x', base_url='http://localhost').employees.list()";
     run_program(&mut tool(&installed, &["-c", used], &empty, target))
+}
+
+/// Runs a program that depends on the packaged crate, in a project of its own with the versions of this workspace.
+fn rust(target: &Path) -> Outcome {
+    run_program(&mut cargo(&["package", "--quiet", "--package", RUST, "--allow-dirty", "--no-verify", "--offline"]))?;
+    let folder = target.join("clients/rust");
+    remove(&folder)?;
+    fs::create_dir_all(folder.join("src"))?;
+    let name = format!("{RUST}-{}", env!("CARGO_PKG_VERSION"));
+    let archive = target.join(format!("package/{name}.crate")).to_string_lossy().into_owned();
+    run_program(&mut tool("tar", &["--extract", "--file", &archive], &folder, target))?;
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt\"] }";
+    let dependencies = format!("{RUST} = {{ path = \"{name}\" }}\n{tokio}");
+    let package = "[package]\nname = \"empty\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n";
+    fs::write(folder.join("Cargo.toml"), format!("{package}{dependencies}\n"))?;
+    fs::write(folder.join("src/main.rs"), PROGRAM)?;
+    let mut command = cargo(&["run", "--quiet", "--offline"]);
+    run_program(command.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target")))
 }
 
 fn skip(language: &str, problem: &(impl std::fmt::Display + ?Sized)) -> Outcome {
