@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_its_addresses_and_no_others() {
+    fn network_contains_only_addresses_in_its_prefix() {
         for (text, inside, outside) in [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
             ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_trusted_proxy_speaks_for_someone_else() {
+    fn forwarded_header_counts_only_from_trusted_proxies() {
         assert_eq!(from("203.0.113.9", &["198.51.100.1"], &[]), ip("203.0.113.9"));
         assert_eq!(from("10.0.0.1", &["198.51.100.1"], &["10.0.0.0/8"]), ip("198.51.100.1"));
         assert_eq!(from("10.0.0.1", &["198.51.100.1, 203.0.113.9, 10.1.1.1"], &["10.0.0.0/8"]), ip("203.0.113.9"));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_addresses_of_an_ipv6_site_count_together() {
+    fn addresses_of_one_ipv6_site_share_a_bucket() {
         assert_eq!(bucket(ip("2001:db8:1:2::1")), bucket(ip("2001:db8:1:2:ffff::9")));
         assert_ne!(bucket(ip("2001:db8:1:2::1")), bucket(ip("2001:db8:1:3::1")));
         assert_ne!(bucket(ip("192.0.2.1")), bucket(ip("192.0.2.2")));

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn key_gets_its_limit_and_room_returns_with_each_answer() {
+    fn key_at_its_answer_limit_regains_room_as_answers_end() {
         let budget = AnswerBudget::new(LIMITS);
         let reader = caller(1, 1);
         let first = budget.admit(&reader, 3 * MIB).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn answer_of_a_write_is_counted_and_never_refused() {
+    fn write_answer_is_counted_and_never_refused() {
         let budget = AnswerBudget::new(LIMITS);
         let writer = caller(1, 1);
         let _permits = [budget.count(&writer, 4 * MIB), budget.count(&writer, 4 * MIB)];

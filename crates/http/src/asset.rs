@@ -46,7 +46,8 @@ impl Asset {
 
     /// Answers with the client's preferred encoding, or with 304 if its copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
-        let encoded = compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
+        let encoded =
+            compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
         let tag = match &encoded {
             None => format!("\"{}\"", self.tag),
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_compressed_once_for_each_encoding() {
+    fn asset_is_compressed_once_per_encoding() {
         let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
         for accept in ["zstd", "gzip", "identity"] {
             let (first, second) = (asset.answer(&asked(accept, None)), asset.answer(&asked(accept, None)));
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_has_a_tag_and_a_copy_that_is_still_good_is_not_sent_again() {
+    fn asset_etag_differs_per_encoding_and_match_gets_304() {
         let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
         let tags = ["zstd", "gzip", ""].map(|name| header(&asset.answer(&asked(name, None)), "etag").unwrap().clone());
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_get_smaller_is_sent_as_it_is() {
+    fn incompressible_asset_is_sent_uncompressed() {
         let asset = Asset::new(HeaderValue::from_static("image/png"), Bytes::from_static(b"small"));
         let answer = asset.answer(&asked("gzip", None));
         assert_eq!((answer.body.as_ref(), header(&answer, "content-encoding")), (&b"small"[..], None));

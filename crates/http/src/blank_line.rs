@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blank_line_ends_a_head_wherever_it_is_cut_and_however_its_lines_end() {
+    fn blank_line_is_found_across_any_split_and_line_ending() {
         for head in ["GET / HTTP/1.1\r\nhost: x\r\n\r\n", "GET / HTTP/1.1\nhost: x\n\n", "GET / HTTP/1.1\r\na: b\n\r\n"]
         {
             let text = format!("{head}GET");

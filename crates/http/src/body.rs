@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_body_is_given_in_pieces_and_whole_in_the_end() {
+    fn large_body_is_streamed_in_pieces_and_complete() {
         let whole: Bytes = (0..PIECE_BYTES * 2 + 7).map(|number| u8::try_from(number % 251).unwrap()).collect();
         let mut body = with_permit(whole.clone(), None);
         assert_eq!(body.size(), BodySize::Sized(whole.len() as u64));

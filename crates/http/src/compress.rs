@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_chooses_the_encoding() {
+    fn accept_encoding_selects_by_preference_and_quality() {
         assert_eq!(accepted_encoding(&HeaderMap::new()), None);
         for (accept, encoding) in [
             ("gzip", Some(Encoding::Gzip)),

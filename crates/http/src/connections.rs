@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_so_many_connections_and_a_closed_one_makes_room() {
+    fn connections_of_a_client_are_limited_until_one_closes() {
         let all = Connections::with_limit(2, vec![]);
         let first = all.admit(ip("192.0.2.1"));
         let second = all.admit(ip("::ffff:192.0.2.1"));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_of_ipv6_is_one_client() {
+    fn ipv6_site_counts_as_one_client() {
         let all = Connections::with_limit(1, vec![]);
         let _first = all.admit(ip("2001:db8:1:2::1")).unwrap();
         assert!(all.admit(ip("2001:db8:1:2:ffff::9")).is_none());
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn proxies_that_are_trusted_have_as_many_as_they_like() {
+    fn trusted_proxy_has_no_connection_limit() {
         let all = Connections::with_limit(1, vec!["10.0.0.0/8".parse().unwrap()]);
         let places: Vec<_> = ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"].map(|name| all.admit(ip(name))).into();
         assert!(places.iter().all(Option::is_some));

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_leads_back_to_its_version() {
+    fn version_is_read_back_from_its_tag() {
         for number in [1, 2, 3, 1_000_000, i64::MAX] {
             assert_eq!(version(&tag(Version(number), 0)), Some(Version(number)));
             assert_eq!(version(&tag(Version(number), u64::MAX)), Some(Version(number)));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_a_version_makes_another_tag_of_it() {
+    fn tag_differs_by_version_and_extra() {
         let tags = [tag(Version(1), 0), tag(Version(1), 1), tag(Version(1), 2), tag(Version(2), 1)];
         for (at, one) in tags.iter().enumerate() {
             let named: Vec<_> = tags.iter().map(|tag| names([tag.as_str()].into_iter(), one)).collect();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn if_match_is_strong_and_what_is_no_tag_matches_nothing() {
+    fn if_match_compares_strongly_and_ignores_malformed_tags() {
         let (one, two) = (tag(Version(1), 0), tag(Version(2), 7));
         let read = |line: &str| precondition([line].into_iter());
         assert_eq!(precondition(std::iter::empty()), None);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn if_none_match_is_weak() {
+    fn if_none_match_compares_weakly() {
         let one = tag(Version(1), 0);
         for line in [one.clone(), format!("\"x\", W/{one}"), "*".to_owned()] {
             assert!(names([line.as_str()].into_iter(), &one), "{line}");

@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_are_decoded_alike() {
+    fn query_names_and_values_are_decoded_alike() {
         let wanted = vec![("filter[type]".to_owned(), "a b+é".to_owned()), ("x".to_owned(), String::new())];
         assert_eq!(pairs("filter[type]=a+b%2B%C3%A9&x"), Some(wanted.clone()));
         assert_eq!(pairs("filter%5Btype%5d=a%20b%2b%c3%a9&&x="), Some(wanted));
     }
 
     #[test]
-    fn a_query_that_cannot_be_decoded_is_malformed() {
+    fn undecodable_query_is_malformed() {
         for bad in ["a=%", "a=%4", "a=%zz", "%=1", "a=%ff", "a=%C3", "a=%+1"] {
             assert_eq!(pairs(bad), None, "{bad}");
         }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_json_is_said_with_its_place() {
+    fn json_syntax_error_names_its_position() {
         let message =
             |text: &str| json(text.as_bytes()).err().map(|error| error.message.into_owned()).unwrap_or_default();
         assert!(message("{\n\"a\": }").ends_with("at line 2 column 6."), "{}", message("{\n\"a\": }"));

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_to_be_accepted_is_served_and_nobody_else_gets_in() {
+    fn closing_listener_serves_the_backlog_and_refuses_new_clients() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut waiting = TcpStream::connect(address).unwrap();

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_read_while_a_write_waits_and_progress_wakes_the_reader() {
+    async fn stalled_write_stops_reads_until_progress_wakes_them() {
         let (mut server, mut client) = pair(EVER).await;
         let mut sum = fill(&mut server).await;
         client.write_all(b"more").await.unwrap();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_takes_nothing_is_given_up() {
+    async fn client_that_reads_nothing_times_out() {
         let (mut server, _client) = pair(Duration::from_millis(50)).await;
         fill(&mut server).await;
         let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_has_sent_ahead_is_given_up_when_nothing_more_comes_and_any_other_is_not() {
+    async fn pipelining_client_times_out_only_after_its_last_request() {
         const ASK: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
         let mut bytes = [0; 64];
         let (mut server, mut client) = pair(Duration::from_millis(50)).await;
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_being_answered_is_told_that_its_client_has_gone_but_nothing_that_it_sends() {
+    async fn answering_request_notices_disconnect_but_reads_no_input() {
         let (mut server, mut client) = pair(EVER).await;
         let _answering = server.gate().answering();
         client.write_all(b"next").await.unwrap();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_sent_ahead_is_read_a_piece_at_a_time_and_a_body_at_once() {
+    async fn pipelined_input_is_read_in_pieces_and_bodies_at_once() {
         let (mut server, mut client) = pair(EVER).await;
         client.write_all(&[0; 100_000]).await.unwrap();
         server.stream.readable().await.unwrap();

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_but_its_body_is_read_while_a_request_is_answered() {
+    fn answering_request_allows_reads_of_its_body_only() {
         let gate = ReadGate::default();
         assert_eq!(gate.allowance(), Allowance::ToBlankLine);
         let answering = gate.answering();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_has_begun_until_its_request_is_answered() {
+    fn head_has_begun_until_its_request_is_answered() {
         let gate = ReadGate::default();
         assert!(!gate.has_head_begun());
         gate.took(1);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn key_waits_for_a_turn_and_other_keys_do_not() {
+    async fn key_without_a_free_turn_waits_while_other_keys_proceed() {
         let turns = Arc::new(ReadTurns::default());
         let [key, other] = [1, 2].map(|number: u128| KeyId::from_bytes(number.to_be_bytes()));
         let mut taken = Vec::new();

@@ -147,7 +147,7 @@ mod tests {
     use crate::routes::ROUTES;
 
     #[test]
-    fn every_route_of_the_table_is_found_at_its_path() {
+    fn route_of_the_table_is_found_at_its_path() {
         let router = Router::new(ROUTES);
         for route in ROUTES {
             let second_ids = ["{delivery_id}", "{message_id}"];
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_found() {
+    fn path_outside_the_table_finds_no_route() {
         let router = Router::new(ROUTES);
         for path in [
             "",
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_need_not_be_escaped_is_read_as_if_it_were_not() {
+    fn percent_encoding_is_decoded_for_unreserved_only() {
         for (sent, read) in [
             ("/v1/me", "/v1/me"),
             ("/%76%31/employees/%65mp%5F0%2d%2E%7e", "/v1/employees/emp_0-.~"),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn allow_names_the_methods_of_the_table_and_head_and_options() {
+    fn allow_lists_methods_of_the_table_plus_head_and_options() {
         let router = Router::new(ROUTES);
         let allow = |path| router.find(path).unwrap().0.allow.clone();
         assert_eq!(allow("/v1/observations"), "GET, HEAD, POST, OPTIONS");

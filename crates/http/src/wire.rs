@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_trailing_refusal_without_body_is_rewritten() {
+    fn only_trailing_bodyless_refusals_are_rewritten() {
         let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let found = |text: &str| {
             empty_refusal(text.as_bytes()).map(|(before, status, head)| (before.len(), status.as_u16(), head.len()))

@@ -9,7 +9,7 @@ use crate::route::EventFamily;
 use crate::routes::GROUPS;
 use crate::routes::events::{EVENT, EVENT_ID, event_id};
 use crate::routes::observations;
-use crate::schema::shapes::{described, answer, datetime, field, id, reference_to, plain};
+use crate::schema::shapes::{answer, datetime, described, field, id, plain, reference_to};
 use crate::schema::{AT, ORGANIZATION_ID};
 
 /// Name of the schema for events without a described payload.
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_of_event_is_of_one_family() {
+    fn event_type_belongs_to_exactly_one_family() {
         for event in EventType::ALL {
             let of = |event_family: &EventFamily| event.word().starts_with(event_family.prefix);
             assert_eq!(GROUPS.iter().filter_map(|group| group.events).filter(of).count(), 1, "{}", event.word());

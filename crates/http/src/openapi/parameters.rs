@@ -7,7 +7,7 @@ use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
 use crate::route::Query;
-use crate::schema::shapes::{self, Member, date, datetime, flag, reference_to, plain, prefixed};
+use crate::schema::shapes::{self, Member, date, datetime, flag, plain, prefixed, reference_to};
 
 /// Returns the schema of a parameter's values.
 fn schema(takes: ValueForm) -> Value {

@@ -6,7 +6,7 @@ use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 
 use crate::error_response::ErrorCode;
-use crate::schema::shapes::{Member, described, answer, array, count, field, id, reference_to, plain};
+use crate::schema::shapes::{Member, answer, array, count, described, field, id, plain, reference_to};
 use crate::schema::words::{FIELD_CODES, SCOPES, open};
 
 /// Name of the error body's schema.

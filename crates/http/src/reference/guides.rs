@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_between_the_guides_hold_within_the_reference() {
+    fn guide_links_resolve_within_the_reference() {
         for (written, wanted) in [
             ("see [it](webhooks.md), or", "see [it](#description/webhooks-for-receivers), or"),
             ("[notes](api-notes.md#webhooks)", "[notes](#description/webhooks)"),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_is_a_chapter_whole() {
+    fn guide_page_becomes_a_complete_chapter() {
         let mut document = crate::openapi::document();
         add(&mut document);
         let text = document["info"]["description"].as_str().unwrap();

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operation_has_a_sample_in_three_languages() {
+    fn operation_has_samples_in_three_languages() {
         let mut document = crate::openapi::document();
         add(&mut document);
         let paths = document["paths"].as_object().unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_in_an_example_does_not_end_the_argument_of_curl() {
+    fn quote_in_example_is_escaped_for_curl() {
         let body = json!({"last_name": "O'Brien"});
         let request = Request {
             method: "POST".to_owned(),

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, count, date, datetime, field, id, reference_to, nullable, plain, times};
+use crate::schema::shapes::{
+    Member, answer, array, count, date, datetime, field, id, nullable, plain, reference_to, times,
+};
 use crate::schema::words::{enum_member, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body};
 

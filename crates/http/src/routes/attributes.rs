@@ -1,9 +1,9 @@
 //! Attributes (decisions G).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::catalog::{Attribute, Tone, attribute};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{AttributeKind, Kind};
-use candor_domain::catalog::{Attribute, Tone, attribute};
 use candor_service::Services;
 use candor_service::usecases::catalog::attributes;
 use serde_json::{Value, json};

@@ -38,7 +38,9 @@ const ROUTES: &[Route] = &[
         .answers(&CONVERSATION),
     Route::patch("/conversations/{id}", Access::scope(Permission::ConversationsWrite), update)
         .named("updateConversation", "Change the title and the participants of a conversation")
-        .description("Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.")
+        .description(
+            "Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.",
+        )
         .takes(&CONVERSATION_UPDATE)
         .answers(&CONVERSATION),
     Route::post("/conversations/{id}/archive", Access::scope(Permission::ConversationsWrite), archive)

@@ -1,8 +1,8 @@
 //! Departments (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::id::{DepartmentKind, Kind};
 use candor_domain::catalog::{Department, department};
+use candor_domain::id::{DepartmentKind, Kind};
 use candor_service::Services;
 use candor_service::usecases::catalog::departments;
 use serde_json::{Value, json};

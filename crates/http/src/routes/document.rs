@@ -8,7 +8,9 @@ use crate::schema::shapes::{answer, field, plain};
 
 const ROUTES: &[Route] = &[Route::document("/openapi.json")
     .named("getDocument", "Get the OpenAPI document")
-    .description("Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.")
+    .description(
+        "Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.",
+    )
     .answers(&DOCUMENT)];
 
 /// The single route of the document.

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, reference_to, nullable, plain, times};
+use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, nullable, plain, reference_to, times};
 use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
 
@@ -66,7 +66,9 @@ const ROUTES: &[Route] = &[
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/rehire", Access::people_writer(Permission::EmployeesWrite), rehire)
         .named("rehireEmployee", "Rehire an employee")
-        .description("Rehires a deactivated person. The manager, department and custom fields change if they are given.")
+        .description(
+            "Rehires a deactivated person. The manager, department and custom fields change if they are given.",
+        )
         .may_take(&EMPLOYEE_REHIRE)
         .answers(&EMPLOYEE),
 ];

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, described, answer, datetime, field, id, reference_to, nullable, page, plain, titled};
+use crate::schema::shapes::{
+    Member, answer, datetime, described, field, id, nullable, page, plain, reference_to, titled,
+};
 use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, KEY_ID, Schema};
 

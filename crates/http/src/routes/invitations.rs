@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::invitation_page;
 use crate::request::{AnonymousRequest, AuthenticatedRequest};
 use crate::route::{Method, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, count, datetime, field, id, reference_to, nullable};
+use crate::schema::shapes::{Member, answer, count, datetime, field, id, nullable, reference_to};
 use crate::schema::words::{enum_member, open};
 use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, with};
 

@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, described, answer, array, count, datetime, field, id, reference_to, nullable, plain, times};
+use crate::schema::shapes::{
+    Member, answer, array, count, datetime, described, field, id, nullable, plain, reference_to, times,
+};
 use crate::schema::words::{SCOPES, enum_member, enumeration, open, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
 
@@ -178,7 +180,8 @@ fn quota() -> Value {
 
 fn me() -> Value {
     let about = |class: &str| format!("Quota of requests of the class `{class}`.");
-    let quotas = QuotaClass::words().into_iter().map(|class| field(class, reference_to(QUOTA.name), &about(class))).collect();
+    let quotas =
+        QuotaClass::words().into_iter().map(|class| field(class, reference_to(QUOTA.name), &about(class))).collect();
     let mut members = vec![
         field("key_id", id::<KeyKind>(), "Id of the API key of this request."),
         field("name", plain(), "Display name of the key."),

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::events::HISTORY_ENTRY;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, reference_to, nullable, plain, times};
+use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, nullable, plain, reference_to, times};
 use crate::schema::words::{enum_member, enumeration, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
 
@@ -165,7 +165,9 @@ const fn of_actions<R: Resource>() -> [Route; 6] {
             .may_take(&OBJECTIVE_APPROVE)
             .answers(&OBJECTIVE),
         row(Method::Post, rejected, reject::<R>)
-            .description("Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.")
+            .description(
+                "Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.",
+            )
             .takes(&OBJECTIVE_REJECT)
             .answers(&OBJECTIVE),
         row(Method::Post, completed, complete::<R>)

@@ -12,14 +12,18 @@ use serde_json::{Value, json};
 use super::attributes::ATTRIBUTE_ID;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, archived_at, array, date, field, id, reference_to, nullable, plain, times};
+use crate::schema::shapes::{
+    Member, answer, archived_at, array, date, field, id, nullable, plain, reference_to, times,
+};
 use crate::schema::words::{enum_member, open, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
-        .description("Lists the observations that the key sees, newest first. Archived ones are listed only on request.")
+        .description(
+            "Lists the observations that the key sees, newest first. Archived ones are listed only on request.",
+        )
         .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
         .named("createObservation", "Create an observation")

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::observations;
 use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, field, reference_to, plain};
+use crate::schema::shapes::{Member, answer, array, field, plain, reference_to};
 use crate::schema::words::{enum_member, enumeration, open};
 use crate::schema::{Schema, list, listed};
 

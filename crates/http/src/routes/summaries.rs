@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::{
-    Member, answer, archived_at, array, date, datetime, field, flag, id, reference_to, nullable, plain, times,
+    Member, answer, archived_at, array, date, datetime, field, flag, id, nullable, plain, reference_to, times,
 };
 use crate::schema::words::{enum_member, open, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};

@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 use super::events::{EVENT_ID, event_id};
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, described, answer, array, count, datetime, field, flag, id, reference_to, nullable, plain};
+use crate::schema::shapes::{
+    Member, answer, array, count, datetime, described, field, flag, id, nullable, plain, reference_to,
+};
 use crate::schema::words::{enum_member, open, sort, status_filter};
 use crate::schema::{AT, Schema, body, with};
 

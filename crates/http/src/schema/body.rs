@@ -4,7 +4,7 @@ use candor_domain::fields::Fields;
 use candor_domain::rule::{FieldDescription, Shape};
 use serde_json::{Value, json};
 
-use super::shapes::{Member, described, array, date, datetime, flag, line, reference_to, nullable, request, set, text};
+use super::shapes::{Member, array, date, datetime, described, flag, line, nullable, reference_to, request, set, text};
 
 /// Returns the schema of the values that a rule accepts.
 fn schema(shape: &Shape) -> Value {

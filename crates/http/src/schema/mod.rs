@@ -13,7 +13,7 @@ use candor_domain::page::MAX_LIMIT;
 use serde_json::{Value, json};
 
 pub(crate) use body::body;
-use shapes::{field, reference_to, nullable, page, plain};
+use shapes::{field, nullable, page, plain, reference_to};
 
 /// Example timestamp.
 pub(crate) const AT: &str = "2026-03-02T09:00:00.000Z";

@@ -59,7 +59,7 @@ async fn send(world: &TestApi, key: &str, method: &str, path: &str, body: Option
 }
 
 #[tokio::test]
-async fn the_life_of_an_assignment() {
+async fn assignment_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
     let cast = AssignmentPeople::gather(&world, 2).await;
     let body = json!({
@@ -104,7 +104,7 @@ async fn the_life_of_an_assignment() {
 }
 
 #[tokio::test]
-async fn every_status_meets_every_request() {
+async fn assignment_status_decides_result_of_each_request() {
     let world = TestApi::new().await;
     let cast = AssignmentPeople::gather(&world, 3).await;
     let status = async |state: &str, request: &str| {
@@ -142,7 +142,7 @@ async fn every_status_meets_every_request() {
 }
 
 #[tokio::test]
-async fn thirty_submissions_at_once_complete_it_exactly_once() {
+async fn thirty_concurrent_submissions_complete_assignment_once() {
     for it in every_store().await {
         let world = &it.world;
         let cast = AssignmentPeople::gather(world, 30).await;
@@ -175,7 +175,7 @@ async fn thirty_submissions_at_once_complete_it_exactly_once() {
 }
 
 #[tokio::test]
-async fn where_two_of_thirty_are_wanted_the_others_come_too_late() {
+async fn submissions_beyond_required_count_are_refused() {
     for it in every_store().await {
         let world = &it.world;
         let cast = AssignmentPeople::gather(world, 30).await;
@@ -191,7 +191,7 @@ async fn where_two_of_thirty_are_wanted_the_others_come_too_late() {
 }
 
 #[tokio::test]
-async fn of_thirty_submissions_of_one_reviewer_one_counts() {
+async fn concurrent_submissions_of_one_reviewer_count_once() {
     for it in every_store().await {
         let world = &it.world;
         let cast = AssignmentPeople::gather(world, 2).await;
@@ -207,7 +207,7 @@ async fn of_thirty_submissions_of_one_reviewer_one_counts() {
 }
 
 #[tokio::test]
-async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
+async fn assignment_is_visible_to_parties_and_org_admins() {
     for it in every_store().await {
         let world = &it.world;
         let cast = AssignmentPeople::gather(world, 2).await;
@@ -261,7 +261,7 @@ async fn an_assignment_is_seen_by_who_asks_who_is_asked_and_org_admins() {
 }
 
 #[tokio::test]
-async fn who_acts_for_a_person_asks_as_that_person() {
+async fn bound_key_requests_assignments_as_its_person_only() {
     let world = TestApi::new().await;
     let cast = AssignmentPeople::gather(&world, 1).await;
     let key = key_for(&world, &cast.requester, AccessLevel::Standard).await;
@@ -282,7 +282,7 @@ async fn who_acts_for_a_person_asks_as_that_person() {
 }
 
 #[tokio::test]
-async fn assignments_are_listed_in_every_order_and_by_every_filter() {
+async fn assignment_list_supports_every_order_and_filter() {
     for it in every_store().await {
         let world = &it.world;
         let cast = AssignmentPeople::gather(world, 3).await;

@@ -34,7 +34,7 @@ fn with_body<'a>(request: Request<'a>, resources: &Resources, route: &Route) -> 
 }
 
 #[tokio::test]
-async fn every_route_but_the_public_ones_needs_a_key() {
+async fn route_without_key_is_401_unless_public() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
@@ -55,7 +55,7 @@ async fn every_route_but_the_public_ones_needs_a_key() {
 }
 
 #[tokio::test]
-async fn every_route_with_a_scope_refuses_a_key_that_has_all_others() {
+async fn route_scope_missing_from_key_is_403() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
@@ -69,7 +69,7 @@ async fn every_route_with_a_scope_refuses_a_key_that_has_all_others() {
 }
 
 #[tokio::test]
-async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
+async fn standard_key_is_refused_on_admin_routes_only() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
@@ -87,7 +87,7 @@ async fn every_route_of_admins_refuses_a_standard_key_and_the_others_do_not() {
 }
 
 #[tokio::test]
-async fn a_key_with_just_the_demanded_access_gets_through_every_route() {
+async fn key_with_exactly_the_required_access_is_admitted() {
     for route in ROUTES {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
@@ -109,7 +109,7 @@ fn environment(route: &Route) -> Environment {
 }
 
 #[tokio::test]
-async fn a_live_key_is_refused_where_test_data_go() {
+async fn live_key_on_test_only_route_is_403() {
     let world = TestApi::new().await;
     let answered = world.post("/v1/test-data/reset", json!({})).await;
     assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
@@ -123,7 +123,7 @@ async fn a_live_key_is_refused_where_test_data_go() {
 }
 
 #[tokio::test]
-async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_looked_at() {
+async fn test_key_on_live_only_route_is_403_before_scopes() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = world.key(Permissions::NONE, AccessLevel::Standard, Environment::Test).await;
@@ -145,7 +145,7 @@ async fn a_test_key_is_refused_on_the_live_only_routes_before_its_scopes_are_loo
 }
 
 #[tokio::test]
-async fn only_a_well_formed_header_with_a_good_key_authenticates() {
+async fn only_a_well_formed_header_with_a_valid_key_authenticates() {
     let world = TestApi::new().await;
     let key = world.admin.clone();
     let with = |line: String| world.bare("GET", "/v1/me").header("authorization", &line).send();
@@ -172,7 +172,7 @@ async fn only_a_well_formed_header_with_a_good_key_authenticates() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_at_once_and_an_expired_one_when_its_time_has_come() {
+async fn revoked_key_is_401_at_once_and_expired_key_at_its_time() {
     let world = TestApi::new().await;
     let made = world
         .post("/v1/api-keys", json!({"name": "Short", "scopes": ["events:read"], "expires_at": "2026-03-02T09:01:00Z"}))

@@ -7,7 +7,7 @@ use crate::resources::{Resources, method};
 use crate::support::TestApi;
 
 #[tokio::test]
-async fn every_single_resource_and_the_document_have_a_tag_and_no_list_has_one() {
+async fn etag_is_sent_for_single_resources_but_not_for_lists() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
@@ -39,14 +39,14 @@ async fn every_single_resource_and_the_document_have_a_tag_and_no_list_has_one()
 }
 
 #[tokio::test]
-async fn what_is_inlined_has_no_tag() {
+async fn expanded_resource_has_no_etag() {
     let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     assert_eq!(world.get(&format!("/v1/observations/{id}?expand=employee")).await.header("etag"), None);
 }
 
 #[tokio::test]
-async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_route() {
+async fn stale_if_match_is_412_and_changes_nothing() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let stale = world.get(&format!("/v1/observations/{}", resources.id("observations"))).await;
@@ -74,7 +74,7 @@ async fn a_change_of_another_version_is_refused_and_changes_nothing_on_every_rou
 }
 
 #[tokio::test]
-async fn a_change_of_the_version_that_was_read_succeeds_once() {
+async fn if_match_with_current_version_succeeds_once() {
     let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     let path = format!("/v1/observations/{id}");
@@ -95,7 +95,7 @@ async fn a_change_of_the_version_that_was_read_succeeds_once() {
 }
 
 #[tokio::test]
-async fn a_new_resource_says_where_it_is_and_in_which_version() {
+async fn created_resource_returns_location_and_etag() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.status == 201) {

@@ -57,7 +57,7 @@ impl TestListener {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_served_meanwhile() {
+async fn pipelining_client_that_reads_nothing_is_disconnected() {
     let options = ServerOptions { write_time: Duration::from_millis(500), ..ServerOptions::default() };
     let it = listening(HttpSettings::default(), options).await;
     let mut idle = Vec::new();
@@ -80,7 +80,7 @@ async fn a_client_that_asks_ahead_and_reads_nothing_is_given_up_and_others_are_s
 }
 
 #[tokio::test]
-async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
+async fn unread_small_answers_disconnect_the_client() {
     /// Number of requests whose answers exceed the client's receive buffer, but fit into the server's send buffer.
     const ASKED: usize = 60;
     let write_time = Duration::from_millis(500);
@@ -100,7 +100,7 @@ async fn a_client_whose_small_answers_all_wait_in_the_system_is_given_up_too() {
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_has_a_deadline_also_behind_other_requests() {
+async fn endless_head_times_out_behind_pipelined_requests() {
     const ASK: &str = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let options = ServerOptions { head_time: Duration::from_millis(500), ..ServerOptions::default() };
     let it = listening(HttpSettings::default(), options).await;
@@ -126,7 +126,7 @@ async fn a_head_that_never_ends_has_a_deadline_also_behind_other_requests() {
 }
 
 #[tokio::test]
-async fn bodies_and_ends_of_connections_may_be_sent_ahead() {
+async fn pipelined_bodies_and_connection_ends_are_accepted() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
     let head = format!("host: x\r\nauthorization: Bearer {}\r\n", it.key);
@@ -146,7 +146,7 @@ async fn bodies_and_ends_of_connections_may_be_sent_ahead() {
 }
 
 #[tokio::test]
-async fn a_connection_goes_on_behind_a_request_whose_body_nobody_asked_for() {
+async fn connection_survives_an_unread_request_body() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let body = "x".repeat(60_000);
     let refused = |length: usize| {
@@ -165,7 +165,7 @@ async fn a_connection_goes_on_behind_a_request_whose_body_nobody_asked_for() {
 }
 
 #[tokio::test]
-async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
+async fn pipelined_requests_are_answered_in_order() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let paths = ["/livez", "/v1/openapi.json", "/v1/nothing", "/docs"];
     let statuses = ["200", "200", "404", "200"];
@@ -194,7 +194,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
 }
 
 #[tokio::test]
-async fn a_large_body_and_a_large_answer_arrive_whole() {
+async fn large_body_and_large_answer_arrive_complete() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let rows: String =
         (0..5_000).map(|number| format!("person{number}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
@@ -214,7 +214,7 @@ async fn a_large_body_and_a_large_answer_arrive_whole() {
 }
 
 #[tokio::test]
-async fn a_client_has_no_more_connections_than_it_may_and_is_told_so() {
+async fn client_over_its_connection_limit_gets_an_error() {
     let options = ServerOptions { connections_per_client: 2, ..ServerOptions::default() };
     let it = listening(HttpSettings::default(), options).await;
     let ask = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -245,7 +245,7 @@ async fn a_client_has_no_more_connections_than_it_may_and_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_trusted_has_as_many_connections_as_it_likes() {
+async fn trusted_proxy_has_unlimited_connections() {
     let local: IpAddr = "127.0.0.1".parse().unwrap();
     let settings =
         HttpSettings { trusted_proxies: vec![local.to_string().parse().unwrap()], ..HttpSettings::default() };

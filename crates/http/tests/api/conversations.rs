@@ -30,7 +30,7 @@ fn message(author: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_life_of_a_conversation() {
+async fn conversation_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
     let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
@@ -62,7 +62,7 @@ async fn the_life_of_a_conversation() {
 }
 
 #[tokio::test]
-async fn what_is_archived_takes_nothing_and_can_be_read() {
+async fn archived_conversation_is_readable_and_takes_no_writes() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;
@@ -93,7 +93,7 @@ async fn what_is_archived_takes_nothing_and_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_seen_by_its_people_and_org_admins() {
+async fn conversation_is_visible_to_participants_and_org_admins() {
     for it in every_store().await {
         let world = &it.world;
         let boss = person(world, "boss", "manager", None).await;
@@ -138,7 +138,7 @@ async fn a_conversation_is_seen_by_its_people_and_org_admins() {
 }
 
 #[tokio::test]
-async fn who_acts_for_a_person_writes_as_that_person_and_takes_part() {
+async fn bound_key_takes_part_as_its_person_only() {
     let world = TestApi::new().await;
     let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let stranger = person(&world, "stranger", "employee", None).await;
@@ -163,7 +163,7 @@ async fn who_acts_for_a_person_writes_as_that_person_and_takes_part() {
 }
 
 #[tokio::test]
-async fn conversations_are_about_what_is_there_and_found_by_it() {
+async fn conversation_subject_must_exist_and_is_filterable() {
     let world = TestApi::new().await;
     let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
@@ -199,7 +199,7 @@ async fn conversations_are_about_what_is_there_and_found_by_it() {
 }
 
 #[tokio::test]
-async fn thirty_messages_at_once_are_all_written_while_the_title_changes() {
+async fn concurrent_messages_are_all_stored_during_a_title_change() {
     for it in every_store().await {
         let world = &it.world;
         let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
@@ -226,7 +226,7 @@ async fn thirty_messages_at_once_are_all_written_while_the_title_changes() {
 }
 
 #[tokio::test]
-async fn a_message_shows_in_the_tag_and_stands_in_no_changes_way() {
+async fn message_changes_the_etag_without_blocking_other_updates() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;
@@ -239,7 +239,7 @@ async fn a_message_shows_in_the_tag_and_stands_in_no_changes_way() {
 }
 
 #[tokio::test]
-async fn messages_are_paged_in_both_orders_and_filtered_by_author_and_time() {
+async fn messages_are_paged_in_both_orders_and_filtered() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;

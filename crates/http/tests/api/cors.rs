@@ -10,14 +10,14 @@ async fn world(origins: &[&str]) -> TestApi {
 }
 
 #[tokio::test]
-async fn no_page_may_call_unless_it_is_named() {
+async fn cors_without_allowed_origin_sends_no_header() {
     let world = world(&[]).await;
     let answered = world.ask("GET", "/v1/me").header("origin", "https://app.example").send().await;
     assert_eq!((answered.header("access-control-allow-origin"), answered.header("vary")), (None, None));
 }
 
 #[tokio::test]
-async fn the_pages_of_a_named_origin_may_call_and_read_the_answers() {
+async fn cors_allowed_origin_can_call_and_read_answers() {
     let world = world(&["https://app.example"]).await;
     let send = |origin: &'static str| world.ask("GET", "/v1/me").header("origin", origin).send();
     let named = send("https://app.example").await;
@@ -34,7 +34,7 @@ async fn the_pages_of_a_named_origin_may_call_and_read_the_answers() {
 }
 
 #[tokio::test]
-async fn a_browser_that_asks_first_is_told_what_it_may_send() {
+async fn cors_preflight_lists_methods_and_headers() {
     let world = world(&["*"]).await;
     let ask = world.bare("OPTIONS", "/v1/observations").header("origin", "https://any.example");
     let answered = ask.header("access-control-request-method", "POST").send().await;

@@ -20,7 +20,7 @@ fn counted(created: u64, skipped: u64) -> Value {
 }
 
 #[tokio::test]
-async fn what_common_programs_write_is_read_alike() {
+async fn csv_of_common_spreadsheet_programs_is_imported_alike() {
     for (program, file) in [("Excel", EXCEL), ("LibreOffice", LIBREOFFICE), ("Google Sheets", GOOGLE_SHEETS)] {
         let world = TestApi::new().await;
         let first = upload(&world, "", file).await;
@@ -35,7 +35,7 @@ async fn what_common_programs_write_is_read_alike() {
 }
 
 #[tokio::test]
-async fn the_example_of_the_documents_is_imported() {
+async fn csv_example_of_the_documentation_is_imported() {
     let world = TestApi::new().await;
     let answered = upload(&world, "", EXAMPLE).await;
     assert_eq!(answered.json(), json!({"data": counted(6, 0)}));
@@ -43,7 +43,7 @@ async fn the_example_of_the_documents_is_imported() {
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
+async fn unreadable_csv_is_refused_with_reason_and_position() {
     let world = TestApi::new().await;
     let semicolons: &[u8] = include_bytes!("../files/excel-semicolons.csv");
     let tabs: &[u8] = include_bytes!("../files/excel-tabs.csv");
@@ -65,7 +65,7 @@ async fn files_that_cannot_be_read_are_refused_with_the_reason_and_the_place() {
 }
 
 #[tokio::test]
-async fn header_without_email_is_refused_with_the_columns_found() {
+async fn csv_header_without_email_lists_the_columns_found() {
     let world = TestApi::new().await;
     let answered = upload(&world, "", b"Work Email,First Name\nada@example.com,Ada\n").await;
     assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
@@ -79,7 +79,7 @@ async fn header_without_email_is_refused_with_the_columns_found() {
 }
 
 #[tokio::test]
-async fn failing_row_lists_its_problems_one_by_one() {
+async fn csv_row_with_several_errors_lists_each_problem() {
     let world = TestApi::new().await;
     let file = b"email,first_name,last_name,role,Supervisor\nada@example.com,,Moreau,boss,\n";
     let message = "first_name is required; role must be one of: employee, manager, org_admin";
@@ -100,7 +100,7 @@ async fn failing_row_lists_its_problems_one_by_one() {
 }
 
 #[tokio::test]
-async fn the_limits_hold_and_uploads_have_a_quota_of_their_own() {
+async fn csv_limits_apply_and_uploads_have_their_own_quota() {
     let world = TestApi::new().await;
     let many = format!("email\n{}", "a@example.com\n".repeat(MAX_ROWS + 1));
     let large = vec![b'x'; MAX_BYTES + 1];
@@ -121,7 +121,7 @@ async fn the_limits_hold_and_uploads_have_a_quota_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_media_type_must_be_that_of_csv() {
+async fn csv_upload_requires_the_csv_media_type() {
     let world = TestApi::new().await;
     let ask = || world.ask("POST", "/v1/employees/csv").body(EXAMPLE);
     for (kind, status) in [("application/json", 415), ("text/csv; charset=latin1", 415), ("TEXT/CSV", 200)] {
@@ -133,7 +133,7 @@ async fn the_media_type_must_be_that_of_csv() {
 }
 
 #[tokio::test]
-async fn job_titles_are_recorded_found_uploaded_and_cleared() {
+async fn job_title_is_stored_filtered_imported_and_cleared() {
     let world = TestApi::new().await;
     let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "job_title": "Engineer"});
     let ada = format!("/v1/employees/{}", world.made("/v1/employees", ada).await);

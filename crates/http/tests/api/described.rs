@@ -41,7 +41,7 @@ fn target<'a>(document: &'a Value, value: &Value) -> Option<&'a Value> {
 }
 
 #[test]
-fn every_member_and_parameter_is_described_in_sentences() {
+fn members_and_parameters_are_described_in_sentences() {
     let document = document();
     let undescribed = faults(&document, |at, value| {
         let (parent, name) = at.rsplit_once('/').unwrap_or_default();
@@ -55,7 +55,7 @@ fn every_member_and_parameter_is_described_in_sentences() {
 }
 
 #[test]
-fn every_operation_says_more_than_its_summary_and_its_answer_is_described_for_itself() {
+fn operation_and_answer_descriptions_add_to_the_summary() {
     let document = document();
     for (path, operations) in document["paths"].as_object().unwrap() {
         for (method, operation) in operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters")
@@ -73,7 +73,7 @@ fn every_operation_says_more_than_its_summary_and_its_answer_is_described_for_it
 }
 
 #[test]
-fn every_enumeration_has_a_name_and_no_schema_takes_one_that_languages_have() {
+fn enumerations_are_named_schemas_without_reserved_names() {
     let document = document();
     let inline = faults(&document, |at, value| {
         value.get("enum").is_some_and(Value::is_array) && at.rsplit_once('/').unwrap().0 != "/components/schemas"
@@ -110,7 +110,7 @@ fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String
 }
 
 #[test]
-fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
+fn answer_enumerations_are_open_except_event_tags() {
     let document = document();
     let mut contents = vec![&document["webhooks"]["event"]["post"]["requestBody"]];
     for operations in document["paths"].as_object().unwrap().values() {
@@ -141,7 +141,7 @@ fn no_enumeration_of_an_answer_is_closed_but_the_tags_of_events() {
 
 /// Client generators assume that a member with a default is always present.
 #[test]
-fn no_member_of_a_request_has_a_default() {
+fn request_members_have_no_default() {
     let document = document();
     let faulty = faults(&document["components"]["schemas"], |_, value| value.get("default").is_some());
     assert_eq!(faulty, [""; 0]);

@@ -19,7 +19,7 @@ fn names(object: &Value) -> BTreeSet<&str> {
 }
 
 #[test]
-fn the_document_has_the_operations_of_the_table_and_no_others() {
+fn document_has_exactly_the_operations_of_the_route_table() {
     let document = document();
     let mut described = BTreeSet::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
@@ -41,7 +41,7 @@ fn the_document_has_the_operations_of_the_table_and_no_others() {
 }
 
 #[test]
-fn every_operation_says_what_its_row_demands() {
+fn operation_documents_the_requirements_of_its_route() {
     let document = document();
     for route in ROUTES {
         let operation = operation(&document, route);
@@ -62,7 +62,7 @@ fn every_operation_says_what_its_row_demands() {
 
 /// Every `$ref` resolves, and every component is referenced.
 #[test]
-fn no_reference_dangles_and_no_schema_is_idle() {
+fn references_resolve_and_every_component_is_used() {
     fn collect<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
         match value {
             Value::Object(members) => {
@@ -96,7 +96,7 @@ fn everything_inlined(document: &Value, route: &Route) -> String {
 }
 
 #[tokio::test]
-async fn every_answer_is_as_described_member_by_member() {
+async fn answer_matches_its_documented_schema() {
     let document = document();
     for route in ROUTES {
         let world = TestApi::new().await;
@@ -122,7 +122,7 @@ async fn every_answer_is_as_described_member_by_member() {
 }
 
 #[test]
-fn every_example_is_as_described() {
+fn example_matches_its_schema() {
     let document = document();
     for route in ROUTES {
         let operation = operation(&document, route);
@@ -144,7 +144,7 @@ fn every_example_is_as_described() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_as_it_is_made_without_a_key() {
+async fn document_is_served_unchanged_without_a_key() {
     let world = TestApi::new().await;
     let answered = world.bare("GET", "/v1/openapi.json").send().await;
     assert_eq!((answered.status, answered.json()), (200, document()));

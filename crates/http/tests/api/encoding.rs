@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use crate::support::TestApi;
 
 #[tokio::test]
-async fn a_large_answer_is_compressed_as_the_client_likes_it() {
+async fn large_answer_is_compressed_as_accept_encoding_prefers() {
     let world = TestApi::new().await;
     let path = "/v1/attributes";
     let plain = world.get(path).await;
@@ -25,7 +25,7 @@ async fn a_large_answer_is_compressed_as_the_client_likes_it() {
 }
 
 #[tokio::test]
-async fn page_of_several_pieces_is_compressed_apart_and_whole() {
+async fn page_of_several_pieces_is_compressed_as_a_whole() {
     let world = TestApi::new().await;
     let fields: serde_json::Map<_, _> =
         (0..32).map(|number| (format!("field_{number}"), serde_json::json!("é".repeat(1024)))).collect();
@@ -48,7 +48,7 @@ async fn page_of_several_pieces_is_compressed_apart_and_whole() {
 }
 
 #[tokio::test]
-async fn a_small_answer_and_an_unknown_encoding_stay_plain() {
+async fn small_answer_or_unknown_encoding_is_uncompressed() {
     let world = TestApi::new().await;
     let small = world.ask("GET", "/livez").header("accept-encoding", "zstd").send().await;
     assert_eq!(small.header("content-encoding"), None);
@@ -59,7 +59,7 @@ async fn a_small_answer_and_an_unknown_encoding_stay_plain() {
 }
 
 #[tokio::test]
-async fn compression_leaves_the_tag_alone() {
+async fn compression_keeps_the_etag() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "a".repeat(3000)});
@@ -71,7 +71,7 @@ async fn compression_leaves_the_tag_alone() {
 }
 
 #[tokio::test]
-async fn the_document_and_the_reference_are_not_sent_again_to_whoever_has_them() {
+async fn document_and_reference_answer_304_to_a_current_etag() {
     let world = TestApi::new().await;
     for path in ["/v1/openapi.json", "/docs", "/docs/scalar.js", "/docs/icon.svg"] {
         for accept in ["zstd", "gzip", "identity"] {

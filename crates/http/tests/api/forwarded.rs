@@ -15,7 +15,7 @@ async fn behind_proxy(settings: HttpSettings) -> TestApi {
 }
 
 #[tokio::test]
-async fn clients_behind_a_proxy_that_sends_ports_have_buckets_of_their_own() {
+async fn proxied_clients_with_ports_have_separate_buckets() {
     let world = behind_proxy(HttpSettings::default()).await;
     let ask = async |forwarded: &str| {
         let request = world.bare("GET", "/v1/me").from_peer(PROXY).header("x-forwarded-for", forwarded);

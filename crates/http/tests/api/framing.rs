@@ -21,7 +21,7 @@ fn takes_json(route: &Route) -> bool {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_is_refused_on_every_route_with_one() {
+async fn unreadable_body_is_refused_on_every_route_with_a_body() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let json = Some("application/json");
@@ -60,7 +60,7 @@ async fn a_body_that_cannot_be_read_is_refused_on_every_route_with_one() {
 }
 
 #[tokio::test]
-async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not() {
+async fn missing_body_is_refused_only_where_required() {
     for route in ROUTES.iter().filter(|route| {
         route.method != Method::Get
             && !route.access.is_public()
@@ -78,7 +78,7 @@ async fn a_missing_body_is_refused_where_one_is_needed_and_fine_where_it_is_not(
 }
 
 #[tokio::test]
-async fn a_request_that_takes_no_fields_accepts_an_empty_object_and_refuses_members() {
+async fn bodyless_action_accepts_empty_object_and_refuses_members() {
     let world = TestApi::new().await;
     let path = format!("/v1/observations/{}/archive", world.observation("ada@example.com").await);
     let answered = world.post(&path, json!({"reason": "x"})).await;
@@ -88,7 +88,7 @@ async fn a_request_that_takes_no_fields_accepts_an_empty_object_and_refuses_memb
 }
 
 #[tokio::test]
-async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_resource_and_before_the_state() {
+async fn unexpected_members_are_checked_after_key_and_before_state() {
     for route in ROUTES.iter().filter(|route| {
         route.method != Method::Get && route.body == Body::None && route.access.environment() != Some(Environment::Test)
     }) {
@@ -116,7 +116,7 @@ async fn members_where_none_are_taken_come_behind_the_idempotency_key_and_the_re
 }
 
 #[tokio::test]
-async fn an_unknown_field_is_named_on_every_route_with_a_body() {
+async fn unknown_field_is_named_on_every_route_with_a_body() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let unknown = [("unknown".to_owned(), "unknown_field".to_owned())];
@@ -130,7 +130,7 @@ async fn an_unknown_field_is_named_on_every_route_with_a_body() {
 }
 
 #[tokio::test]
-async fn the_place_of_a_mistake_in_json_is_named() {
+async fn json_syntax_error_names_line_and_column() {
     let world = TestApi::new().await;
     let answered = raw(&world, "POST", "/v1/departments", Some("application/json"), b"{\n  \"name\": }").await;
     let message = answered.json()["error"]["message"].as_str().unwrap().to_owned();
@@ -138,7 +138,7 @@ async fn the_place_of_a_mistake_in_json_is_named() {
 }
 
 #[tokio::test]
-async fn a_query_that_cannot_be_decoded_is_malformed_and_the_brackets_may_be_encoded() {
+async fn undecodable_query_is_400_and_encoded_brackets_are_read() {
     let world = TestApi::new().await;
     for path in ["/v1/employees?a=%zz", "/v1/employees?a=%ff", "/v1/employees?%", "/v1/me?x=%e2%28%a1"] {
         assert_eq!(world.get(path).await.refusal(), (400, "bad_request".to_owned()), "{path}");
@@ -154,7 +154,7 @@ async fn a_query_that_cannot_be_decoded_is_malformed_and_the_brackets_may_be_enc
 }
 
 #[tokio::test]
-async fn a_head_that_is_too_large_is_refused_with_the_envelope() {
+async fn oversized_head_is_431_with_the_error_envelope() {
     let world = TestApi::new().await;
     let answered = world.get(&format!("/v1/employees?x={}", "a".repeat(50_000))).await;
     assert_eq!(answered.refusal(), (431, "bad_request".to_owned()));
@@ -163,7 +163,7 @@ async fn a_head_that_is_too_large_is_refused_with_the_envelope() {
 }
 
 #[tokio::test]
-async fn checks_come_in_their_order() {
+async fn request_checks_run_in_contract_order() {
     let world = TestApi::new().await;
     let reader = world.scoped(&[candor_domain::access::Permission::EmployeesRead]).await;
     let writer = world.scoped(&[candor_domain::access::Permission::EmployeesWrite]).await;

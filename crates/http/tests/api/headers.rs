@@ -39,7 +39,7 @@ fn judge(answered: &TestResponse, seen: &mut BTreeSet<String>, what: &str) {
 }
 
 #[tokio::test]
-async fn every_success_carries_its_id_and_the_quota() {
+async fn success_carries_request_id_and_quota_headers() {
     for route in
         ROUTES.iter().filter(|route| !route.access.is_public() && route.access.environment() != Some(Environment::Test))
     {
@@ -61,7 +61,7 @@ fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
 }
 
 #[tokio::test]
-async fn every_refusal_carries_its_id_and_the_quota_in_the_one_envelope() {
+async fn refusal_carries_request_id_quota_and_error_envelope() {
     let (world, mut seen) = (TestApi::new().await, BTreeSet::new());
     let reader = world.scoped(&[Permission::ObservationsRead]).await;
     let id = world.observation("ada@example.com").await;
@@ -107,7 +107,7 @@ async fn every_refusal_carries_its_id_and_the_quota_in_the_one_envelope() {
 }
 
 #[tokio::test]
-async fn a_used_up_quota_carries_them_too() {
+async fn exhausted_quota_carries_request_id_and_quota_headers() {
     let (world, mut seen) = (TestApi::new().await, BTreeSet::new());
     let key = world.ordinary_key().await;
     for _ in 0..6 {

@@ -13,7 +13,7 @@ async fn post(world: &TestApi, path: &str, key: &str, body: &Value) -> TestRespo
 }
 
 #[tokio::test]
-async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effect() {
+async fn repeated_post_with_key_replays_bytes_and_has_one_effect() {
     for route in
         ROUTES.iter().filter(|route| route.is_idempotent() && route.access.environment() != Some(Environment::Test))
     {
@@ -42,7 +42,7 @@ async fn every_post_with_a_key_is_answered_again_byte_for_byte_and_has_one_effec
 }
 
 #[tokio::test]
-async fn the_same_key_for_anything_else_is_a_conflict() {
+async fn idempotency_key_with_another_request_is_a_conflict() {
     let world = TestApi::new().await;
     let body = json!({"name": "Care"});
     assert_eq!(post(&world, "/v1/departments", "k-1", &body).await.status, 201);
@@ -68,7 +68,7 @@ async fn the_same_key_for_anything_else_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() {
+async fn idempotency_key_holds_24_hours_and_for_successes_only() {
     let world = TestApi::new().await;
     let body = json!({"name": "Care"});
     assert_eq!(post(&world, "/v1/departments", "k", &json!({"name": ""})).await.status, 400);
@@ -93,7 +93,7 @@ async fn a_key_counts_for_24_hours_within_its_data_set_and_only_for_successes() 
 /// A success without changes is stored too: otherwise a later retry could have an effect that the first request
 /// did not have.
 #[tokio::test]
-async fn a_success_that_changed_nothing_is_kept_too() {
+async fn success_without_changes_is_stored_for_replay() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let notification = format!("/v1/notifications/{}/read", resources.id("notifications"));
@@ -118,7 +118,7 @@ async fn a_success_that_changed_nothing_is_kept_too() {
 }
 
 #[tokio::test]
-async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
+async fn concurrent_requests_with_one_key_have_one_effect() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
@@ -132,7 +132,7 @@ async fn twins_at_the_same_time_have_one_effect_and_one_answer() {
 }
 
 #[tokio::test]
-async fn a_malformed_key_is_a_bad_request() {
+async fn malformed_idempotency_key_is_400() {
     let world = TestApi::new().await;
     for bad in ["", " ", "\"\"", "a b", &"k".repeat(256), "é"] {
         let answered = post(&world, "/v1/departments", bad, &json!({"name": "Care"})).await;

@@ -38,7 +38,7 @@ fn is_page(answered: &TestResponse) {
 }
 
 #[tokio::test]
-async fn the_link_of_an_invitation_opens_a_page_whose_button_accepts_it() {
+async fn invitation_link_opens_a_page_with_an_accept_button() {
     let world = TestApi::new().await;
     let (employee, link) = link(&world).await;
     let opened = world.bare("GET", &link).send().await;
@@ -65,7 +65,7 @@ async fn the_link_of_an_invitation_opens_a_page_whose_button_accepts_it() {
 }
 
 #[tokio::test]
-async fn opening_the_page_tells_nothing_of_the_token() {
+async fn invitation_page_is_equal_for_valid_and_invalid_tokens() {
     let world = TestApi::new().await;
     let (_, link) = link(&world).await;
     let token = link.split_once('=').unwrap().1;
@@ -77,7 +77,7 @@ async fn opening_the_page_tells_nothing_of_the_token() {
 }
 
 #[tokio::test]
-async fn what_stands_in_the_link_is_text_on_the_page() {
+async fn invitation_token_is_escaped_on_the_page() {
     let world = TestApi::new().await;
     let opened = world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
     is_page(&opened);
@@ -90,7 +90,7 @@ async fn what_stands_in_the_link_is_text_on_the_page() {
 }
 
 #[tokio::test]
-async fn every_answer_to_the_form_is_a_page() {
+async fn invitation_form_is_always_answered_by_a_page() {
     let world = TestApi::new().await;
     for (body, status) in [
         ("", 400),
@@ -111,7 +111,7 @@ async fn every_answer_to_the_form_is_a_page() {
 }
 
 #[tokio::test]
-async fn the_form_and_the_json_request_have_one_quota() {
+async fn invitation_form_and_json_request_share_a_quota() {
     let world = TestApi::new().await;
     for count in 0..20 {
         let answered = if count % 2 == 0 {
@@ -129,7 +129,7 @@ async fn the_form_and_the_json_request_have_one_quota() {
 }
 
 #[tokio::test]
-async fn the_bare_address_says_what_this_is_and_where_to_read_on() {
+async fn root_path_names_the_service_and_its_documentation() {
     let world = TestApi::new().await;
     let answered = world.bare("GET", "/").send().await;
     let wanted: Value = json!({

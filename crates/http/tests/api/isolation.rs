@@ -32,7 +32,7 @@ async fn states(world: &TestApi, resources: &Resources) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route() {
+async fn foreign_and_absent_ids_get_equal_answers_on_every_route() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let foreign_key = another_organization(&world).await;
@@ -59,7 +59,7 @@ async fn a_foreign_id_and_an_absent_id_are_told_apart_by_nothing_on_every_route(
 }
 
 #[tokio::test]
-async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
+async fn malformed_id_is_404_on_every_route() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let employee = resources.id("employees");
@@ -75,7 +75,7 @@ async fn what_is_no_id_of_the_kind_is_not_found_on_every_route() {
 }
 
 #[tokio::test]
-async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() {
+async fn lists_hide_foreign_rows_and_foreign_id_filters_match_none() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let foreign = another_organization(&world).await;
@@ -108,7 +108,7 @@ async fn lists_show_what_is_ones_own_and_filters_by_foreign_ids_match_nothing() 
 }
 
 #[tokio::test]
-async fn a_reference_to_what_is_not_ones_own_is_unprocessable_in_every_body() {
+async fn foreign_reference_in_a_body_is_422() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
@@ -180,7 +180,7 @@ async fn must_not_resolve(
 }
 
 #[tokio::test]
-async fn an_assignment_names_nobody_of_another_organization() {
+async fn foreign_reference_in_an_assignment_is_422() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
@@ -215,7 +215,7 @@ async fn an_assignment_names_nobody_of_another_organization() {
 }
 
 #[tokio::test]
-async fn a_conversation_has_nobody_and_is_about_nothing_of_another_organization() {
+async fn foreign_reference_in_a_conversation_is_422() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;
@@ -234,7 +234,7 @@ async fn a_conversation_has_nobody_and_is_about_nothing_of_another_organization(
 }
 
 #[tokio::test]
-async fn a_summary_is_about_nobody_and_rests_on_nothing_of_another_organization() {
+async fn foreign_reference_in_a_summary_is_422() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let key = another_organization(&world).await;

@@ -19,7 +19,7 @@ fn refused(answered: &TestResponse, quota: &str, limit: u32, retry_after: &str) 
 }
 
 #[tokio::test]
-async fn reads_and_writes_have_windows_of_their_own_that_slide() {
+async fn reads_and_writes_have_separate_sliding_windows() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let read = || world.bare("GET", "/v1/me").key(&key).send();
@@ -43,7 +43,7 @@ async fn reads_and_writes_have_windows_of_their_own_that_slide() {
 }
 
 #[tokio::test]
-async fn head_counts_as_a_read_and_options_nowhere() {
+async fn head_counts_as_a_read_and_options_is_not_counted() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let send = |method: &'static str| world.bare(method, "/v1/me").key(&key).send();
@@ -55,13 +55,13 @@ async fn head_counts_as_a_read_and_options_nowhere() {
 }
 
 #[tokio::test]
-async fn a_key_with_raised_limits_has_them() {
+async fn key_with_raised_limits_gets_them() {
     let world = TestApi::new().await;
     assert_eq!(standing(&world.get("/v1/me").await).0, 100_000);
 }
 
 #[tokio::test]
-async fn an_address_has_60_failures_a_minute_and_then_is_refused_but_not_its_good_key() {
+async fn address_over_60_failures_is_refused_except_for_valid_keys() {
     let world = TestApi::new().await;
     let bad = |path: &'static str| world.bare("GET", path).key("nonsense").send();
     for count in 1..=20 {
@@ -88,7 +88,7 @@ async fn an_address_has_60_failures_a_minute_and_then_is_refused_but_not_its_goo
 }
 
 #[tokio::test]
-async fn what_no_route_takes_counts_against_a_good_key_by_its_method() {
+async fn unknown_route_counts_against_a_valid_key_by_method() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let send = |method: &'static str, path: &'static str| world.bare(method, path).key(&key).send();
@@ -108,7 +108,7 @@ async fn what_no_route_takes_counts_against_a_good_key_by_its_method() {
 }
 
 #[tokio::test]
-async fn a_quota_comes_before_scopes_and_bodies() {
+async fn quota_is_checked_before_scopes_and_bodies() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     for _ in 0..100 {
@@ -118,7 +118,7 @@ async fn a_quota_comes_before_scopes_and_bodies() {
 }
 
 #[tokio::test]
-async fn invitations_are_accepted_20_times_a_minute_per_address() {
+async fn invitation_acceptance_is_limited_to_20_per_address() {
     let world = TestApi::new().await;
     let accept = || world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send();
     for count in 1..=20 {
@@ -126,13 +126,14 @@ async fn invitations_are_accepted_20_times_a_minute_per_address() {
         assert_eq!((answered.status, standing(&answered)), (404, (20, 20 - count, 60)));
     }
     refused(&accept().await, "invitation_accept", 20, "60");
-    let elsewhere = world.bare("POST", "/v1/invitations/accept").from_peer("192.0.2.2").json(&json!({"token": "guess"}));
+    let elsewhere =
+        world.bare("POST", "/v1/invitations/accept").from_peer("192.0.2.2").json(&json!({"token": "guess"}));
     assert_eq!(elsewhere.send().await.status, 404);
     assert_eq!(world.bare("GET", "/v1/me").send().await.status, 401, "and that counts apart");
 }
 
 #[tokio::test]
-async fn a_trusted_proxy_speaks_for_its_clients() {
+async fn clients_of_a_trusted_proxy_have_separate_quotas() {
     let trusted_proxies = vec!["192.0.2.0/24".parse().unwrap()];
     let world = TestApi::with(candor_http::HttpSettings { trusted_proxies, ..Default::default() }).await;
     let send = |client: &'static str| world.bare("GET", "/v1/me").header("x-forwarded-for", client).send();

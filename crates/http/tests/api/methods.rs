@@ -20,7 +20,7 @@ fn allowed(path: &str) -> String {
 }
 
 #[tokio::test]
-async fn head_answers_as_get_does() {
+async fn head_equals_get_without_body() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
@@ -34,7 +34,7 @@ async fn head_answers_as_get_does() {
 }
 
 #[tokio::test]
-async fn options_says_what_a_path_takes_and_needs_no_key() {
+async fn options_lists_methods_without_a_key() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
@@ -47,7 +47,7 @@ async fn options_says_what_a_path_takes_and_needs_no_key() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_take_is_405_with_allow_with_and_without_a_key() {
+async fn method_not_allowed_is_405_with_allow_with_or_without_key() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
@@ -66,7 +66,7 @@ async fn a_method_that_a_path_does_not_take_is_405_with_allow_with_and_without_a
 }
 
 #[tokio::test]
-async fn an_address_is_the_same_however_it_is_escaped() {
+async fn escaped_unreserved_characters_reach_the_same_route() {
     let world = TestApi::new().await;
     let id = world.employee("ada@example.com").await;
     let tail = &id["emp_".len()..];
@@ -79,7 +79,7 @@ async fn an_address_is_the_same_however_it_is_escaped() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_an_envelope_wherever_it_is_looked_for() {
+async fn unknown_path_is_404_with_the_error_envelope() {
     let world = TestApi::new().await;
     for path in ["/v1", "/v1/", "/v1/nothing", "/v2/me", "/v1/me/", "//v1/me", "/v1/observations/a/b", "/docs/x"] {
         for method in ["GET", "POST", "DELETE"] {
@@ -93,7 +93,7 @@ async fn what_is_not_there_is_an_envelope_wherever_it_is_looked_for() {
 }
 
 #[tokio::test]
-async fn the_pages_beside_the_api_take_only_reads() {
+async fn pages_beside_the_api_allow_reads_only() {
     let world = TestApi::new().await;
     for path in ["/", "/livez", "/readyz", "/docs"] {
         assert_eq!(world.bare("HEAD", path).send().await.status, 200, "{path}");
@@ -105,7 +105,7 @@ async fn the_pages_beside_the_api_take_only_reads() {
 }
 
 #[tokio::test]
-async fn the_reference_loads_nothing_from_elsewhere() {
+async fn reference_page_loads_no_external_resources() {
     let world = TestApi::new().await;
     let page = world.bare("GET", "/docs").send().await;
     let policy = page.header("content-security-policy").unwrap().to_owned();

@@ -24,7 +24,7 @@ async fn reminded(world: &TestApi) -> u64 {
 }
 
 #[tokio::test]
-async fn org_admins_are_told_three_times_that_a_key_ends() {
+async fn key_expiry_is_notified_to_org_admins_three_times() {
     for it in every_store().await {
         let world = &it.world;
         let admin = admin(world).await;
@@ -55,7 +55,7 @@ async fn org_admins_are_told_three_times_that_a_key_ends() {
 }
 
 #[tokio::test]
-async fn a_key_that_gets_a_later_end_is_spoken_of_before_that() {
+async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
     for it in every_store().await {
         let world = &it.world;
         admin(world).await;
@@ -95,7 +95,7 @@ const UNREADABLE: &str = "email,first_name\n\"ines";
 const HEADLESS: &str = "first_name,last_name\nInes,Neil\n";
 
 #[tokio::test]
-async fn a_connector_says_what_became_of_what_was_sent_last() {
+async fn connector_shows_the_result_of_its_last_upload() {
     for it in every_store().await {
         let world = &it.world;
         admin(world).await;
@@ -136,7 +136,7 @@ async fn a_connector_says_what_became_of_what_was_sent_last() {
 }
 
 #[tokio::test]
-async fn a_retried_upload_is_one_sync() {
+async fn retried_upload_is_one_sync() {
     for it in every_store().await {
         let world = &it.world;
         let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;

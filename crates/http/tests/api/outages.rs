@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::TestApi;
 
 #[tokio::test]
-async fn a_panic_is_a_server_error_without_its_message() {
+async fn panic_is_a_500_without_its_message() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("secret cause"));
     let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
     let answered = world.bare("GET", "/metrics").from_peer("127.0.0.1").send().await;
@@ -20,7 +20,7 @@ async fn a_panic_is_a_server_error_without_its_message() {
 }
 
 #[tokio::test]
-async fn metrics_are_for_peers_on_the_same_machine() {
+async fn metrics_are_served_to_local_peers_only() {
     let metrics: candor_http::MetricsText = Arc::new(|| "up 1\n".to_owned());
     let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
     let local = world.bare("GET", "/metrics").from_peer("127.0.0.1").send().await;
@@ -32,7 +32,7 @@ async fn metrics_are_for_peers_on_the_same_machine() {
 }
 
 #[tokio::test]
-async fn readiness_is_the_databases_and_the_processs() {
+async fn readiness_reflects_database_and_shutdown() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let ready = || world.bare("GET", "/readyz").send();
@@ -50,7 +50,7 @@ async fn readiness_is_the_databases_and_the_processs() {
 }
 
 #[tokio::test]
-async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
+async fn readiness_check_writes_at_most_once_a_second() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let before = store.calls(FaultyCall::Itself);
@@ -65,7 +65,7 @@ async fn readiness_writes_once_a_second_however_often_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_store_that_does_not_answer_is_unavailable_with_retry_after() {
+async fn unreachable_store_is_503_with_retry_after() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     assert_eq!(world.get("/v1/me").await.status, 200, "the key is known for a moment");

@@ -21,7 +21,7 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_walk_sees_everything_once_also_when_more_comes_meanwhile() {
+async fn page_walk_sees_each_entry_once_during_inserts() {
     let world = TestApi::new().await;
     let wanted = people(&world, 7).await;
     let mut seen = Vec::new();
@@ -39,7 +39,7 @@ async fn a_walk_sees_everything_once_also_when_more_comes_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_cursor_belongs_to_its_list_order_and_filters_but_to_any_limit_and_expansion() {
+async fn cursor_is_bound_to_list_order_and_filters_only() {
     let world = TestApi::new().await;
     people(&world, 3).await;
     let page = world.get("/v1/employees?limit=1&filter[role]=employee").await.json();
@@ -60,7 +60,7 @@ async fn a_cursor_belongs_to_its_list_order_and_filters_but_to_any_limit_and_exp
 }
 
 #[tokio::test]
-async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
+async fn expansion_stands_beside_its_id_and_needs_its_scope() {
     let world = TestApi::new().await;
     let manager = world.employee("boss@example.com").await;
     let body = json!({"email": "a@example.com", "first_name": "A", "last_name": "B", "manager_id": manager});
@@ -82,7 +82,7 @@ async fn what_is_inlined_stands_beside_its_id_and_needs_its_own_scope() {
 }
 
 #[tokio::test]
-async fn what_is_inlined_is_as_it_is_now() {
+async fn expansion_shows_the_current_resource() {
     let world = TestApi::new().await;
     let (grace, ada) = (world.observation("grace@example.com").await, world.observation("ada@example.com").await);
     let tag = world.made("/v1/attributes", json!({"name": "Clarity", "category": "x"})).await;
@@ -115,7 +115,7 @@ async fn what_is_inlined_is_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn an_unknown_path_of_expansion_is_an_invalid_word() {
+async fn unknown_expansion_path_is_invalid_enum() {
     let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     for path in [format!("/v1/observations/{id}?expand=x"), "/v1/observations?expand=employee,x".to_owned()] {
@@ -125,7 +125,7 @@ async fn an_unknown_path_of_expansion_is_an_invalid_word() {
 }
 
 #[tokio::test]
-async fn the_feed_always_leads_on() {
+async fn event_feed_always_returns_a_next_cursor() {
     let world = TestApi::new().await;
     let empty = world.get("/v1/events").await.json();
     assert_eq!((&empty["data"], &empty["has_more"]), (&json!([]), &json!(false)));
@@ -142,7 +142,7 @@ async fn the_feed_always_leads_on() {
 }
 
 #[tokio::test]
-async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_complete() {
+async fn page_with_large_expansions_ends_early_without_gaps() {
     /// Page size limit of 8,000,000 bytes, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = TestApi::new().await;
@@ -179,7 +179,7 @@ async fn a_page_ends_early_when_what_it_inlines_is_large_and_the_walk_stays_comp
 }
 
 #[tokio::test]
-async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_without_a_gap() {
+async fn feed_page_with_large_events_ends_early_without_gaps() {
     /// Maximum size of a page, plus 1,000 bytes for the envelope.
     const MOST_BYTES: usize = 8_000_000 + 1_000;
     let world = TestApi::new().await;
@@ -209,7 +209,7 @@ async fn a_page_of_the_feed_ends_early_when_its_events_are_large_and_goes_on_wit
 }
 
 #[tokio::test]
-async fn every_status_and_archived_filter_accepts_all() {
+async fn status_and_archived_filters_accept_all() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let document = document();

@@ -21,7 +21,7 @@ async fn since(world: &TestApi, cursor: &str) -> (Vec<(String, Value)>, String) 
 }
 
 #[tokio::test]
-async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
+async fn change_fires_its_catalog_event_with_the_resource_as_read() {
     let world = TestApi::new().await;
     let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true});
     let person = format!("/v1/employees/{}", world.made("/v1/employees", person).await);
@@ -69,7 +69,7 @@ async fn each_change_fires_the_event_of_the_catalog_with_what_get_shows() {
 }
 
 #[tokio::test]
-async fn a_hundred_direct_reports_are_inlined_by_name_without_those_who_left() {
+async fn direct_reports_expansion_has_100_active_people_by_name() {
     let world = TestApi::new().await;
     let manager = world.employee("boss@example.com").await;
     let mut reports = vec![];
@@ -91,7 +91,7 @@ async fn a_hundred_direct_reports_are_inlined_by_name_without_those_who_left() {
 }
 
 #[tokio::test]
-async fn a_department_is_archived_when_its_members_have_left_and_not_newly_referred_to() {
+async fn department_is_archived_only_without_active_members() {
     let world = TestApi::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true,

@@ -49,7 +49,7 @@ pub(crate) fn logged(lines: &Lines) -> tracing::subscriber::DefaultGuard {
 }
 
 #[tokio::test]
-async fn each_request_is_one_event_that_names_its_route_and_nobody() {
+async fn request_log_names_the_route_and_no_personal_data() {
     let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     let me = world.get("/v1/me").await.json();
@@ -75,7 +75,7 @@ async fn each_request_is_one_event_that_names_its_route_and_nobody() {
 }
 
 #[tokio::test]
-async fn neither_people_nor_secrets_are_written_down() {
+async fn logs_contain_neither_personal_data_nor_secrets() {
     let world = TestApi::new().await;
     let lines = Lines::default();
     let _logged = logged(&lines);
@@ -95,7 +95,7 @@ async fn neither_people_nor_secrets_are_written_down() {
 }
 
 #[tokio::test]
-async fn the_cause_of_a_failure_is_written_down_once_and_never_sent() {
+async fn failure_cause_is_logged_once_and_never_sent() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("the cause"));
     let world = TestApi::with(candor_http::HttpSettings { metrics: Some(metrics), ..Default::default() }).await;
     let lines = Lines::default();

@@ -15,7 +15,7 @@ async fn with(slow_reads: SlowReads) -> TestApi {
 }
 
 #[tokio::test]
-async fn a_slow_list_past_its_share_or_deadline_is_unavailable_and_says_what_to_narrow() {
+async fn slow_list_over_share_or_deadline_is_503_with_advice() {
     let usual = SlowReads::with_places(2);
     let table = [
         (SlowReads { places: 0, ..usual }, "have used up their share"),
@@ -38,7 +38,7 @@ async fn a_slow_list_past_its_share_or_deadline_is_unavailable_and_says_what_to_
 }
 
 #[tokio::test]
-async fn the_feed_begins_now_or_at_a_time_and_answers_the_cursor_to_go_on_from() {
+async fn feed_starts_now_or_at_a_time_and_returns_a_cursor() {
     let world = TestApi::new().await;
     world.employee("one@example.com").await;
     let now = world.get("/v1/events?since=now").await.json();

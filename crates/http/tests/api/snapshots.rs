@@ -43,7 +43,7 @@ pub(crate) fn shown(answered: &TestResponse) -> String {
 }
 
 #[tokio::test]
-async fn the_life_of_an_observation() {
+async fn observation_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = json!({
@@ -71,7 +71,7 @@ async fn the_life_of_an_observation() {
 }
 
 #[tokio::test]
-async fn an_invitation_by_mail_shows_what_became_of_the_mail_and_no_link() {
+async fn mailed_invitation_shows_mail_status_and_no_link() {
     let world = TestApi::mailing().await;
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
     let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
@@ -84,7 +84,7 @@ async fn an_invitation_by_mail_shows_what_became_of_the_mail_and_no_link() {
 }
 
 #[tokio::test]
-async fn the_life_of_an_employee() {
+async fn employee_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     let body = json!({
@@ -114,7 +114,7 @@ async fn the_life_of_an_employee() {
 }
 
 #[tokio::test]
-async fn the_organization_and_its_keys() {
+async fn organization_and_keys_match_snapshots() {
     let world = TestApi::new().await;
     insta::assert_snapshot!("me", shown(&world.get("/v1/me").await));
     let settings = json!({"objective_review": "required"});
@@ -135,7 +135,7 @@ async fn the_organization_and_its_keys() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn refusals_match_snapshots() {
     let world = TestApi::new().await;
     insta::assert_snapshot!("unauthenticated", shown(&world.bare("GET", "/v1/me").send().await));
     insta::assert_snapshot!("unknown_route", shown(&world.get("/v1/nothing").await));

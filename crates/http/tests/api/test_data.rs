@@ -54,7 +54,7 @@ async fn populate(world: &TestApi, key: &str) {
 }
 
 #[tokio::test]
-async fn a_reset_empties_the_test_data_and_nothing_else() {
+async fn test_data_reset_empties_test_data_only() {
     let world = TestApi::new().await;
     let test = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
     for key in [&world.admin, &test] {
@@ -83,7 +83,7 @@ async fn a_reset_empties_the_test_data_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn only_an_admin_key_empties_the_test_data() {
+async fn test_data_reset_requires_an_admin_level_key() {
     let world = TestApi::new().await;
     let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
     let refused = world.bare("POST", "/v1/test-data/reset").key(&standard).send().await;

@@ -102,7 +102,7 @@ async fn write_of_a_key_with_unread_answers_is_carried_out() {
 }
 
 #[tokio::test]
-async fn error_with_many_problems_lists_a_hundred_and_counts_the_rest() {
+async fn error_with_many_problems_lists_100_and_counts_the_rest() {
     let world = TestApi::new().await;
     for (wrong, details, more) in [(100, 100, None), (101, 101, Some("1 more")), (20_000, 101, Some("19900 more"))] {
         let body: Map<String, Value> = (0..wrong).map(|number| (format!("x{number}"), json!(1))).collect();

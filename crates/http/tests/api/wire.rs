@@ -54,7 +54,7 @@ fn envelope(answer: &str, status: u16, code: &str) {
 }
 
 #[tokio::test]
-async fn what_is_no_request_gets_the_envelope_too() {
+async fn malformed_request_gets_the_error_envelope() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     for bytes in [
         "nonsense\r\n\r\n".to_owned(),
@@ -71,7 +71,7 @@ async fn what_is_no_request_gets_the_envelope_too() {
 }
 
 #[tokio::test]
-async fn a_refusal_behind_an_answer_in_the_same_connection_is_complete_too() {
+async fn refusal_behind_an_answer_in_one_connection_is_complete() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let answer = talk(it.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
@@ -103,7 +103,7 @@ async fn late_body_is_refused_with_408() {
 }
 
 #[tokio::test]
-async fn a_request_that_takes_too_long_is_given_up_with_504() {
+async fn request_over_its_time_budget_is_504() {
     let settings = HttpSettings { request_budget: Duration::from_millis(200), ..HttpSettings::default() };
     let it = listening(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
@@ -114,7 +114,7 @@ async fn a_request_that_takes_too_long_is_given_up_with_504() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
+async fn oversized_body_is_413_before_reading() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let announced = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
@@ -128,7 +128,7 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 }
 
 #[tokio::test]
-async fn head_says_how_long_the_body_would_be_and_sends_none() {
+async fn head_returns_the_content_length_without_a_body() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     for path in ["/v1/openapi.json", "/livez", "/v1/nothing"] {
         let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
@@ -145,7 +145,7 @@ async fn head_says_how_long_the_body_would_be_and_sends_none() {
 }
 
 #[tokio::test]
-async fn a_stop_lets_the_request_in_flight_finish() {
+async fn shutdown_lets_the_request_in_flight_finish() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", it.key);

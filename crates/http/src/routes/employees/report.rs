@@ -5,7 +5,7 @@ use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
 use crate::schema::Schema;
-use crate::schema::shapes::{described, answer, array, count, field, plain};
+use crate::schema::shapes::{answer, array, count, described, field, plain};
 use crate::schema::words::{FIELD_CODES, open};
 
 /// Schema of an upload's report.

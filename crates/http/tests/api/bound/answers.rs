@@ -104,7 +104,7 @@ fn assert_same(again: &TestResponse, first: &TestResponse, what: &str) {
 }
 
 #[tokio::test]
-async fn a_lesser_key_does_not_get_the_secret_that_was_kept_for_another() {
+async fn lesser_key_gets_409_for_a_stored_secret() {
     for it in every_store().await {
         let world = &it.world;
         let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
@@ -125,7 +125,7 @@ async fn a_lesser_key_does_not_get_the_secret_that_was_kept_for_another() {
 }
 
 #[tokio::test]
-async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_another() {
+async fn bound_key_gets_409_for_an_objective_stored_for_another_key() {
     for it in every_store().await {
         let world = &it.world;
         let cast = BoundPeople::gather(world).await;
@@ -152,7 +152,7 @@ async fn a_key_that_acts_for_a_person_gets_no_objective_that_was_kept_for_anothe
 }
 
 #[tokio::test]
-async fn a_standard_key_does_not_get_the_link_of_an_invitation_that_was_kept_for_an_admin() {
+async fn standard_key_gets_409_for_a_stored_invitation_link() {
     for it in every_store().await {
         let world = &it.world;
         let pending = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person",
@@ -167,7 +167,7 @@ async fn a_standard_key_does_not_get_the_link_of_an_invitation_that_was_kept_for
 }
 
 #[tokio::test]
-async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
+async fn rotated_or_narrowed_key_still_replays_its_answers() {
     let world = TestApi::new().await;
     let made = world.post("/v1/api-keys", json!({"name": "HR", "scopes": ["employees:write", "events:read"]})).await;
     let (id, key) = (made.json()["id"].as_str().unwrap().to_owned(), made.json()["key"].as_str().unwrap().to_owned());
@@ -186,7 +186,7 @@ async fn a_key_keeps_its_answers_when_it_is_rotated_or_narrowed() {
 }
 
 #[tokio::test]
-async fn lesser_key_beside_an_upload_gets_409_or_is_first() {
+async fn lesser_key_during_an_upload_gets_409_or_is_first() {
     for it in every_store().await {
         let world = &it.world;
         let rows: String = (0..300).map(|number| format!("p{number}@example.com,P,{number}\n")).collect();

@@ -12,7 +12,7 @@ use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
 #[tokio::test]
-async fn each_admin_route_opens_by_its_own_context() {
+async fn admin_route_requires_its_own_context_of_a_bound_key() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let employee = person(&world, "joe", "manager", None).await;

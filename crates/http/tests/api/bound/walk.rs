@@ -45,7 +45,7 @@ fn expected(shown: &VisibleResources, relation: Relation) -> BTreeSet<Kind> {
 }
 
 #[tokio::test]
-async fn every_read_shows_each_relation_what_it_sees() {
+async fn read_shows_each_relation_only_visible_ids() {
     for it in every_store().await {
         let world = &it.world;
         let resources = Resources::make(world, &world.admin).await;
@@ -117,7 +117,7 @@ async fn hidden_id_as_filter_value_matches_nothing() {
 }
 
 #[tokio::test]
-async fn every_write_is_open_to_its_relations() {
+async fn write_is_allowed_only_to_its_relations() {
     const FAMILIES: [&str; 6] =
         ["observations", "employee-objectives", "manager-objectives", "summaries", "conversations", "assignments"];
     let world = TestApi::new().await;

@@ -15,7 +15,7 @@ fn with(mut body: Value, changes: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_scope_is_that_of_the_resource() {
+async fn objective_scope_must_match_its_resource() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     for (resource, scope, wanted) in [
@@ -42,7 +42,7 @@ async fn the_scope_is_that_of_the_resource() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_of_a_creation_is_named() {
+async fn invalid_objective_fields_are_each_named_on_creation() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let title = "é".repeat(200);
@@ -72,7 +72,7 @@ async fn every_wrong_field_of_a_creation_is_named() {
 }
 
 #[tokio::test]
-async fn a_creation_is_refused_for_its_fields_then_the_level_then_the_owner() {
+async fn objective_creation_checks_fields_then_level_then_owner() {
     let world = TestApi::new().await;
     let admin = person(&world, "admin", "org_admin", None).await;
     let plain = person(&world, "plain", "manager", None).await;
@@ -120,7 +120,7 @@ async fn skipping_a_required_review_needs_an_admin_level_key() {
 }
 
 #[tokio::test]
-async fn what_was_read_can_be_sent_back_and_what_is_fixed_cannot_change() {
+async fn objective_read_back_is_accepted_and_fixed_fields_refuse() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     for kind in KINDS {
@@ -147,7 +147,7 @@ async fn what_was_read_can_be_sent_back_and_what_is_fixed_cannot_change() {
 }
 
 #[tokio::test]
-async fn each_action_takes_its_own_remark() {
+async fn objective_action_accepts_only_its_own_remark() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let long = "é".repeat(2001);

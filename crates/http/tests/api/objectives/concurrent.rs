@@ -46,7 +46,7 @@ async fn twenty_at_once(world: &TestApi, kind: (&str, &str), triggers: &[&str], 
 }
 
 #[tokio::test]
-async fn approving_rejecting_and_archiving_at_once_make_one_legal_history_with_one_event_each() {
+async fn concurrent_objective_actions_form_one_legal_history() {
     for it in every_store().await {
         for kind in KINDS {
             twenty_at_once(&it.world, kind, &["approve", "reject", "archive"], it.name).await;
@@ -56,7 +56,7 @@ async fn approving_rejecting_and_archiving_at_once_make_one_legal_history_with_o
 }
 
 #[tokio::test]
-async fn of_twenty_approvals_one_wins() {
+async fn one_of_twenty_concurrent_approvals_wins() {
     for it in every_store().await {
         let owner = person(&it.world, "owner", "employee", None).await;
         let path = objective(&it.world, KINDS[0], &owner).await;
@@ -68,7 +68,7 @@ async fn of_twenty_approvals_one_wins() {
 }
 
 #[tokio::test]
-async fn a_version_that_was_read_before_another_change_is_refused() {
+async fn stale_objective_version_is_refused_under_concurrency() {
     for it in every_store().await {
         let owner = person(&it.world, "owner", "employee", None).await;
         let path = objective(&it.world, KINDS[0], &owner).await;

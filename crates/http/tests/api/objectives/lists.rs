@@ -25,7 +25,7 @@ async fn populated(world: &TestApi) -> (Vec<Value>, [String; 2]) {
 }
 
 #[tokio::test]
-async fn each_list_shows_what_its_filters_let_through() {
+async fn objective_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
     let (all, owners) = populated(&world).await;
     let owner = format!("filter[owner_id]={}", owners[0]);
@@ -77,7 +77,7 @@ async fn each_list_shows_what_its_filters_let_through() {
 }
 
 #[tokio::test]
-async fn wrong_filters_are_named() {
+async fn invalid_objective_filters_are_named() {
     let world = TestApi::new().await;
     for resource in ["employee-objectives", "manager-objectives"] {
         for (query, field, code) in [
@@ -96,7 +96,7 @@ async fn wrong_filters_are_named() {
 }
 
 #[tokio::test]
-async fn an_objective_is_in_its_own_resource_and_in_no_other() {
+async fn objective_is_found_in_its_own_resource_only() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     for kind in KINDS {
@@ -119,7 +119,7 @@ async fn an_objective_is_in_its_own_resource_and_in_no_other() {
 }
 
 #[tokio::test]
-async fn owners_and_summaries_are_inlined_with_their_scopes() {
+async fn objective_owner_and_summaries_are_expanded_with_scopes() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = objective(&world, KINDS[0], &owner).await;
@@ -145,7 +145,7 @@ async fn owners_and_summaries_are_inlined_with_their_scopes() {
 }
 
 #[tokio::test]
-async fn the_history_is_paged_from_the_newest_with_what_was_said() {
+async fn objective_history_is_paged_newest_first_with_comments() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = objective(&world, KINDS[0], &owner).await;

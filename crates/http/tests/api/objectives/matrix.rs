@@ -88,22 +88,22 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
 }
 
 #[tokio::test]
-async fn every_state_meets_every_trigger_on_employee_objectives() {
+async fn employee_objective_state_decides_result_of_each_trigger() {
     every_state_meets_every_trigger(KINDS[0]).await;
 }
 
 #[tokio::test]
-async fn every_state_meets_every_trigger_on_manager_objectives() {
+async fn manager_objective_state_decides_result_of_each_trigger() {
     every_state_meets_every_trigger(KINDS[1]).await;
 }
 
 #[tokio::test]
-async fn every_state_meets_every_trigger_on_org_objectives() {
+async fn org_objective_state_decides_result_of_each_trigger() {
     every_state_meets_every_trigger(KINDS[2]).await;
 }
 
 #[tokio::test]
-async fn every_state_can_be_edited_until_it_is_finished() {
+async fn objective_is_editable_until_finished() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "org_admin", None).await;
     let mut feed = Feed::from_now(&world).await;

@@ -163,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_sequence_agrees_with_the_contract(kind in 0..3usize, steps in vec(step(), 1..40)) {
+    fn random_objective_requests_match_the_contract_model(kind in 0..3usize, steps in vec(step(), 1..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(agree(kind, steps));
     }

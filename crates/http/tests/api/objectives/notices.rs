@@ -17,7 +17,7 @@ fn notice(to: &str, kind: &str, body: &str) -> (String, String, String) {
 }
 
 #[tokio::test]
-async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_of_it() {
+async fn submission_notifies_the_manager_and_decision_the_owner() {
     let world = TestApi::new().await;
     let boss = person(&world, "boss", "manager", None).await;
     let owner = person(&world, "owner", "employee", Some(&boss)).await;
@@ -51,7 +51,7 @@ async fn the_owners_manager_is_told_of_a_submission_and_the_owner_of_what_came_o
 }
 
 #[tokio::test]
-async fn the_org_admins_are_told_where_no_manager_works() {
+async fn submission_without_active_manager_notifies_org_admins() {
     let world = TestApi::new().await;
     let (one, two) = (person(&world, "one", "org_admin", None).await, person(&world, "two", "org_admin", None).await);
     let gone = person(&world, "gone", "org_admin", None).await;
@@ -75,7 +75,7 @@ async fn the_org_admins_are_told_where_no_manager_works() {
 }
 
 #[tokio::test]
-async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
+async fn notification_is_read_once_and_read_all_covers_one_person() {
     let world = TestApi::new().await;
     let (owner, other) =
         (person(&world, "owner", "employee", None).await, person(&world, "other", "employee", None).await);
@@ -103,7 +103,7 @@ async fn a_notification_is_read_once_and_all_of_a_person_at_once() {
 }
 
 #[tokio::test]
-async fn reading_all_needs_a_person_of_the_organization() {
+async fn read_all_requires_a_person_of_the_organization() {
     let world = TestApi::new().await;
     let refusal = async |body: Value| {
         let answered = world.post("/v1/notifications/read_all", body).await;

@@ -111,7 +111,7 @@ async fn meets(
 }
 
 #[tokio::test]
-async fn everybody_meets_every_kind_of_objective() {
+async fn objective_access_follows_the_callers_relation() {
     for it in every_store().await {
         let cast = ObjectivePeople::gather(&it.world).await;
         for kind in KINDS {
@@ -123,7 +123,7 @@ async fn everybody_meets_every_kind_of_objective() {
 }
 
 #[tokio::test]
-async fn lists_show_each_objective_within_sight_once_in_order() {
+async fn objective_list_shows_visible_rows_once_in_order() {
     for it in every_store().await {
         let world = &it.world;
         let cast = ObjectivePeople::gather(world).await;
@@ -155,7 +155,7 @@ async fn lists_show_each_objective_within_sight_once_in_order() {
 }
 
 #[tokio::test]
-async fn sight_follows_the_reporting_line_at_once_and_ends_with_the_person() {
+async fn objective_visibility_follows_reporting_line_changes() {
     for it in every_store().await {
         let world = &it.world;
         let (old, new) = (person(world, "old", "manager", None).await, person(world, "new", "manager", None).await);

@@ -33,7 +33,7 @@ async fn swept(world: &TestApi) -> u64 {
 }
 
 #[tokio::test]
-async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so() {
+async fn approved_objective_starts_on_its_day_unless_held_back() {
     for it in every_store().await {
         let world = &it.world;
         let owner = person(world, "owner", "org_admin", None).await;
@@ -81,7 +81,7 @@ async fn each_starts_on_its_day_and_one_that_was_held_back_when_somebody_says_so
 }
 
 #[tokio::test]
-async fn a_period_that_is_moved_moves_the_start() {
+async fn moved_period_moves_the_automatic_start() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = approved(&world, KINDS[0], &owner, "2026-03-10").await;
@@ -94,7 +94,7 @@ async fn a_period_that_is_moved_moves_the_start() {
 }
 
 #[tokio::test]
-async fn two_instances_start_no_objective_twice() {
+async fn two_instances_start_each_objective_once() {
     for it in every_store().await {
         let world = &it.world;
         let other = operator::create_organization(&world.services, "Other").await.unwrap();
@@ -134,7 +134,7 @@ async fn two_instances_start_no_objective_twice() {
 }
 
 #[tokio::test]
-async fn a_start_that_is_told_to_stop_ends_after_a_whole_batch_and_the_next_goes_on() {
+async fn stopped_autostart_ends_after_a_batch_and_resumes() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     for _ in 0..60 {

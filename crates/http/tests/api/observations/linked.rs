@@ -57,7 +57,7 @@ async fn patch(world: &TestApi, key: &str, path: &str, body: Value) -> TestRespo
 }
 
 #[tokio::test]
-async fn summary_shows_the_included_ids_that_are_seen() {
+async fn summary_shows_only_visible_included_ids() {
     for store in every_store().await {
         let world = &store.world;
         let all = LinkedResources::new(world).await;
@@ -86,7 +86,7 @@ async fn summary_shows_the_included_ids_that_are_seen() {
 }
 
 #[tokio::test]
-async fn summary_patch_keeps_the_ids_that_are_not_seen() {
+async fn summary_patch_keeps_invisible_included_ids() {
     for store in every_store().await {
         let world = &store.world;
         let all = LinkedResources::new(world).await;
@@ -120,7 +120,7 @@ async fn summary_patch_keeps_the_ids_that_are_not_seen() {
 }
 
 #[tokio::test]
-async fn etag_changes_with_what_is_shown() {
+async fn summary_etag_changes_with_visible_ids() {
     let world = TestApi::new().await;
     let all = LinkedResources::new(&world).await;
     let path = all.summary(&world).await;
@@ -136,7 +136,7 @@ async fn etag_changes_with_what_is_shown() {
 }
 
 #[tokio::test]
-async fn objective_links_the_summaries_that_are_seen() {
+async fn objective_links_only_visible_summaries() {
     for store in every_store().await {
         let world = &store.world;
         let all = LinkedResources::new(world).await;
@@ -173,7 +173,7 @@ async fn objective_links_the_summaries_that_are_seen() {
 }
 
 #[tokio::test]
-async fn assignment_shows_the_submitted_ids_that_are_seen() {
+async fn assignment_shows_only_visible_observation_ids() {
     for store in every_store().await {
         let world = &store.world;
         let requester = person(world, "requester", "manager", None).await;
@@ -211,7 +211,7 @@ async fn assignment_shows_the_submitted_ids_that_are_seen() {
 }
 
 #[tokio::test]
-async fn conversation_is_about_nothing_that_is_hidden() {
+async fn conversation_about_a_hidden_observation_is_refused() {
     for store in every_store().await {
         let world = &store.world;
         let all = LinkedResources::new(world).await;

@@ -60,7 +60,7 @@ async fn populated(world: &TestApi) -> Population {
 }
 
 #[tokio::test]
-async fn each_list_shows_what_its_filters_let_through() {
+async fn observation_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
     let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
     type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
@@ -125,7 +125,7 @@ async fn each_list_shows_what_its_filters_let_through() {
 }
 
 #[tokio::test]
-async fn wrong_parameters_are_named() {
+async fn invalid_observation_parameters_are_named() {
     let world = TestApi::new().await;
     let day = "filter[observation_date]";
     for (query, field, code) in [
@@ -155,7 +155,7 @@ async fn wrong_parameters_are_named() {
 }
 
 #[tokio::test]
-async fn a_page_has_fifty_entries_unless_asked_otherwise_and_at_most_a_hundred() {
+async fn page_size_defaults_to_50_and_is_at_most_100() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     for _ in 0..101 {

@@ -47,7 +47,7 @@ async fn events(world: &TestApi) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said() {
+async fn new_observation_is_active_dated_today_with_null_defaults() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let made = world.post("/v1/observations", body(&employee)).await.json();
@@ -64,7 +64,7 @@ async fn a_new_observation_is_of_today_active_and_has_nothing_that_was_not_said(
 }
 
 #[tokio::test]
-async fn today_is_the_day_in_utc() {
+async fn observation_date_today_is_the_utc_day() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     // Advances to 2026-03-02T23:59:59.999Z.
@@ -81,7 +81,7 @@ async fn today_is_the_day_in_utc() {
 }
 
 #[tokio::test]
-async fn texts_come_back_as_they_were_sent() {
+async fn observation_text_is_returned_unchanged() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     for text in ["<b>Bold</b> & \"quoted\"", "  spaced\t\r\n", "e\u{301} is not \u{e9}", "\u{feff}x\u{7f}", "👍"] {
@@ -96,7 +96,7 @@ async fn texts_come_back_as_they_were_sent() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_of_a_creation_is_named() {
+async fn invalid_observation_fields_are_each_named_on_creation() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let library = attributes(&world).await;
@@ -135,7 +135,7 @@ async fn every_wrong_field_of_a_creation_is_named() {
 }
 
 #[tokio::test]
-async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
+async fn observation_subject_must_have_joined_and_may_have_left() {
     let world = TestApi::new().await;
     let (gone, library) = (world.employee("ada@example.com").await, attributes(&world).await);
     assert_eq!(world.post(&format!("/v1/employees/{gone}/deactivate"), json!({})).await.status, 200);
@@ -156,7 +156,7 @@ async fn it_is_about_somebody_who_has_joined_also_if_they_have_left() {
 }
 
 #[tokio::test]
-async fn each_state_meets_each_action_and_says_so_in_one_event() {
+async fn observation_action_fires_one_event_per_state_change() {
     let world = TestApi::new().await;
     let path = format!("/v1/observations/{}", world.observation("ada@example.com").await);
     let act = async |action: &str| {
@@ -233,7 +233,7 @@ async fn observation_patch_takes_five_fields_only() {
 }
 
 #[tokio::test]
-async fn an_inlined_attribute_says_what_it_is() {
+async fn expanded_attribute_equals_its_own_resource() {
     let world = TestApi::new().await;
     let library = attributes(&world).await;
     let employee = world.employee("ada@example.com").await;

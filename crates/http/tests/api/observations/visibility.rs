@@ -93,7 +93,7 @@ fn has(entries: &[Value], id: &str) -> bool {
 }
 
 #[tokio::test]
-async fn observation_is_shown_to_its_readers_only() {
+async fn observation_is_visible_to_its_readers_only() {
     for store in every_store().await {
         let world = &store.world;
         let people = Relations::new(world).await;
@@ -162,7 +162,7 @@ async fn observation_is_changed_by_author_and_admins_only() {
 }
 
 #[tokio::test]
-async fn visibility_hides_an_observation_from_its_person() {
+async fn visibility_change_hides_observation_from_its_subject() {
     let world = TestApi::new().await;
     let people = Relations::new(&world).await;
     let path = format!("/v1/observations/{}", people.observation(&world, "person").await);
@@ -177,7 +177,7 @@ async fn visibility_hides_an_observation_from_its_person() {
 }
 
 #[tokio::test]
-async fn bound_key_writes_as_its_person_only() {
+async fn bound_key_writes_observations_as_its_person_only() {
     for store in every_store().await {
         let world = &store.world;
         let people = Relations::new(world).await;

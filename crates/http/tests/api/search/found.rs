@@ -8,7 +8,7 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 #[tokio::test]
-async fn hits_of_every_type_say_where_their_words_stand() {
+async fn search_hits_of_every_type_match_the_snapshot() {
     let world = TestApi::new().await;
     let ada = report(&world, "calmette", None).await;
     observation(&world, &ada, "Bleibt ruhig.\nKept \"CÁLM\" & carried on 👍.").await;
@@ -18,7 +18,7 @@ async fn hits_of_every_type_say_where_their_words_stand() {
 }
 
 #[tokio::test]
-async fn what_is_written_changed_archived_and_restored_is_seen_by_the_next_search() {
+async fn search_reflects_writes_archivals_and_restores_at_once() {
     for it in every_store().await {
         let world = &it.world;
         let ada = report(world, "ada", None).await;
@@ -47,7 +47,7 @@ async fn what_is_written_changed_archived_and_restored_is_seen_by_the_next_searc
 }
 
 #[tokio::test]
-async fn whole_words_come_first_then_the_newest_and_pages_lose_and_double_nothing() {
+async fn search_ranks_whole_words_then_newest_without_gaps() {
     for it in every_store().await {
         let world = &it.world;
         let ada = report(world, "ada", None).await;
@@ -91,7 +91,7 @@ async fn whole_words_come_first_then_the_newest_and_pages_lose_and_double_nothin
 }
 
 #[tokio::test]
-async fn a_hit_shows_the_resource_as_get_does() {
+async fn search_hit_equals_its_resource_as_read() {
     let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     let (one, two) = (observation(&world, &ada, "Calm.").await, summary(&world, &ada, "Calm.").await);
@@ -105,7 +105,7 @@ async fn a_hit_shows_the_resource_as_get_does() {
 }
 
 #[tokio::test]
-async fn filters_narrow_what_is_found() {
+async fn search_filters_narrow_the_hits() {
     for it in every_store().await {
         let world = &it.world;
         let boss = report(world, "boss", None).await;
@@ -137,7 +137,7 @@ async fn filters_narrow_what_is_found() {
 }
 
 #[tokio::test]
-async fn a_key_that_acts_for_a_person_finds_what_that_person_sees() {
+async fn search_of_a_bound_key_finds_only_visible_rows() {
     for it in every_store().await {
         let world = &it.world;
         let joe = report(world, "joe", None).await;

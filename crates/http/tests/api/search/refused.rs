@@ -13,7 +13,7 @@ use super::{ALL, ids, objective, observation, path, report, search, search_as, w
 use crate::support::TestApi;
 
 #[tokio::test]
-async fn each_type_needs_its_read_scope() {
+async fn search_type_requires_its_read_scope() {
     let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
@@ -34,7 +34,7 @@ async fn each_type_needs_its_read_scope() {
 }
 
 #[tokio::test]
-async fn bad_parameters_are_named_all_at_once() {
+async fn invalid_search_parameters_are_named_at_once() {
     let world = TestApi::new().await;
     let problems = async |query: &[(&str, &str)]| {
         let answered = search(&world, query).await;
@@ -55,7 +55,7 @@ async fn bad_parameters_are_named_all_at_once() {
 }
 
 #[tokio::test]
-async fn a_cursor_belongs_to_its_search() {
+async fn search_cursor_is_bound_to_its_search() {
     let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     for _ in 0..3 {
@@ -73,7 +73,7 @@ async fn a_cursor_belongs_to_its_search() {
 }
 
 #[tokio::test]
-async fn nobody_finds_what_belongs_to_another_data_set() {
+async fn search_finds_nothing_of_another_data_set() {
     let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
@@ -136,7 +136,7 @@ const PARTS: [&str; 40] = [
 ];
 
 #[tokio::test]
-async fn no_query_finds_an_error_that_is_not_a_400() {
+async fn random_search_query_returns_200_or_400() {
     let world = TestApi::new().await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "Kept calm, \"AND\" (NOT) a* 日本 é.").await;
@@ -153,7 +153,7 @@ async fn no_query_finds_an_error_that_is_not_a_400() {
 }
 
 #[tokio::test]
-async fn until_what_was_there_is_indexed_a_search_of_that_data_set_says_when_to_come_back() {
+async fn search_before_indexing_ends_is_503_with_retry_after() {
     let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let ada = report(&world, "ada", None).await;

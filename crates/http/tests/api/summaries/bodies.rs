@@ -12,7 +12,7 @@ fn with(mut body: Value, name: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_in_a_creation_and_in_a_change() {
+async fn invalid_summary_field_is_named_on_create_and_update() {
     let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let path = summary(&world, body(&employee)).await;
@@ -71,7 +71,7 @@ async fn each_bad_field_is_named_in_a_creation_and_in_a_change() {
 }
 
 #[tokio::test]
-async fn bodies_of_actions_are_read_and_what_takes_none_refuses_members() {
+async fn summary_action_bodies_are_read_and_unknown_members_refused() {
     let world = TestApi::new().await;
     let (employee, _) = someone(&world).await;
     let path = summary(&world, body(&employee)).await;
@@ -102,7 +102,7 @@ async fn bodies_of_actions_are_read_and_what_takes_none_refuses_members() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_included_is_named_with_its_reason() {
+async fn summary_inclusion_is_refused_with_its_reason() {
     let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let pending = json!({"email": "p@example.com", "first_name": "P", "last_name": "E", "send_invite": true});

@@ -10,7 +10,7 @@ use crate::objectives::{Feed, walk};
 use crate::stores::every_store;
 
 #[tokio::test]
-async fn of_twenty_feedbacks_one_is_given() {
+async fn one_of_twenty_concurrent_feedbacks_is_stored() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, boss) = someone(world).await;
@@ -35,7 +35,7 @@ async fn of_twenty_feedbacks_one_is_given() {
 }
 
 #[tokio::test]
-async fn actions_at_once_make_one_legal_history_with_one_event_each() {
+async fn concurrent_summary_actions_form_one_legal_history() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, _) = someone(world).await;
@@ -53,7 +53,7 @@ async fn actions_at_once_make_one_legal_history_with_one_event_each() {
 }
 
 #[tokio::test]
-async fn summaries_that_include_one_objective_at_once_do_not_wait_for_each_other_and_are_all_linked() {
+async fn concurrent_summaries_of_one_objective_are_all_linked() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, _) = someone(world).await;
@@ -73,7 +73,7 @@ async fn summaries_that_include_one_objective_at_once_do_not_wait_for_each_other
 }
 
 #[tokio::test]
-async fn approving_while_an_observation_is_archived_ends_in_one_of_both_orders() {
+async fn approval_during_observation_archival_ends_consistently() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, _) = someone(world).await;
@@ -92,7 +92,7 @@ async fn approving_while_an_observation_is_archived_ends_in_one_of_both_orders()
 }
 
 #[tokio::test]
-async fn a_version_that_was_read_before_another_change_is_refused() {
+async fn stale_summary_version_is_refused_under_concurrency() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, _) = someone(world).await;

@@ -24,7 +24,7 @@ async fn is_unchanged(world: &TestApi, path: &str, tag: &str) -> bool {
 }
 
 #[tokio::test]
-async fn an_objective_is_linked_to_the_summaries_that_include_it_and_are_not_archived() {
+async fn objective_links_its_unarchived_summaries() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, _) = someone(world).await;
@@ -54,7 +54,7 @@ async fn an_objective_is_linked_to_the_summaries_that_include_it_and_are_not_arc
 }
 
 #[tokio::test]
-async fn an_archived_observation_disappears_from_drafts_and_stays_in_what_is_approved() {
+async fn archived_observation_leaves_drafts_not_approved_summaries() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, _) = someone(world).await;
@@ -99,7 +99,7 @@ async fn an_archived_observation_disappears_from_drafts_and_stays_in_what_is_app
 }
 
 #[tokio::test]
-async fn what_is_referred_to_is_inlined_with_its_scopes() {
+async fn summary_references_are_expanded_with_their_scopes() {
     let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
@@ -142,7 +142,7 @@ async fn what_is_referred_to_is_inlined_with_its_scopes() {
 }
 
 #[tokio::test]
-async fn what_a_key_does_not_see_is_not_inlined_for_it_nor_included_by_it() {
+async fn invisible_resource_is_neither_expanded_nor_includable() {
     for it in every_store().await {
         let world = &it.world;
         let (employee, boss) = someone(world).await;

@@ -8,7 +8,7 @@ use crate::snapshots::shown;
 use crate::support::TestApi;
 
 #[tokio::test]
-async fn the_life_of_a_summary() {
+async fn summary_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
     let (employee, author) = someone(&world).await;
     let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
@@ -42,7 +42,7 @@ async fn the_life_of_a_summary() {
 }
 
 #[tokio::test]
-async fn each_change_fires_its_event_with_what_get_shows() {
+async fn summary_change_fires_its_event_with_the_resource_as_read() {
     let world = TestApi::new().await;
     let (employee, _) = someone(&world).await;
     let goal = objective(&world, &employee).await;
@@ -83,7 +83,7 @@ async fn each_change_fires_its_event_with_what_get_shows() {
 }
 
 #[tokio::test]
-async fn the_manager_the_author_and_the_employee_are_told_and_nobody_in_place_of_an_unknown_author() {
+async fn summary_notifies_manager_author_and_employee() {
     let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let author = person(&world, "author", "employee", None).await;

@@ -43,7 +43,7 @@ async fn written(world: &TestApi) -> SummarySet {
 }
 
 #[tokio::test]
-async fn each_list_shows_what_its_filters_let_through() {
+async fn summary_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
     let SummarySet { ada, boss, top, goal, noted, all } = written(&world).await;
     let open = |item: &Value| item["status"] != "archived";

@@ -51,7 +51,7 @@ fn after(before: &Value, action: &str, to: &str, now: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_status_meets_every_action_under_every_review_setting() {
+async fn summary_status_and_review_setting_decide_each_action() {
     let world = TestApi::new().await;
     let (employee, _) = someone(&world).await;
     let review = async |setting: &str| {

@@ -59,7 +59,7 @@ impl SummaryPeople {
 }
 
 #[tokio::test]
-async fn everybody_meets_a_summary_in_every_status() {
+async fn summary_access_follows_relation_and_status() {
     for it in every_store().await {
         let world = &it.world;
         let cast = SummaryPeople::gather(world).await;
@@ -120,7 +120,7 @@ async fn everybody_meets_a_summary_in_every_status() {
 }
 
 #[tokio::test]
-async fn lists_show_each_summary_within_sight_once_in_order() {
+async fn summary_list_shows_visible_rows_once_in_order() {
     for it in every_store().await {
         let world = &it.world;
         let cast = SummaryPeople::gather(world).await;

@@ -56,7 +56,7 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn the_catalogue_says_which_events_are_fired() {
+async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     let world = TestApi::new().await;
     let mut fired = everything_happens(&world).await;
     let webhook = subscribed(&world, &["test.ping"]).await;
@@ -68,7 +68,7 @@ async fn the_catalogue_says_which_events_are_fired() {
 }
 
 #[tokio::test]
-async fn what_is_not_fired_yet_can_be_subscribed_to_and_the_document_says_so() {
+async fn unfired_event_types_are_subscribable_and_documented() {
     let world = TestApi::new().await;
     for word in EventType::words() {
         subscribed(&world, &[word]).await;

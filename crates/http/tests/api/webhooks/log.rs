@@ -12,7 +12,7 @@ async fn entries(world: &TestApi, webhook: &Value, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_event_is_attempted_seven_times_and_then_dropped() {
+async fn delivery_is_attempted_seven_times_and_then_dropped() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
@@ -48,7 +48,7 @@ async fn an_event_is_attempted_seven_times_and_then_dropped() {
 }
 
 #[tokio::test]
-async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
+async fn delivery_log_shows_duration_and_status_0_for_no_answer() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
@@ -67,7 +67,7 @@ async fn a_success_has_its_time_and_a_silent_receiver_the_status_0() {
 }
 
 #[tokio::test]
-async fn the_log_is_filtered_and_walked_in_both_orders() {
+async fn delivery_log_is_filtered_and_paged_in_both_orders() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created", "employee.deactivated"]).await;
     let ada = world.employee("ada@example.com").await;
@@ -118,7 +118,7 @@ async fn the_log_is_filtered_and_walked_in_both_orders() {
 }
 
 #[tokio::test]
-async fn each_bad_parameter_of_the_log_is_named() {
+async fn invalid_delivery_log_parameters_are_named() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for (query, field, code) in [
@@ -138,7 +138,7 @@ async fn each_bad_parameter_of_the_log_is_named() {
 }
 
 #[tokio::test]
-async fn one_attempt_is_read_by_its_id_and_its_event_too() {
+async fn delivery_attempt_is_read_by_id_and_so_is_its_event() {
     let world = TestApi::new().await;
     let (webhook, other) = (subscribed(&world, &["employee.created"]).await, subscribed(&world, &["*"]).await);
     world.employee("ada@example.com").await;
@@ -159,7 +159,7 @@ async fn one_attempt_is_read_by_its_id_and_its_event_too() {
 }
 
 #[tokio::test]
-async fn a_test_is_no_event() {
+async fn test_delivery_is_not_in_the_event_feed() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let promised = world.post(&format!("{}/test", path(&webhook)), json!({})).await.json();

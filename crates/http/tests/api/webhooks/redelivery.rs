@@ -22,7 +22,7 @@ async fn redeliver(world: &TestApi, webhook: &Value, delivery: &str) -> TestResp
 }
 
 #[tokio::test]
-async fn a_test_is_one_attempt_under_the_id_that_was_promised() {
+async fn test_delivery_makes_one_attempt_under_the_announced_id() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     for (status, shown) in [(500, "failed"), (200, "success")] {
@@ -46,7 +46,7 @@ async fn a_test_is_one_attempt_under_the_id_that_was_promised() {
 }
 
 #[tokio::test]
-async fn a_test_works_while_the_subscription_is_not_active() {
+async fn test_delivery_works_while_the_subscription_is_inactive() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
@@ -56,7 +56,7 @@ async fn a_test_works_while_the_subscription_is_not_active() {
 }
 
 #[tokio::test]
-async fn tests_have_a_quota_of_their_own() {
+async fn test_deliveries_have_their_own_quota() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let key = world.ordinary_key().await;
@@ -77,7 +77,7 @@ async fn tests_have_a_quota_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_retried_test_is_sent_once() {
+async fn retried_test_delivery_is_sent_once() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let test = || world.ask("POST", &format!("{}/test", path(&webhook))).header("idempotency-key", "k").send();
@@ -96,7 +96,7 @@ async fn attempted(world: &TestApi, status: u16) -> (Value, String) {
 }
 
 #[tokio::test]
-async fn an_attempt_is_made_again_under_the_id_that_was_promised_and_the_events_own() {
+async fn redelivery_uses_the_announced_id_and_the_original_event() {
     let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     world.clock.advance_seconds(60);
@@ -117,7 +117,7 @@ async fn an_attempt_is_made_again_under_the_id_that_was_promised_and_the_events_
 }
 
 #[tokio::test]
-async fn what_cannot_be_delivered_again_says_why() {
+async fn impossible_redelivery_is_409_with_the_reason() {
     let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
     let refused = async |delivery: &str| {
@@ -144,7 +144,7 @@ async fn what_cannot_be_delivered_again_says_why() {
 }
 
 #[tokio::test]
-async fn only_attempts_of_the_subscription_are_found() {
+async fn redelivery_finds_only_attempts_of_the_subscription() {
     let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let other = subscribed(&world, &["*"]).await;
@@ -163,7 +163,7 @@ async fn only_attempts_of_the_subscription_are_found() {
 }
 
 #[tokio::test]
-async fn a_retried_redelivery_is_made_once_and_promises_the_same() {
+async fn retried_redelivery_is_made_once_and_replays_the_answer() {
     let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let path = format!("{}/deliveries/{delivery}/redeliver", path(&webhook));
@@ -177,7 +177,7 @@ async fn a_retried_redelivery_is_made_once_and_promises_the_same() {
 }
 
 #[tokio::test]
-async fn many_who_ask_at_once_are_promised_the_same_attempt() {
+async fn concurrent_redeliveries_announce_the_same_attempt() {
     let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let answers = join_all((0..10).map(|_| redeliver(&world, &webhook, &delivery))).await;
@@ -192,7 +192,7 @@ async fn many_who_ask_at_once_are_promised_the_same_attempt() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_well_again_need_not_wait_for_the_next_attempt() {
+async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
     let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
     for delay in [30, 120, 600, 3_600] {
@@ -218,7 +218,7 @@ async fn a_receiver_that_is_well_again_need_not_wait_for_the_next_attempt() {
 }
 
 #[tokio::test]
-async fn one_that_is_due_anyway_is_attempted_once() {
+async fn redelivering_a_due_delivery_makes_one_attempt() {
     let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
     world.clock.advance_seconds(30);

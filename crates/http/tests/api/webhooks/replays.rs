@@ -44,7 +44,7 @@ async fn history(world: &TestApi) -> Value {
 }
 
 #[tokio::test]
-async fn what_failed_is_sent_again_unless_all_is_asked_for() {
+async fn replay_sends_failed_deliveries_unless_all_is_requested() {
     for (body, wanted) in [
         (json!({"since": SINCE}), 1),
         (json!({"since": SINCE, "only": "failed"}), 1),
@@ -70,7 +70,7 @@ async fn what_failed_is_sent_again_unless_all_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_queued_is_passed_over_and_what_succeeded_has_not_failed() {
+async fn replay_skips_queued_deliveries_and_counts_failures_only() {
     let world = TestApi::new().await;
     let webhook = history(&world).await;
     let body = json!({"since": SINCE, "only": "all"});
@@ -84,7 +84,7 @@ async fn what_is_queued_is_passed_over_and_what_succeeded_has_not_failed() {
 }
 
 #[tokio::test]
-async fn what_failed_and_waits_is_brought_forward_and_counted() {
+async fn replay_expedites_and_counts_waiting_failures() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     for number in 0..3 {
@@ -110,7 +110,7 @@ async fn what_failed_and_waits_is_brought_forward_and_counted() {
 }
 
 #[tokio::test]
-async fn a_retried_replay_is_one_and_answers_the_same() {
+async fn retried_replay_is_made_once_and_replays_the_answer() {
     let world = TestApi::new().await;
     let webhook = history(&world).await;
     let path = format!("{}/replay", path(&webhook));
@@ -127,7 +127,7 @@ async fn a_retried_replay_is_one_and_answers_the_same() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_again_while_the_subscription_is_not_active() {
+async fn replay_of_an_inactive_subscription_is_409() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
@@ -139,7 +139,7 @@ async fn nothing_is_sent_again_while_the_subscription_is_not_active() {
 }
 
 #[tokio::test]
-async fn each_bad_field_of_a_replay_is_named() {
+async fn invalid_replay_fields_are_named() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for (body, field, code) in [
@@ -168,7 +168,7 @@ async fn each_bad_field_of_a_replay_is_named() {
 }
 
 #[tokio::test]
-async fn more_than_one_commit_takes_is_queued_whole_and_each_event_once() {
+async fn replay_over_several_commits_queues_each_event_once() {
     const PEOPLE: usize = 1_250;
     let world = TestApi::new().await;
     let mut file = "email,first_name,last_name\n".to_owned();

@@ -18,7 +18,7 @@ async fn rotated(world: &TestApi, webhook: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_secret_is_32_bytes_of_its_own_and_is_stored_sealed() {
+async fn webhook_secret_is_32_random_bytes_stored_sealed() {
     let world = TestApi::new().await;
     let (one, other) = (subscribed(&world, &["*"]).await, subscribed(&world, &["*"]).await);
     let secrets = [text(&one, "secret"), text(&other, "secret"), rotated(&world, &one).await];
@@ -34,7 +34,7 @@ async fn a_secret_is_32_bytes_of_its_own_and_is_stored_sealed() {
 }
 
 #[tokio::test]
-async fn the_secret_before_signs_for_another_24_hours_and_each_until_its_own_end() {
+async fn rotated_secret_signs_for_24_hours_more() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let ends = async || {

@@ -15,7 +15,7 @@ async fn log(world: &TestApi, webhook: &Value) -> Vec<(String, String, i64)> {
 }
 
 #[tokio::test]
-async fn a_subscription_lives_alike_on_every_store() {
+async fn subscription_behaves_alike_on_every_store() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
         sweep::prune_log(&world.services).await.unwrap();
@@ -77,7 +77,7 @@ async fn a_subscription_lives_alike_on_every_store() {
 }
 
 #[tokio::test]
-async fn of_those_who_make_the_hundredth_subscription_at_once_one_wins() {
+async fn one_of_concurrent_hundredth_subscriptions_wins() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
         let mut webhook = Value::Null;

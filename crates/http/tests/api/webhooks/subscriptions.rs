@@ -17,7 +17,7 @@ pub(super) async fn stored(world: &TestApi, webhook: &Value) -> Subscription {
 }
 
 #[tokio::test]
-async fn a_new_subscription_is_active_and_shows_its_secret_this_once() {
+async fn new_subscription_is_active_and_shows_its_secret_once() {
     let world = TestApi::new().await;
     let body = json!({"url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
                       "description": "Payroll"});
@@ -45,7 +45,7 @@ async fn a_new_subscription_is_active_and_shows_its_secret_this_once() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_before_anything_is_looked_up() {
+async fn invalid_subscription_fields_are_named_before_any_lookup() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.receivers.judged_urls();
@@ -96,7 +96,7 @@ async fn each_bad_field_is_named_before_anything_is_looked_up() {
 }
 
 #[tokio::test]
-async fn event_types_are_kept_in_their_order_each_once() {
+async fn event_types_keep_their_order_without_duplicates() {
     let world = TestApi::new().await;
     let given = ["test.ping", "employee.created", "test.ping", "*", "employee.created"];
     let webhook = subscribed(&world, &given).await;
@@ -106,7 +106,7 @@ async fn event_types_are_kept_in_their_order_each_once() {
 }
 
 #[tokio::test]
-async fn what_was_read_can_be_sent_back_and_writes_nothing() {
+async fn subscription_read_back_as_patch_writes_nothing() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let read = world.get(&path(&webhook)).await;
@@ -123,7 +123,7 @@ async fn what_was_read_can_be_sent_back_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_change_is_written_down_without_what_may_be_secret() {
+async fn subscription_change_is_audited_without_secrets() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.clock.advance_seconds(1);
@@ -154,7 +154,7 @@ async fn a_change_is_written_down_without_what_may_be_secret() {
 }
 
 #[tokio::test]
-async fn lists_are_newest_first_and_can_be_walked_by_change() {
+async fn subscriptions_are_listed_newest_first_or_by_change() {
     let world = TestApi::new().await;
     let mut ids = vec![];
     for _ in 0..5 {
@@ -180,7 +180,7 @@ async fn lists_are_newest_first_and_can_be_walked_by_change() {
 }
 
 #[tokio::test]
-async fn a_deleted_subscription_is_gone_with_its_log_and_its_queue() {
+async fn deleted_subscription_loses_its_log_and_queue() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
@@ -210,7 +210,7 @@ async fn a_deleted_subscription_is_gone_with_its_log_and_its_queue() {
 }
 
 #[tokio::test]
-async fn a_deletion_takes_no_members_and_counts_as_a_write() {
+async fn subscription_deletion_takes_no_body_and_counts_as_a_write() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let refused = world.ask("DELETE", &path(&webhook)).json(&json!({"force": true})).send().await;
@@ -222,7 +222,7 @@ async fn a_deletion_takes_no_members_and_counts_as_a_write() {
 }
 
 #[tokio::test]
-async fn the_version_of_a_subscription_does_not_count_deliveries_and_its_tag_does() {
+async fn delivery_changes_the_etag_but_not_the_version() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
@@ -253,7 +253,7 @@ async fn the_version_of_a_subscription_does_not_count_deliveries_and_its_tag_doe
 }
 
 #[tokio::test]
-async fn activating_again_forgets_the_failures() {
+async fn reactivated_subscription_resets_its_failures() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
@@ -274,7 +274,7 @@ async fn activating_again_forgets_the_failures() {
 }
 
 #[tokio::test]
-async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret() {
+async fn retried_subscription_creation_replays_the_same_secret() {
     let world = TestApi::new().await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["*"]});
     let create = || world.ask("POST", "/v1/webhooks").header("idempotency-key", "k").json(&body).send();
@@ -289,7 +289,7 @@ async fn a_retried_creation_makes_one_subscription_and_answers_the_same_secret()
 }
 
 #[tokio::test]
-async fn the_test_data_set_has_subscriptions_of_its_own() {
+async fn test_data_set_has_its_own_subscriptions() {
     let world = TestApi::new().await;
     let live = subscribed(&world, &["*"]).await;
     let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;

@@ -30,7 +30,7 @@ fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
 }
 
 #[tokio::test]
-async fn a_url_that_may_not_be_called_is_refused_on_creation_and_on_change() {
+async fn forbidden_url_is_refused_on_create_and_update() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let before = world.get("/v1/webhooks").await;
@@ -61,7 +61,7 @@ async fn private_and_unresolvable_hosts_get_equal_refusals() {
 }
 
 #[tokio::test]
-async fn a_url_is_kept_as_it_was_given() {
+async fn webhook_url_is_stored_as_given() {
     let world = TestApi::new().await;
     for url in [
         "https://receiver.example",
@@ -76,7 +76,7 @@ async fn a_url_is_kept_as_it_was_given() {
 }
 
 #[tokio::test]
-async fn only_a_url_that_changes_is_looked_up_and_that_once() {
+async fn webhook_url_is_resolved_once_and_only_if_changed() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     assert_eq!(world.receivers.judged_urls(), ["https://receiver.example/hooks"]);
