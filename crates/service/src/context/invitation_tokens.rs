@@ -42,7 +42,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn a_token_is_its_invitations_and_no_other_ones() {
+    fn sealed_token_opens_for_its_invitation_only() {
         let ids = SeededIds::new(1);
         let vault = Vault::parse(&vault::generate(&ids).unwrap()).unwrap();
         let token = Secret::new("token".to_owned());

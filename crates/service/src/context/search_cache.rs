@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_read_is_not_asked_of_the_store_again_and_is_nobody_elses() {
+    async fn cached_blocks_are_not_read_again_and_belong_to_one_tenant() {
         let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::default(), segment(1));
         change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
         let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_kept_is_read_beside_what_is_not() {
+    async fn cached_and_uncached_blocks_are_read_together() {
         let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::default());
         for id in 1..=3 {
             change(&store, IndexChange { segment: Some(segment(id)), ..IndexChange::created_at(AT) }).await;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_is_kept_than_there_is_room_for() {
+    async fn cache_stays_within_its_size() {
         let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000));
         for number in 0..1_000 {
             let word = KeyRange::whole(&format!("word{number}"));

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_opens_at_its_place_with_its_key_and_unaltered() {
+    fn sealed_text_opens_only_at_its_place_with_its_key() {
         let ids = SeededIds::new(1);
         let first = generate(&ids).unwrap();
         let vault = Vault::parse(&first).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_for_its_purpose_alone_opens_and_is_not_current() {
+    fn legacy_seal_opens_for_webhooks_only_and_is_not_current() {
         // Sealed as in version 0.1.0: "whsec_old", for webhooks.
         let bytes = STANDARD.decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
         let vault = Vault::parse(&format!("k1:{}", STANDARD.encode(&bytes))).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_tells_keys_apart_and_holds_nothing_of_them() {
+    fn fingerprint_distinguishes_keys_without_revealing_them() {
         let ring = format!("a:{},b:{}", STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
         let names: Vec<_> = Vault::parse(&ring).unwrap().names().cloned().collect();
         let same = Vault::parse(&format!("z:{}", STANDARD.encode([1; 32]))).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_ring_is_exact() {
+    fn malformed_key_ring_is_refused() {
         let good = STANDARD.encode([1; 32]);
         assert!(Vault::parse(&format!("a:{good},b:{good}")).is_ok());
         for bad in

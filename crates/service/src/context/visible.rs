@@ -197,7 +197,9 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut found) = expand::find_referenced::<T>(services, context, is_wanted, ids).await? else { return Ok(None) };
+    let Some(mut found) = expand::find_referenced::<T>(services, context, is_wanted, ids).await? else {
+        return Ok(None);
+    };
     let viewer = context.caller.viewer();
     if viewer == Viewer::Everything {
         return Ok(Some(found));

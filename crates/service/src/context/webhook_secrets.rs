@@ -66,7 +66,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn a_secret_is_its_subscriptions_and_for_nothing_else() {
+    fn sealed_secret_opens_for_its_subscription_only() {
         let ids = SeededIds::new(1);
         let vault = Vault::parse(&vault::generate(&ids).unwrap()).unwrap();
         let secret = make(&ids).unwrap();

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use candor_domain::assignment::{Assignment, Draft, Filter, References, SubmissionDraft};
+use candor_domain::catalog::Attribute;
 use candor_domain::id::AssignmentId;
 use candor_domain::json::Object;
-use candor_domain::catalog::Attribute;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;

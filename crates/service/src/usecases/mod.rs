@@ -2,6 +2,7 @@
 
 pub mod assignments;
 pub mod audit_log;
+pub mod catalog;
 pub mod connectors;
 pub mod conversations;
 pub mod copy;
@@ -9,7 +10,6 @@ pub mod employees;
 pub mod events;
 pub mod invitations;
 pub mod keys;
-pub mod catalog;
 pub mod notifications;
 pub mod objectives;
 pub mod observations;

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use candor_domain::access::Permission;
+use candor_domain::catalog::Attribute;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
-use candor_domain::catalog::Attribute;
 use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;

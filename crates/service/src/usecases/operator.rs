@@ -3,10 +3,10 @@
 use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, is_end};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::AuditDraft;
+use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::decision::Resource;
 use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
-use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::organization::{self, Organization, Patch};
 use candor_domain::page::{MAX_LIMIT, PageRequest, Sortable};
 use candor_domain::params::Bounds;

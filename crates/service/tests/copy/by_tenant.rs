@@ -12,7 +12,7 @@ use crate::ends::{File, copied, filled, read, server_by_tenant, store};
 use crate::feed::{happen, page};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_goes_to_the_layout_of_a_cluster_and_back_is_what_it_was() {
+async fn copy_to_the_cluster_layout_and_back_changes_nothing() {
     let Some(database) = server_by_tenant().await else { return };
     let (first, last) = (File::full().await, File::new());
     let there = copied(&first.source(), &filled(&database).await).await.unwrap();
@@ -22,7 +22,7 @@ async fn what_goes_to_the_layout_of_a_cluster_and_back_is_what_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_are_known_there_and_cursors_go_on() {
+async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
     let Some(database) = server_by_tenant().await else { return };
     let (file, back, make) = (File::new(), File::new(), Fixtures::new(6));
     let (tenant, other) = (make.tenant(), make.tenant());
@@ -61,7 +61,7 @@ async fn keys_are_known_there_and_cursors_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_subscribed_is_told_there_as_well() {
+async fn copied_subscription_receives_events_in_the_cluster_layout() {
     let Some(database) = server_by_tenant().await else { return };
     let (file, make) = (File::new(), Fixtures::new(7));
     let tenant = make.tenant();

@@ -42,7 +42,7 @@ pub(crate) async fn page(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_of_sqlite_goes_on_on_postgres() {
+async fn sqlite_cursor_continues_on_postgres() {
     let Some(database) = server() else { return };
     let (file, make) = (File::new(), Fixtures::new(1));
     let (tenant, other) = (make.tenant(), make.tenant());
@@ -69,7 +69,7 @@ async fn a_cursor_of_sqlite_goes_on_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_of_postgres_goes_on_on_sqlite_also_between_events_of_one_transaction() {
+async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
     let Some(database) = server() else { return };
     let (file, make) = (File::new(), Fixtures::new(2));
     let (tenant, other) = (make.tenant(), make.tenant());
@@ -100,7 +100,7 @@ async fn a_cursor_of_postgres_goes_on_on_sqlite_also_between_events_of_one_trans
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
+async fn new_events_come_behind_a_cursor_of_expired_events() {
     let Some(database) = server() else { return };
     let (file, make) = (File::new(), Fixtures::new(4));
     let tenant = make.tenant();
@@ -131,7 +131,7 @@ async fn new_events_come_behind_a_cursor_whose_events_have_expired() {
 }
 
 #[test]
-fn events_are_copied_in_the_order_of_the_feed() {
+fn events_are_copied_in_feed_order() {
     let all = tables();
     let events = all.iter().find(|table| table.name == Event::TABLE.name).unwrap();
     let row: Vec<_> = events.columns.iter().map(|column| SqlValue::Null(column.kind)).collect();

@@ -93,7 +93,7 @@ async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_into_sqlite_goes_on_from_every_step() {
+async fn copy_into_sqlite_resumes_after_every_step() {
     let source = File::full().await;
     let whole = copied(&source.source(), &File::new().target()).await.unwrap();
     for is_done_first in [false, true] {
@@ -106,7 +106,7 @@ async fn a_copy_into_sqlite_goes_on_from_every_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_into_postgres_goes_on_from_every_step() {
+async fn copy_into_postgres_resumes_after_every_step() {
     let source = File::full().await;
     let whole = copied(&source.source(), &File::new().target()).await.unwrap();
     for is_done_first in [false, true] {
@@ -118,7 +118,7 @@ async fn a_copy_into_postgres_goes_on_from_every_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_from_postgres_goes_on_from_every_step() {
+async fn copy_from_postgres_resumes_after_every_step() {
     let Some(database) = server() else { return };
     let first = copied(&File::full().await.source(), &filled(&database).await).await.unwrap();
     let file = File::new();

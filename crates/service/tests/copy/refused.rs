@@ -10,7 +10,7 @@ use crate::ends::{FROM, File, NoProgress, copied, fill, filled, options, progres
 use crate::rows::everything;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_target_with_rows_in_it_is_left_as_it_is() {
+async fn copy_into_a_target_with_rows_is_refused() {
     let (source, file) = (File::full().await, File::full().await);
     let refused = copied(&source.source(), &file.target()).await.unwrap_err();
     assert!(matches!(refused, CopyError::NotEmpty("organizations")), "{refused}");
@@ -24,7 +24,7 @@ async fn a_target_with_rows_in_it_is_left_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_goes_on_with_its_own_source_only() {
+async fn copy_resumes_with_its_own_source_only() {
     let (source, file) = (File::full().await, File::new());
     let target = file.target();
     target.begin(("source".to_owned(), "another one".to_owned())).await.unwrap();
@@ -34,7 +34,7 @@ async fn a_copy_goes_on_with_its_own_source_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_was_recorded_before_the_copy_gives_way_to_that_of_the_source() {
+async fn copied_master_key_replaces_one_recorded_before() {
     let (source, file) = (File::full().await, File::new());
     let all = tables();
     let keys = all.iter().find(|table| table.name == "master_keys").unwrap();
@@ -55,7 +55,7 @@ async fn a_key_that_was_recorded_before_the_copy_gives_way_to_that_of_the_source
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_refers_to_nothing_is_found() {
+async fn copy_with_a_dangling_reference_is_refused() {
     let broken = File::new();
     {
         let target = broken.target();
@@ -76,7 +76,7 @@ async fn what_refers_to_nothing_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_changed_meanwhile_is_named() {
+async fn copy_names_tables_that_changed_meanwhile() {
     let (source, file) = (File::full().await, File::new());
     let target = file.target();
     let all = tables();

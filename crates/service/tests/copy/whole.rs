@@ -6,7 +6,7 @@ use candor_port_storage::search_index::SearchIndex;
 use crate::ends::{File, copied, filled, progress, read, server};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_goes_to_postgres_and_back_is_what_it_was() {
+async fn copy_to_postgres_and_back_changes_nothing() {
     let Some(database) = server() else { return };
     let (first, last) = (File::full().await, File::new());
     let there = {
@@ -27,7 +27,7 @@ async fn what_goes_to_postgres_and_back_is_what_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_store_may_be_at_both_ends() {
+async fn copy_between_two_stores_of_one_kind_is_complete() {
     let (one, other) = (File::full().await, File::new());
     let whole = copied(&one.source(), &other.target()).await.unwrap();
     assert!(whole.tables.iter().map(|table| table.checksum.rows).sum::<u64>() > 10_000);

@@ -124,7 +124,7 @@ async fn change(stage: &SearchTest, all: &mut Vec<Observation>) {
     };
 }
 
-async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: SearchTest) {
+async fn random_writes_are_found_by_exactly_their_words(stage: SearchTest) {
     let mut all = vec![];
     for step in 0..300 {
         change(&stage, &mut all).await;
@@ -141,7 +141,7 @@ async fn what_is_written_is_found_by_its_words_and_by_no_other(stage: SearchTest
     assert!((1..16).contains(&state.segments.len()), "some were merged: {}", state.segments.len());
 }
 
-async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: SearchTest) {
+async fn page_is_full_when_many_rows_share_a_millisecond(stage: SearchTest) {
     let mut all = vec![];
     for number in 0..400 {
         let text = match number {
@@ -162,7 +162,7 @@ async fn a_page_is_full_however_many_were_made_in_one_millisecond(stage: SearchT
     }
 }
 
-async fn several_who_index_at_once_lose_nothing(stage: SearchTest) {
+async fn concurrent_indexers_lose_nothing(stage: SearchTest) {
     let mut all = vec![];
     for round in 0..12 {
         for _ in 0..20 {
@@ -208,7 +208,7 @@ macro_rules! on_both_stores {
 }
 
 on_both_stores!(
-    what_is_written_is_found_by_its_words_and_by_no_other,
-    a_page_is_full_however_many_were_made_in_one_millisecond,
-    several_who_index_at_once_lose_nothing
+    random_writes_are_found_by_exactly_their_words,
+    page_is_full_when_many_rows_share_a_millisecond,
+    concurrent_indexers_lose_nothing
 );

@@ -14,7 +14,7 @@ use candor_service::{Error, Services};
 use candor_store_testkit::FaultyCall as Stored;
 
 #[tokio::test]
-async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
+async fn valid_key_is_cached_between_requests() {
     let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let before = world.store.calls(Stored::Authenticate);
@@ -27,7 +27,7 @@ async fn a_key_is_looked_up_once_in_a_while_and_not_for_every_request() {
 }
 
 #[tokio::test]
-async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_made() {
+async fn unknown_key_is_looked_up_once_a_second_until_created() {
     let world = TestServices::new().await;
     let looks = || world.store.calls(Stored::Authenticate);
     let asked = async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
@@ -52,7 +52,7 @@ async fn an_unknown_key_costs_one_look_a_second_and_is_good_as_soon_as_it_is_mad
 }
 
 #[tokio::test]
-async fn however_many_unknown_keys_are_made_up_a_good_one_stays_known() {
+async fn many_unknown_keys_do_not_evict_a_valid_one() {
     let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
@@ -69,7 +69,7 @@ async fn however_many_unknown_keys_are_made_up_a_good_one_stays_known() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_within_a_second_elsewhere_and_at_once_here() {
+async fn revoked_key_is_refused_here_at_once_and_elsewhere_in_1_s() {
     let world = TestServices::new().await;
     let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let good = async || world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some();
@@ -85,7 +85,7 @@ async fn a_revoked_key_is_refused_within_a_second_elsewhere_and_at_once_here() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_key_counts_to_the_millisecond() {
+async fn key_expires_at_the_exact_millisecond() {
     let world = TestServices::new().await;
     let mut order = world.order();
     order.expires_at = Some(NOON.plus_seconds(1));
@@ -97,7 +97,7 @@ async fn the_end_of_a_key_counts_to_the_millisecond() {
 }
 
 #[tokio::test]
-async fn nobody_makes_a_key_whose_end_is_over() {
+async fn key_with_a_past_expiry_is_refused() {
     let world = TestServices::new().await;
     for (seconds, made) in [(-1, false), (0, false), (1, true)] {
         let mut order = world.order();
@@ -112,7 +112,7 @@ async fn nobody_makes_a_key_whose_end_is_over() {
 }
 
 #[tokio::test]
-async fn a_rotated_secret_goes_on_for_as_long_as_was_said() {
+async fn rotated_secret_stays_valid_for_the_overlap() {
     let world = TestServices::new().await;
     let (id, old) = operator::create_key(&world.services, world.order()).await.unwrap();
     let reply = keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_rotated_secret_goes_on_for_as_long_as_was_said() {
 }
 
 #[tokio::test]
-async fn nobody_grants_what_they_lack() {
+async fn key_beyond_the_callers_access_is_denied() {
     let world = TestServices::new().await;
     let mut caller = (*world.admin().caller).clone();
     caller.scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::EventsRead);
@@ -143,7 +143,7 @@ async fn nobody_grants_what_they_lack() {
 }
 
 #[tokio::test]
-async fn a_bound_key_lives_and_rises_with_its_person() {
+async fn bound_key_follows_status_and_role_of_its_person() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let mut order = world.order();
@@ -163,7 +163,7 @@ async fn a_bound_key_lives_and_rises_with_its_person() {
 }
 
 #[tokio::test]
-async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alone() {
+async fn last_use_of_a_key_is_minute_exact_and_not_a_version() {
     let world = TestServices::new().await;
     let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     let shown = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
@@ -178,7 +178,7 @@ async fn the_last_use_of_a_key_is_noted_to_the_minute_and_leaves_its_version_alo
 }
 
 #[tokio::test]
-async fn a_rename_by_the_operator_is_in_the_audit_log_of_both_data_sets_once() {
+async fn organization_rename_is_audited_once_per_data_set() {
     let world = TestServices::new().await;
     for changed in [true, false] {
         let renamed = operator::rename_organization(&world.services, world.organization, "Acme Group").await;

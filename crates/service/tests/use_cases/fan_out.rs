@@ -27,7 +27,7 @@ async fn upload(world: &TestServices, query: &[(&str, &str)], name: &str, people
 }
 
 #[tokio::test]
-async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
+async fn upload_commits_fewer_rows_with_many_subscribers() {
     let world = TestServices::new().await;
     let commits = async |name: &str| {
         let before = world.store.calls(FaultyCall::Commit);
@@ -40,7 +40,7 @@ async fn an_upload_saves_fewer_rows_at_once_where_many_are_told_of_them() {
 }
 
 #[tokio::test]
-async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
+async fn objective_starts_commit_fewer_rows_with_many_subscribers() {
     let world = TestServices::new().await;
     let owner = world.hire("ada", None).await;
     for subscribers in [false, true] {
@@ -60,7 +60,7 @@ async fn objectives_start_fewer_at_once_where_many_are_told_of_it() {
 }
 
 #[tokio::test]
-async fn people_are_released_fewer_at_once_where_many_are_told_of_it() {
+async fn connector_release_commits_fewer_rows_with_subscribers() {
     let world = TestServices::new().await;
     subscribe(&world).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr"}"#;

@@ -18,7 +18,7 @@ async fn events_of(world: &TestServices, kind: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
+async fn thirty_concurrent_retries_create_one_observation() {
     let world = Arc::new(TestServices::new().await);
     let person = world.hire("ada", None).await;
     let twin = |_| {
@@ -41,7 +41,7 @@ async fn thirty_twins_make_one_observation_and_all_get_its_answer() {
 }
 
 #[tokio::test]
-async fn another_request_with_the_same_key_is_refused() {
+async fn different_request_with_the_same_key_is_refused() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap();
@@ -52,7 +52,7 @@ async fn another_request_with_the_same_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
+async fn retried_action_replays_its_answer_despite_new_state() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     let created = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_retried_action_answers_as_it_did_and_not_that_it_is_too_late() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_given_to_the_retry() {
+async fn lost_answer_is_replayed_to_the_retry() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     let context = world.with_idempotency_key("key", &text);
@@ -76,17 +76,20 @@ async fn a_lost_answer_is_given_to_the_retry() {
 }
 
 #[tokio::test]
-async fn what_was_refused_is_not_kept() {
+async fn refused_request_is_not_stored_for_replay() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let refused = observations::create(&world.services, &world.with_idempotency_key("key", "a"), body("{}")).await;
     assert_eq!(kind(refused), "invalid");
     let text = about(person);
-    assert_eq!(kind(observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await), "done");
+    assert_eq!(
+        kind(observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await),
+        "done"
+    );
 }
 
 #[tokio::test]
-async fn a_key_is_free_again_after_a_day() {
+async fn idempotency_key_expires_after_a_day() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     let context = world.with_idempotency_key("key", &text);

@@ -43,7 +43,7 @@ async fn known(world: &TestServices) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_store_is_opened_by_the_ring_that_sealed_it_and_by_no_other() {
+async fn store_opens_only_with_its_sealing_ring() {
     let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     assert!(begins(&world, OLD).await, "again");
@@ -60,7 +60,7 @@ async fn a_store_is_opened_by_the_ring_that_sealed_it_and_by_no_other() {
 }
 
 #[tokio::test]
-async fn a_key_is_replaced_with_the_old_one_behind_the_new_one_until_all_is_sealed_anew() {
+async fn master_key_rotation_needs_the_old_key_until_rekeyed() {
     let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     subscribe(&with_ring(&world, OLD), &world).await;
@@ -77,7 +77,7 @@ async fn a_key_is_replaced_with_the_old_one_behind_the_new_one_until_all_is_seal
 }
 
 #[tokio::test]
-async fn of_two_processes_that_begin_at_once_with_keys_of_their_own_one_succeeds() {
+async fn one_of_two_concurrent_first_starts_records_its_key() {
     for (one, other) in [(OLD, IMPOSTER), (OLD, NEW)] {
         let world = TestServices::new().await;
         let (one, other) = (with_ring(&world, one), with_ring(&world, other));
@@ -87,7 +87,7 @@ async fn of_two_processes_that_begin_at_once_with_keys_of_their_own_one_succeeds
 }
 
 #[tokio::test]
-async fn a_store_from_before_is_opened_by_who_opens_a_secret_in_it() {
+async fn legacy_store_opens_with_a_ring_that_opens_a_secret() {
     let world = TestServices::new().await;
     let first = subscribe(&with_ring(&world, OLD), &world).await;
     for ring in [NEW, IMPOSTER] {
@@ -103,7 +103,7 @@ async fn a_store_from_before_is_opened_by_who_opens_a_secret_in_it() {
 }
 
 #[tokio::test]
-async fn who_has_lost_a_key_goes_on_without_what_it_sealed() {
+async fn lost_master_key_is_replaced_without_its_secrets() {
     let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     let lost = subscribe(&with_ring(&world, OLD), &world).await;

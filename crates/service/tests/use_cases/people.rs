@@ -14,7 +14,7 @@ use candor_service::usecases::{connectors, employees, invitations};
 use ulid::Ulid;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_moves_at_once_all_succeed_and_none_closes_a_cycle() {
+async fn concurrent_moves_all_succeed_without_a_cycle() {
     let world = Arc::new(TestServices::new().await);
     let mut people = vec![];
     for number in 0..12 {
@@ -68,7 +68,7 @@ async fn accept(world: &TestServices, token: &str) -> &'static str {
 }
 
 #[tokio::test]
-async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
+async fn invitation_is_accepted_once_with_its_newest_token() {
     let world = TestServices::new().await;
     let (id, first) = invited(&world).await;
     let second = invite(&world, id).await;
@@ -82,7 +82,7 @@ async fn an_invitation_is_accepted_once_with_its_newest_token_and_in_time() {
 }
 
 #[tokio::test]
-async fn an_invitation_ends_with_time_and_with_a_deactivation() {
+async fn invitation_ends_by_expiry_and_deactivation() {
     let world = TestServices::new().await;
     let (id, token) = invited(&world).await;
     // One more second, because the re-sent invitation is a millisecond younger.
@@ -101,7 +101,7 @@ async fn standing(world: &TestServices, id: EmployeeId) -> (String, (Option<Vers
 }
 
 #[tokio::test]
-async fn whoever_a_file_makes_active_has_nothing_to_accept_and_the_tag_tells() {
+async fn activation_by_csv_revokes_the_invitation_and_its_etag() {
     let world = TestServices::new().await;
     let (id, token) = invited(&world).await;
     let (before, tag) = standing(&world, id).await;
@@ -116,7 +116,7 @@ async fn whoever_a_file_makes_active_has_nothing_to_accept_and_the_tag_tells() {
 }
 
 #[tokio::test]
-async fn a_standard_key_sends_the_invitation_and_does_not_see_the_link() {
+async fn standard_key_sends_an_invitation_without_seeing_the_link() {
     let world = TestServices::new().await;
     let (id, _) = invited(&world).await;
     let mut caller = (*world.admin().caller).clone();
@@ -147,7 +147,7 @@ async fn manage(world: &TestServices, connector: ConnectorId, people: &[Employee
 }
 
 #[tokio::test]
-async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_values() {
+async fn managed_person_is_read_only_until_released() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let connector = connector(&world).await;
@@ -169,7 +169,7 @@ async fn what_an_hr_system_owns_is_read_only_until_it_is_released_with_its_value
 }
 
 #[tokio::test]
-async fn everybody_is_released_however_many_there_are_and_only_once() {
+async fn connector_release_covers_every_person_once() {
     let world = TestServices::new().await;
     let connector = connector(&world).await;
     let mut people = vec![];
@@ -187,7 +187,7 @@ async fn everybody_is_released_however_many_there_are_and_only_once() {
 }
 
 #[tokio::test]
-async fn a_change_is_made_on_the_version_that_was_seen() {
+async fn change_applies_only_to_the_version_read() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let seen =

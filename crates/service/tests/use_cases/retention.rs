@@ -29,7 +29,7 @@ async fn happened(world: &TestServices, days: i64) {
 }
 
 #[tokio::test]
-async fn what_is_old_goes_by_the_stores_time() {
+async fn retention_uses_the_time_of_the_store() {
     let world = TestServices::new().await;
     happened(&world, 31).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
@@ -42,7 +42,7 @@ async fn what_is_old_goes_by_the_stores_time() {
 }
 
 #[tokio::test]
-async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
+async fn nothing_is_removed_while_clocks_differ_by_over_an_hour() {
     let world = TestServices::new().await;
     happened(&world, 40).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
@@ -56,7 +56,7 @@ async fn nothing_is_removed_while_the_clocks_differ_by_more_than_an_hour() {
 }
 
 #[tokio::test]
-async fn a_file_has_no_clock_so_the_machines_must_have_run_evenly_for_an_hour() {
+async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
     let world = TestServices::new().await;
     happened(&world, 31).await;
     let begun = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
@@ -72,7 +72,7 @@ async fn a_file_has_no_clock_so_the_machines_must_have_run_evenly_for_an_hour() 
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
+async fn clock_set_forward_removes_nothing_for_an_hour() {
     let world = TestServices::new().await;
     happened(&world, 0).await;
     let swept = async || {
@@ -98,7 +98,7 @@ async fn a_clock_that_was_set_on_removes_nothing_before_an_hour_has_passed() {
 }
 
 #[tokio::test]
-async fn notifications_go_90_days_after_they_were_read_and_after_a_year_otherwise() {
+async fn notifications_expire_90_days_after_read_or_after_a_year() {
     let world = TestServices::new().await;
     let tenant = world.admin().caller.tenant;
     let make = Fixtures::new(9);

@@ -28,7 +28,7 @@ fn hasty(world: &TestServices) -> Services {
 }
 
 #[tokio::test]
-async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
+async fn hanging_search_ends_at_the_deadline_with_advice() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let search_of = async |services: &Services| {
@@ -43,7 +43,7 @@ async fn a_search_that_hangs_ends_at_the_deadline_and_says_how_to_narrow_it() {
 }
 
 #[tokio::test]
-async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
+async fn unindexed_rows_are_found_up_to_a_limit() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let search_of =
@@ -58,7 +58,7 @@ async fn what_waits_is_found_as_long_as_it_can_be_looked_at() {
 }
 
 #[tokio::test]
-async fn a_table_that_cannot_be_indexed_keeps_no_other_from_it() {
+async fn failing_table_does_not_block_indexing_of_another() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);

@@ -5,7 +5,7 @@ use candor_service::runtime::tenant_sizes::measure_all;
 use crate::support::TestServices;
 
 #[tokio::test]
-async fn round_shows_what_each_organization_stores() {
+async fn size_round_counts_stored_rows_of_each_organization() {
     let world = TestServices::new().await;
     let organization = world.admin().caller.tenant.organization;
     assert_eq!(world.services.tenant_sizes.largest(), []);

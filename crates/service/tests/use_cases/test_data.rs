@@ -42,7 +42,7 @@ fn of_test_data(world: &TestServices) -> RequestContext {
 }
 
 #[tokio::test]
-async fn a_reset_that_takes_long_says_that_something_is_left_and_the_next_goes_on() {
+async fn long_test_data_reset_reports_a_rest_and_resumes() {
     let world = TestServices::new().await;
     let (services, context) = (slow(&world), of_test_data(&world));
     departments::create(&world.services, &context, body(r#"{"name":"Care"}"#)).await.unwrap();

@@ -74,7 +74,7 @@ fn test_call(world: &TestServices) -> RequestContext {
 }
 
 #[tokio::test]
-async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same() {
+async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
     let world = TestServices::new().await;
     let (live, test) = (world.admin(), test_call(&world));
     let mut all = vec![];
@@ -104,7 +104,7 @@ async fn every_secret_of_every_tenant_moves_to_the_first_key_and_stays_the_same(
 }
 
 #[tokio::test]
-async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
+async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
     let world = TestServices::new().await;
     let context = world.admin();
     let (id, first) = subscribe(&world.services, &context).await;
@@ -126,7 +126,7 @@ async fn a_secret_that_was_rotated_moves_too_and_one_that_has_ended_goes() {
 }
 
 #[tokio::test]
-async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
+async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
     let world = TestServices::new().await;
     let context = world.admin();
     let (first, _) = subscribe(&world.services, &context).await;
@@ -150,7 +150,7 @@ async fn a_secret_that_no_key_opens_is_named_and_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
+async fn rekey_rejects_another_key_with_the_sealing_name() {
     let world = TestServices::new().await;
     let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
@@ -158,7 +158,7 @@ async fn a_key_with_the_same_name_is_not_taken_for_the_one_that_sealed() {
 }
 
 #[tokio::test]
-async fn it_goes_on_after_a_failure_and_past_changes_of_others() {
+async fn rekey_resumes_after_failures_and_concurrent_changes() {
     let world = TestServices::new().await;
     let context = world.admin();
     let mut ids = vec![];
@@ -218,7 +218,7 @@ async fn happened(world: &TestServices, tenant: Tenant, count: i64, apart: i64) 
 }
 
 #[tokio::test]
-async fn a_replay_that_takes_too_long_says_where_to_go_on() {
+async fn replay_over_its_time_budget_returns_a_continuation() {
     const EVENTS: i64 = 6_000;
     let world = TestServices::new().await;
     let context = world.admin();
@@ -238,7 +238,7 @@ async fn a_replay_that_takes_too_long_says_where_to_go_on() {
 }
 
 #[tokio::test]
-async fn a_replay_of_much_time_with_little_in_it_goes_on_where_it_stopped() {
+async fn replay_of_a_sparse_period_resumes_from_its_continuation() {
     const HOUR: i64 = 3_600;
     let world = TestServices::new().await;
     let context = world.admin();

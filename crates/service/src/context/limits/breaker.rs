@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_failed_is_left_alone_for_a_second_and_then_tried_by_one() {
+    fn failed_store_rests_one_second_until_one_probe_succeeds() {
         let breaker = Breaker::new();
         assert_eq!(breaker.attempt(at(5_000)), Some(Attempt::Usual));
         assert!(breaker.failed(at(5_000)) && !breaker.failed(at(5_010)), "one change, one line");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_decided_alone_counts_for_a_minute() {
+    fn local_decision_is_remembered_for_a_minute() {
         let breaker = Breaker::new();
         assert!(!breaker.was_alone(at(1)));
         breaker.decided_alone(at(1_000));

@@ -17,7 +17,8 @@ impl Engine {
         let (results, health) = batch.call();
         let error = match self.services.store.record(self.worker, results, health).await {
             Ok(recorded) => {
-                let completed = self.with_dispatcher(|dispatcher, now| dispatcher.handle_recorded(batch, recorded, now));
+                let completed =
+                    self.with_dispatcher(|dispatcher, now| dispatcher.handle_recorded(batch, recorded, now));
                 self.metrics.lost.increment(completed.lost);
                 for queue in completed.failing {
                     disable(&self.services, queue).await;

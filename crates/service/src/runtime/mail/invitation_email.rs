@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_parts_name_the_organization_the_link_and_the_end() {
+    fn invitation_email_parts_name_organization_link_and_expiry() {
         let end = Timestamp::from_millis(1_772_442_000_000);
         let email = InvitationEmail::new("Ada", "Northwind", "https://x.example/a?token=T", end);
         for part in [&email.text, &email.html] {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_call_themselves_stays_text() {
+    fn invitation_email_escapes_names() {
         let email =
             InvitationEmail::new("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x@example.com", "https://x.example/'", it_ends());
         assert_eq!(email.subject, "A&B \"Ltd\" Bcc: x@example.com invites you");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_links_or_more_than_40_characters_are_left_out() {
+    fn names_with_links_or_over_40_characters_are_left_out() {
         let long = "é".repeat(41);
         for name in ["Win at https://x.example", "WWW.x.example", &long] {
             let email = InvitationEmail::new(name, name, "https://candor.example/a", it_ends());

@@ -1,9 +1,9 @@
 //! Attributes. Their routes need the scopes of observations; writes need admin level as well (decision B3).
 
-use candor_domain::id::AttributeId;
-use candor_domain::json::Object;
 use candor_domain::catalog::Attribute;
 use candor_domain::catalog::attribute::{Draft, Filter, Patch};
+use candor_domain::id::AttributeId;
+use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
 use candor_tables::rows;

@@ -1,9 +1,9 @@
 //! Departments. Their routes need the scopes of employees; writes need admin level as well (decision B3).
 
-use candor_domain::id::DepartmentId;
-use candor_domain::json::Object;
 use candor_domain::catalog::Department;
 use candor_domain::catalog::department::{Filter, parse_new};
+use candor_domain::id::DepartmentId;
+use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, StorageExt};

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_goes_on_behind_the_key_that_was_written_down() {
+    fn copy_progress_resumes_behind_the_recorded_key() {
         for table in tables() {
             let row: CopyRow = table.columns.iter().map(|column| value(column.kind)).collect();
             let mut progress = TableProgress::default();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn malformed_progress_key_is_refused() {
         let all = tables();
         let of = |last: &[&str]| TableProgress {
             last: Some(last.iter().map(ToString::to_string).collect()),

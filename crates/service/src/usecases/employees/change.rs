@@ -1,11 +1,11 @@
 //! Creating, updating, deactivating and rehiring people (§3.3, §4.3).
 
 use candor_domain::access::Tenant;
+use candor_domain::catalog::Department;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
-use candor_domain::catalog::Department;
 use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;

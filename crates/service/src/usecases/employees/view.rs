@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use candor_domain::access::Permission;
-use candor_domain::id::EmployeeId;
 use candor_domain::catalog::Department;
+use candor_domain::id::EmployeeId;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
 use candor_tables::rows;

@@ -28,7 +28,7 @@ fn file(people: usize, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent_again() {
+async fn interrupted_upload_keeps_whole_rows_and_resumes() {
     let people = PIECE * 3;
     for (piece, fault) in [(1, Fault::Before), (2, Fault::Before), (2, Fault::After), (3, Fault::After)] {
         let world = TestServices::new().await;
@@ -54,7 +54,7 @@ async fn an_upload_that_breaks_off_leaves_whole_rows_and_goes_on_when_it_is_sent
 }
 
 #[tokio::test]
-async fn a_retry_with_the_same_key_gets_the_same_answer() {
+async fn retried_upload_with_one_key_gets_the_same_answer() {
     let world = TestServices::new().await;
     let file = file(PIECE + 10, "Ada");
     let first = send(&world, world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
@@ -76,7 +76,8 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
         Services::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
     let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
-    let lesser = RequestContext { idempotency: world.with_idempotency_key("key", "file").idempotency, ..world.call(caller) };
+    let lesser =
+        RequestContext { idempotency: world.with_idempotency_key("key", "file").idempotency, ..world.call(caller) };
     let body = Bytes::copy_from_slice(file.as_bytes());
     let upload = tokio::spawn(async move { upsert(&services, lesser, params(&[]), body).await });
     let gives_up_without_a_key_after = 8;
@@ -91,7 +92,7 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
 }
 
 #[tokio::test]
-async fn a_file_cut_at_any_byte_leaves_whole_rows_and_the_whole_file_completes_them() {
+async fn truncated_csv_applies_whole_rows_and_the_rest_follows() {
     let whole = file(12, "Ada Lovelace");
     let complete = {
         let world = TestServices::new().await;
@@ -124,7 +125,7 @@ async fn described(world: &TestServices) -> Vec<(String, String, Option<String>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn overlapping_uploads_at_once_end_in_one_state() {
+async fn concurrent_overlapping_uploads_end_in_one_state() {
     let world = Arc::new(TestServices::new().await);
     let (one, two) = (file(PIECE * 2 + 20, "One"), file(PIECE * 3, "Two"));
     let uploads = [one, two.clone(), two].map(|file| {
@@ -143,7 +144,7 @@ async fn overlapping_uploads_at_once_end_in_one_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_goes_on_while_others_move_the_same_people() {
+async fn upload_succeeds_while_its_people_are_being_moved() {
     let world = Arc::new(TestServices::new().await);
     let people = PIECE + 50;
     upload(&world, &file(people, "Ada")).await;

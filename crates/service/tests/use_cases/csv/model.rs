@@ -124,7 +124,7 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
 }
 
 #[test]
-fn any_file_on_any_organization_is_applied_once_and_whole() {
+fn random_csv_file_is_applied_once_and_completely() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // A fixed seed, so that failures are reproducible.
     let config = Config { cases: 300, failure_persistence: None, ..Config::default() };

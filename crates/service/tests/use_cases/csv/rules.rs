@@ -23,7 +23,7 @@ async fn events(world: &TestServices) -> Vec<EventType> {
 }
 
 #[tokio::test]
-async fn people_managers_departments_and_custom_fields_come_in_one_file_in_any_order() {
+async fn csv_rows_reference_each_other_in_any_order() {
     let world = TestServices::new().await;
     let file = "email,first_name,last_name,role,manager_email,department_name,custom.desk,external_id\n\
         b@example.com,Bea,Example,,a@example.com,care ,7,hr-2\n\
@@ -48,7 +48,7 @@ async fn people_managers_departments_and_custom_fields_come_in_one_file_in_any_o
 }
 
 #[tokio::test]
-async fn managers_and_reports_swap_in_one_file() {
+async fn managers_and_reports_swap_in_one_csv_file() {
     let world = TestServices::new().await;
     let a = world.hire("a", None).await;
     let b = world.hire("b", Some(a)).await;
@@ -68,7 +68,7 @@ async fn managers_and_reports_swap_in_one_file() {
 }
 
 #[tokio::test]
-async fn only_the_rows_on_a_cycle_fail_and_those_who_need_them() {
+async fn csv_rows_on_a_cycle_fail_with_their_dependents_only() {
     let world = TestServices::new().await;
     let file = "email,first_name,last_name,manager_email\n\
         a@example.com,A,Example,b@example.com\n\
@@ -90,7 +90,7 @@ async fn only_the_rows_on_a_cycle_fail_and_those_who_need_them() {
 }
 
 #[tokio::test]
-async fn the_last_row_of_an_address_wins_and_a_failing_row_changes_nothing() {
+async fn last_csv_row_of_an_address_wins_and_failing_rows_do_nothing() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let file = "email,first_name,role\n\
@@ -105,7 +105,7 @@ async fn the_last_row_of_an_address_wins_and_a_failing_row_changes_nothing() {
 }
 
 #[tokio::test]
-async fn statuses_come_with_the_events_of_single_writes() {
+async fn csv_status_changes_fire_events_of_single_writes() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"email":"p@example.com","first_name":"P","last_name":"Example","send_invite":true}"#;
@@ -127,7 +127,7 @@ async fn statuses_come_with_the_events_of_single_writes() {
 }
 
 #[tokio::test]
-async fn departments_are_created_for_an_admin_only_and_an_archived_one_is_not_found() {
+async fn csv_creates_departments_for_admins_and_finds_no_archived() {
     let world = TestServices::new().await;
     let made = departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
     departments::archive(&world.services, &world.admin(), member(&made, "id").parse().unwrap()).await.unwrap();
@@ -148,7 +148,7 @@ async fn csv_department_with_a_line_end_is_not_created() {
 }
 
 #[tokio::test]
-async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
+async fn empty_csv_cells_keep_or_clear_and_numbers_keep_their_type() {
     let world = TestServices::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"Example","external_id":"x",
         "custom_fields":{"grade":7,"remote":true,"desk":"1"}}"#;
@@ -165,7 +165,7 @@ async fn empty_cells_keep_or_clear_and_numbers_stay_numbers() {
 }
 
 #[tokio::test]
-async fn the_external_id_is_the_first_key_and_addresses_are_not_taken_from_anybody() {
+async fn csv_external_id_identifies_first_and_emails_stay_unique() {
     let world = TestServices::new().await;
     let first = "email,first_name,last_name,external_id\na@example.com,A,Example,1\nb@example.com,B,Example,2\n";
     upload(&world, first).await;
@@ -181,7 +181,7 @@ async fn the_external_id_is_the_first_key_and_addresses_are_not_taken_from_anybo
 }
 
 #[tokio::test]
-async fn what_an_hr_system_owns_is_written_by_its_connector_only() {
+async fn managed_fields_are_written_by_their_connector_only() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme","mapped_custom_field_keys":["grade"]}"#;
@@ -223,7 +223,7 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
 }
 
 #[tokio::test]
-async fn roles_and_statuses_are_read_in_any_case() {
+async fn csv_roles_and_statuses_are_read_in_any_case() {
     let world = TestServices::new().await;
     let file = "Email,First Name,last-name,Role,STATUS\n\
         a@example.com,A,Example,Org Admin,Active\nb@example.com,B,Example,MANAGER,Deactivated\n";
@@ -235,7 +235,7 @@ async fn roles_and_statuses_are_read_in_any_case() {
 }
 
 #[tokio::test]
-async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside_it() {
+async fn connector_upload_requires_admin_and_audits_the_key() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
@@ -262,7 +262,7 @@ async fn only_an_admin_uploads_for_an_hr_system_and_the_log_names_the_key_beside
 }
 
 #[tokio::test]
-async fn a_dry_run_writes_nothing_and_plans_what_then_happens() {
+async fn csv_dry_run_writes_nothing_and_plans_the_real_result() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let file = "email,first_name,last_name,manager_email,department_name,status,note\n\
@@ -286,7 +286,7 @@ async fn a_dry_run_writes_nothing_and_plans_what_then_happens() {
 }
 
 #[tokio::test]
-async fn parameters_and_files_that_cannot_be_read_are_refused_whole() {
+async fn unreadable_csv_or_parameter_is_refused_entirely() {
     let world = TestServices::new().await;
     let good = "email,first_name,last_name\na@example.com,A,Example\n";
     for (query, file, wanted) in [

@@ -10,7 +10,7 @@ use super::{DeliveryTest, FakeResponse, until};
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
-async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
+async fn shutdown_finishes_attempts_and_returns_waiting_deliveries() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Hangs);
@@ -32,7 +32,7 @@ async fn at_the_end_attempts_finish_and_what_waits_is_given_back() {
 }
 
 #[tokio::test]
-async fn an_attempt_that_does_not_end_is_cut_off_and_given_back() {
+async fn shutdown_cuts_off_hanging_attempts_and_returns_them() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Hangs);

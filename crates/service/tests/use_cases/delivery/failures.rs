@@ -11,7 +11,7 @@ use crate::support::{NOON, body, json as json_of};
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
-async fn seven_attempts_are_made_over_31_hours_and_then_the_delivery_is_dropped() {
+async fn delivery_is_dropped_after_seven_attempts_over_31_hours() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(503));
@@ -37,7 +37,7 @@ async fn seven_attempts_are_made_over_31_hours_and_then_the_delivery_is_dropped(
 }
 
 #[tokio::test]
-async fn attempts_share_the_event_and_have_ids_of_their_own() {
+async fn attempts_share_the_event_but_have_their_own_ids() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Silent);
@@ -77,7 +77,7 @@ async fn notified(desk: &DeliveryTest) -> Vec<serde_json::Value> {
 }
 
 #[tokio::test]
-async fn forty_nine_failures_disable_nothing_and_fifty_over_a_day_do() {
+async fn fifty_failures_over_a_day_disable_and_49_do_not() {
     let (desk, id) = failing(48).await;
     desk.world.clock.advance_seconds(86_401);
     fails_once_more(&desk).await;
@@ -93,7 +93,7 @@ async fn forty_nine_failures_disable_nothing_and_fifty_over_a_day_do() {
 }
 
 #[tokio::test]
-async fn fifty_failures_within_a_minute_less_than_a_day_disable_nothing() {
+async fn many_failures_within_less_than_a_day_disable_nothing() {
     let (desk, id) = failing(60).await;
     desk.world.clock.advance_seconds(86_340);
     fails_once_more(&desk).await;
@@ -104,7 +104,7 @@ async fn fifty_failures_within_a_minute_less_than_a_day_disable_nothing() {
 }
 
 #[tokio::test]
-async fn one_success_starts_the_count_anew() {
+async fn one_success_resets_the_failure_count() {
     let (desk, id) = failing(60).await;
     desk.script.answer(URL, FakeResponse::Status(204));
     fails_once_more(&desk).await;
@@ -115,7 +115,7 @@ async fn one_success_starts_the_count_anew() {
 }
 
 #[tokio::test]
-async fn a_change_in_between_does_not_keep_a_failing_subscription_active() {
+async fn concurrent_change_does_not_keep_a_failing_one_active() {
     let (desk, id) = failing(60).await;
     desk.world.clock.advance_seconds(86_401);
     // The first commit that deactivates the subscription fails before it takes effect; the next failure retries

@@ -10,7 +10,7 @@ use super::{DeliveryTest, FakeResponse, members, start, until};
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
-async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
+async fn leased_delivery_is_not_attempted_by_another_process() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     let other = desk.another(3);
@@ -28,7 +28,7 @@ async fn what_one_process_has_no_other_attempts_until_the_lease_is_over() {
 }
 
 #[tokio::test]
-async fn an_attempt_does_not_begin_with_too_little_left_of_its_lease() {
+async fn attempt_is_not_started_with_too_little_lease_left() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.hire().await;
@@ -40,7 +40,7 @@ async fn an_attempt_does_not_begin_with_too_little_left_of_its_lease() {
 }
 
 #[tokio::test]
-async fn what_a_process_records_too_late_does_not_count() {
+async fn result_recorded_after_the_lease_does_not_count() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(500));
@@ -57,7 +57,7 @@ async fn what_a_process_records_too_late_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_twice() {
+async fn failed_recording_loses_nothing_and_counts_once() {
     for fault in [Fault::Before, Fault::After] {
         let desk = DeliveryTest::new().await;
         let (id, _) = desk.subscribe(URL).await;
@@ -74,7 +74,7 @@ async fn a_store_that_fails_while_it_records_loses_nothing_and_counts_nothing_tw
 }
 
 #[tokio::test]
-async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it() {
+async fn due_delivery_is_leased_with_its_commit_without_a_claim() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     (1..10_000).for_each(|number| desk.world.store.fail(FaultyCall::Claim, number, Fault::Before));
@@ -85,7 +85,7 @@ async fn a_due_delivery_is_handed_over_with_its_commit_and_nobody_looks_for_it()
 }
 
 #[tokio::test]
-async fn a_running_engine_delivers_what_others_queue_and_records_it() {
+async fn running_engine_delivers_and_records_queued_deliveries() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     let engine = start(&desk.engine);
@@ -96,7 +96,7 @@ async fn a_running_engine_delivers_what_others_queue_and_records_it() {
 }
 
 #[tokio::test]
-async fn several_running_engines_attempt_each_delivery_once() {
+async fn several_engines_attempt_each_delivery_once() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.subscribe("https://other.example/").await;

@@ -9,7 +9,7 @@ use crate::support::body;
 const URL: &str = "https://receiver.example/";
 
 #[tokio::test]
-async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_when_it_is_not() {
+async fn queued_retries_wait_during_a_pause_and_resume_at_once() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(500));
@@ -29,7 +29,7 @@ async fn queued_retries_wait_while_a_subscription_is_paused_and_go_on_at_once_wh
 }
 
 #[tokio::test]
-async fn what_was_paused_for_longer_than_its_31_hours_is_dropped_with_a_word_in_the_log() {
+async fn delivery_paused_over_31_hours_is_dropped_with_a_log_entry() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(500));
@@ -49,7 +49,7 @@ async fn what_was_paused_for_longer_than_its_31_hours_is_dropped_with_a_word_in_
 }
 
 #[tokio::test]
-async fn a_pause_by_another_process_is_seen_within_a_second() {
+async fn pause_by_another_process_applies_within_a_second() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.queue(1).await;

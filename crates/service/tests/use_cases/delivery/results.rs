@@ -11,7 +11,7 @@ use crate::support::{json as json_of, member};
 const URL: &str = "https://receiver.example/hook?key=1";
 
 #[tokio::test]
-async fn an_event_arrives_signed_and_is_logged() {
+async fn event_arrives_signed_and_is_logged() {
     let desk = DeliveryTest::new().await;
     let (id, secret) = desk.subscribe(URL).await;
     desk.hire().await;
@@ -43,7 +43,7 @@ async fn an_event_arrives_signed_and_is_logged() {
 }
 
 #[tokio::test]
-async fn each_subscription_gets_what_it_wants_once() {
+async fn subscription_receives_each_wanted_event_once() {
     let desk = DeliveryTest::new().await;
     let urls = ["https://a.example/", "https://b.example/", "https://c.example/"];
     for url in urls {
@@ -79,7 +79,7 @@ async fn both_secrets_sign_for_a_day_after_a_rotation() {
 }
 
 #[tokio::test]
-async fn what_is_queued_for_a_removed_subscription_dies() {
+async fn queued_delivery_of_a_removed_subscription_is_discarded() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(500));
@@ -94,7 +94,7 @@ async fn what_is_queued_for_a_removed_subscription_dies() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_looked_up_now_is_delivered_soon() {
+async fn delivery_after_a_failed_lookup_is_retried_soon() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.world.store.fail(FaultyCall::Batch, 1, Fault::Before);
@@ -112,7 +112,7 @@ async fn what_cannot_be_looked_up_now_is_delivered_soon() {
 }
 
 #[tokio::test]
-async fn a_test_goes_out_at_once_under_the_id_that_was_told() {
+async fn test_delivery_is_sent_at_once_under_the_announced_id() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.update(id, json!({"active": false})).await;
@@ -131,7 +131,7 @@ async fn a_test_goes_out_at_once_under_the_id_that_was_told() {
 }
 
 #[tokio::test]
-async fn what_is_sent_again_says_so_and_keeps_its_event() {
+async fn redelivery_is_marked_and_keeps_its_event() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.hire().await;

@@ -21,7 +21,7 @@ fn without_the_key(desk: &DeliveryTest) -> Arc<Engine> {
 }
 
 #[tokio::test]
-async fn who_lacks_a_key_leaves_deliveries_to_others_as_due_as_they_were() {
+async fn process_without_the_key_leaves_deliveries_to_other_ones() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
@@ -34,7 +34,7 @@ async fn who_lacks_a_key_leaves_deliveries_to_others_as_due_as_they_were() {
 }
 
 #[tokio::test]
-async fn who_lacks_a_key_looks_again_after_a_minute_and_not_before() {
+async fn process_without_the_key_claims_again_after_a_minute() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
@@ -50,7 +50,7 @@ async fn who_lacks_a_key_looks_again_after_a_minute_and_not_before() {
 }
 
 #[tokio::test]
-async fn who_lacks_a_key_delivers_what_it_can_sign() {
+async fn process_without_a_key_sends_deliveries_that_need_none() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.queue(2).await;

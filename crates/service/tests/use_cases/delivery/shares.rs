@@ -8,7 +8,7 @@ const HANGING: &str = "https://hanging.example/";
 const GOOD: &str = "https://good.example/";
 
 #[tokio::test]
-async fn a_receiver_that_hangs_keeps_no_other_waiting() {
+async fn hanging_receiver_does_not_delay_another() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(HANGING).await;
     desk.script.answer(HANGING, FakeResponse::Hangs);
@@ -26,7 +26,7 @@ async fn a_receiver_that_hangs_keeps_no_other_waiting() {
 }
 
 #[tokio::test]
-async fn what_a_lane_had_no_room_for_is_claimed_again_at_once() {
+async fn deliveries_beyond_the_queue_capacity_are_reclaimed_at_once() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(GOOD).await;
     desk.queue(100).await;
@@ -34,7 +34,7 @@ async fn what_a_lane_had_no_room_for_is_claimed_again_at_once() {
 }
 
 #[tokio::test]
-async fn what_waits_in_memory_is_bounded_however_long_the_queue_is() {
+async fn deliveries_in_memory_are_bounded_for_any_queue_length() {
     let desk = DeliveryTest::new().await;
     for number in 0..40 {
         let url = format!("https://hanging.example/{number}");

@@ -21,7 +21,7 @@ enum KillPoint {
 }
 
 #[tokio::test]
-async fn a_process_that_dies_at_any_step_loses_no_mail() {
+async fn process_death_at_any_step_loses_no_mail() {
     use KillPoint::{AfterTheClaim, AfterTheRecord, BeforeTheRecord, WhileItIsSent};
     for (point, copies) in [(AfterTheClaim, 1), (WhileItIsSent, 1), (BeforeTheRecord, 2), (AfterTheRecord, 1)] {
         let stage = MailTest::new().await;

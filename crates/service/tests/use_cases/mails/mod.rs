@@ -25,7 +25,7 @@ use crate::support::{body, json as parsed, kind};
 use stage::{MailTest, token_of};
 
 #[tokio::test]
-async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
+async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let admin = stage.world.admin();
@@ -50,7 +50,7 @@ async fn an_invitation_goes_out_with_a_link_that_works_and_its_token_is_gone() {
 }
 
 #[tokio::test]
-async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
+async fn resent_invitation_replaces_the_mail_and_its_link() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.world.clock.advance_seconds(60);
@@ -63,7 +63,7 @@ async fn what_is_sent_again_goes_out_alone_and_with_another_link() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_the_end() {
+async fn deferred_mail_is_retried_with_growing_pauses_then_given_up() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.post.answers(Err(MailFailure::Deferred));
@@ -88,7 +88,7 @@ async fn a_mail_that_is_put_off_comes_again_later_and_later_and_is_given_up_at_t
 }
 
 #[tokio::test]
-async fn a_mail_that_is_refused_is_not_sent_again() {
+async fn refused_mail_is_not_sent_again() {
     for failure in [MailFailure::Refused, MailFailure::Unsendable] {
         let stage = MailTest::new().await;
         let person = stage.invite("ada").await;
@@ -102,7 +102,7 @@ async fn a_mail_that_is_refused_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn whoever_has_nothing_to_accept_gets_no_mail() {
+async fn canceled_or_expired_invitation_sends_no_mail() {
     let stage = MailTest::new().await;
     let (left, late) = (stage.invite("left").await, stage.invite("late").await);
     employees::deactivate(&stage.world.services, &stage.world.admin(), left).await.unwrap();
@@ -118,7 +118,7 @@ async fn whoever_has_nothing_to_accept_gets_no_mail() {
 }
 
 #[tokio::test]
-async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
+async fn unsent_mail_is_given_up_when_its_invitation_expires() {
     let stage = MailTest::new().await;
     let people = [stage.invite("a").await, stage.invite("b").await];
     stage.world.clock.advance_millis(VALID_SECONDS * 1000 - 1);
@@ -133,7 +133,7 @@ async fn what_nobody_sends_is_given_up_when_its_invitation_has_expired() {
 }
 
 #[tokio::test]
-async fn test_data_send_no_mail_and_show_the_link() {
+async fn test_data_sends_no_mail_and_returns_the_link() {
     let stage = MailTest::new().await;
     let RequestContext { caller, .. } = stage.world.admin();
     let tenant = Tenant { environment: Environment::Test, ..caller.tenant };
@@ -147,7 +147,7 @@ async fn test_data_send_no_mail_and_show_the_link() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
+async fn rejecting_mail_server_gets_one_mail_at_a_time() {
     let stage = MailTest::new().await;
     for number in 0..20 {
         stage.invite(&format!("p{number}")).await;
@@ -166,7 +166,7 @@ async fn a_server_that_takes_nothing_is_asked_with_one_mail_at_a_time() {
 }
 
 #[tokio::test]
-async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
+async fn panicking_attempt_delays_no_other_mail_and_is_retried() {
     let stage = MailTest::new().await;
     let (bad, good) = (stage.invite("bad").await, stage.invite("good").await);
     stage.post.on_send(|mail| Box::pin(async move { assert_ne!(mail.to, "bad@example.com") }));
@@ -181,7 +181,7 @@ async fn an_attempt_that_panics_holds_up_no_other_and_is_made_again() {
 }
 
 #[tokio::test]
-async fn many_mails_go_out_eight_at_a_time() {
+async fn many_mails_are_sent_eight_at_a_time() {
     const MAILS: usize = 96;
     let (stage, eight) = (MailTest::new().await, Arc::new(Barrier::new(8)));
     for number in 0..MAILS {
@@ -200,7 +200,7 @@ async fn many_mails_go_out_eight_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
+async fn invitation_accepted_during_sending_has_a_sent_mail() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let services = Arc::clone(&stage.world.services);
@@ -217,7 +217,7 @@ async fn a_mail_that_is_accepted_while_it_is_sent_is_sent() {
 }
 
 #[tokio::test]
-async fn a_token_that_no_key_opens_waits_for_a_process_that_has_the_key() {
+async fn token_sealed_by_an_unknown_key_waits_for_its_process() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let stranger = stage.process_with("k2:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
@@ -229,7 +229,7 @@ async fn a_token_that_no_key_opens_waits_for_a_process_that_has_the_key() {
 }
 
 #[tokio::test]
-async fn an_end_lets_what_is_under_way_finish_and_gives_the_rest_back() {
+async fn shutdown_finishes_mails_in_flight_and_returns_the_rest() {
     let stage = MailTest::new().await;
     for number in 0..30 {
         stage.invite(&format!("p{number}")).await;

@@ -151,7 +151,7 @@ fn most(times: &[i64]) -> usize {
 
 proptest! {
     #[test]
-    fn instances_decide_together_as_one_window_does(steps in steps(false)) {
+    fn instances_with_a_shared_store_admit_like_one_window(steps in steps(false)) {
         let (mut window, mut now, mut expected) = (Window::default(), START, vec![]);
         for step in &steps {
             match step {
@@ -164,13 +164,13 @@ proptest! {
     }
 
     #[test]
-    fn however_the_store_fails_no_window_has_more_than_the_limit_of_each_instance(steps in steps(true)) {
+    fn store_failures_never_exceed_the_limit_of_each_instance(steps in steps(true)) {
         prop_assert!(most(&admitted(&steps)) <= 3 * LIMIT as usize);
     }
 }
 
 #[tokio::test]
-async fn a_store_that_fails_is_asked_once_a_second_and_believed_when_it_is_back() {
+async fn failing_store_is_asked_once_a_second_until_recovery() {
     let world = SharedLimitsTest::new(2);
     assert_eq!(world.ask(0).await.remaining, 4);
     assert_eq!(world.ask(1).await.remaining, 3, "both count together");
@@ -189,7 +189,7 @@ async fn a_store_that_fails_is_asked_once_a_second_and_believed_when_it_is_back(
 }
 
 #[tokio::test]
-async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again() {
+async fn instances_use_the_store_within_two_seconds_of_recovery() {
     const STEP_MILLIS: i64 = 100;
     let world = SharedLimitsTest::new(4);
     world.set_down(true);
@@ -220,7 +220,7 @@ async fn two_seconds_after_the_store_is_back_every_instance_counts_there_again()
 }
 
 #[tokio::test]
-async fn a_store_that_hangs_costs_no_more_than_the_budget_and_refuses_nobody() {
+async fn hanging_store_costs_at_most_the_budget_per_request() {
     let world = SharedLimitsTest::new(1);
     world.store.hangs.store(true, Ordering::Relaxed);
     for left in (0..LIMIT).rev() {
@@ -232,7 +232,7 @@ async fn a_store_that_hangs_costs_no_more_than_the_budget_and_refuses_nobody() {
 }
 
 #[tokio::test]
-async fn a_store_that_comes_back_is_noticed_by_an_instance_whose_quota_is_used_up() {
+async fn store_recovery_is_noticed_while_the_quota_is_exhausted() {
     let world = SharedLimitsTest::new(1);
     world.set_down(true);
     for _ in 0..LIMIT {
@@ -246,7 +246,7 @@ async fn a_store_that_comes_back_is_noticed_by_an_instance_whose_quota_is_used_u
 }
 
 #[tokio::test]
-async fn a_start_without_the_store_is_a_start_alone() {
+async fn start_without_the_store_counts_locally() {
     let world = SharedLimitsTest::new(1);
     world.set_down(true);
     world.instances[0].limits.connect().await;

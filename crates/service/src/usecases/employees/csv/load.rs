@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use candor_domain::access::Tenant;
+use candor_domain::catalog::Department;
 use candor_domain::csv::{File, PersonNames, StoredRows};
 use candor_domain::id::EmployeeId;
-use candor_domain::catalog::Department;
 use candor_domain::people::{Connector, Employee, Invitation, Status};
 use candor_port_storage::{StorageExt, Version, Versioned};
 use candor_tables::rows;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::mem;
 
 use candor_domain::audit::{Actor, ActorKind, KeyUsed};
+use candor_domain::catalog::Department;
 use candor_domain::csv::{Plan, PlannedStep};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::DepartmentId;
-use candor_domain::catalog::Department;
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscribers;
