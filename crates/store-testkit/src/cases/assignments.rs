@@ -12,9 +12,9 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(an_assignment_comes_back_with_what_was_submitted),
-        Case::new(an_assignment_is_found_by_who_asks_and_who_is_asked),
-        Case::new(a_corrupt_submission_names_its_column),
+        Case::new(assignment_round_trips_with_submissions),
+        Case::new(assignment_is_listed_for_requester_and_reviewers),
+        Case::new(corrupt_submission_names_its_column),
     ]
 }
 
@@ -31,7 +31,7 @@ async fn kept(world: &CaseContext, it: &Assignment) -> Assignment {
     world.store.row::<Assignment>(world.tenant, it.id).await.unwrap().unwrap().value
 }
 
-async fn an_assignment_comes_back_with_what_was_submitted(world: CaseContext) {
+async fn assignment_round_trips_with_submissions(world: CaseContext) {
     let before = asked(&world).await;
     assert_eq!(kept(&world, &before).await, before);
     let mut after = Assignment { submitted_count: 1, due_date: Some(world.make.tick().date()), ..before.clone() };
@@ -42,7 +42,7 @@ async fn an_assignment_comes_back_with_what_was_submitted(world: CaseContext) {
     assert_eq!(kept(&world, &before).await, after);
 }
 
-async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: CaseContext) {
+async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
     let it = asked(&world).await;
     let listed = async |filter: Filter, viewer: Viewer| {
         let page = PageRequest { limit: 10, after: None };
@@ -66,7 +66,7 @@ async fn an_assignment_is_found_by_who_asks_and_who_is_asked(world: CaseContext)
     }
 }
 
-async fn a_corrupt_submission_names_its_column(world: CaseContext) {
+async fn corrupt_submission_names_its_column(world: CaseContext) {
     let it = asked(&world).await;
     for spoilt in ["spoilt", "[1]", r#"[{"reviewer":"x","observations":[],"at":0}]"#] {
         world.spoil(&format!("UPDATE assignments SET submissions = '{spoilt}'")).await;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use candor_domain::id::EmployeeId;
 use candor_domain::catalog::Department;
+use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
 use candor_domain::text::folded;
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
@@ -19,9 +19,9 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(people_are_found_by_many_addresses_at_once),
         Case::new(people_are_found_by_many_external_ids_at_once),
         Case::new(departments_are_found_by_many_names_at_once),
-        Case::new(the_lines_above_reach_the_top_and_name_the_version_of_the_tree),
-        Case::new(the_invitations_of_several_people_are_all_read),
-        Case::new(a_batch_read_keeps_within_its_tenant),
+        Case::new(lines_above_reach_the_top_and_return_the_tree_version),
+        Case::new(invitations_of_several_people_are_read_together),
+        Case::new(batch_read_stays_within_its_tenant),
     ]
 }
 
@@ -85,7 +85,7 @@ async fn departments_are_found_by_many_names_at_once(world: CaseContext) {
     assert_eq!(found, wanted, "archived ones too");
 }
 
-async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: CaseContext) {
+async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContext) {
     let top = world.hired().await;
     let mut chain = vec![top.id];
     for _ in 0..70 {
@@ -106,7 +106,7 @@ async fn the_lines_above_reach_the_top_and_name_the_version_of_the_tree(world: C
     assert_eq!((nobody.tree, nobody.lines), (world.tree().await, vec![]));
 }
 
-async fn the_invitations_of_several_people_are_all_read(world: CaseContext) {
+async fn invitations_of_several_people_are_read_together(world: CaseContext) {
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
     let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
     world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
@@ -117,7 +117,7 @@ async fn the_invitations_of_several_people_are_all_read(world: CaseContext) {
     assert_eq!(found, wanted);
 }
 
-async fn a_batch_read_keeps_within_its_tenant(world: CaseContext) {
+async fn batch_read_stays_within_its_tenant(world: CaseContext) {
     let person = Employee { external_id: Some("HR-1".to_owned()), ..world.make.employee() };
     let person = world.add_employee(person).await;
     let below = world.hired_below(person.id).await;

@@ -15,16 +15,16 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(the_longest_due_come_first_and_no_more_than_wanted),
-        Case::new(a_claimed_delivery_is_nobody_elses_until_the_lease_ends),
-        Case::new(workers_at_once_never_get_the_same_delivery),
-        Case::new(workers_at_once_never_get_the_same_parked_delivery),
-        Case::new(every_subscription_gets_its_share),
-        Case::new(a_walk_counts_the_busy_and_takes_nothing_of_them),
-        Case::new(what_is_parked_waits_for_its_subscription),
-        Case::new(the_parked_come_in_the_order_of_their_events),
-        Case::new(an_empty_queue_gives_nothing),
-        Case::new(a_delivery_that_cannot_be_read_holds_nobody_up),
+        Case::new(oldest_claim_is_ordered_by_due_time_and_bounded),
+        Case::new(claimed_delivery_is_exclusive_until_the_lease_ends),
+        Case::new(concurrent_workers_never_claim_the_same_delivery),
+        Case::new(concurrent_workers_never_claim_one_parked_delivery),
+        Case::new(queue_walk_gives_each_subscription_its_share),
+        Case::new(queue_walk_counts_busy_queues_but_skips_them),
+        Case::new(parked_delivery_waits_until_its_subscription_is_active),
+        Case::new(parked_deliveries_are_claimed_in_event_order),
+        Case::new(empty_queue_returns_no_claim),
+        Case::new(corrupt_delivery_does_not_block_a_claim),
     ]
 }
 
@@ -41,7 +41,7 @@ async fn backlog(world: &CaseContext, to: &Subscription, size: usize, from: Time
     jobs
 }
 
-async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: CaseContext) {
+async fn corrupt_delivery_does_not_block_a_claim(world: CaseContext) {
     const SPOILT: u16 = 99;
     let (start, worker) = (world.now(), Worker::new(&world));
     let (one, other) = (world.subscriber().await, world.subscriber().await);
@@ -57,7 +57,7 @@ async fn a_delivery_that_cannot_be_read_holds_nobody_up(world: CaseContext) {
     }
 }
 
-async fn the_longest_due_come_first_and_no_more_than_wanted(world: CaseContext) {
+async fn oldest_claim_is_ordered_by_due_time_and_bounded(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let start = world.now();
     let mut jobs = vec![];
@@ -77,7 +77,7 @@ async fn the_longest_due_come_first_and_no_more_than_wanted(world: CaseContext) 
     assert_eq!(found, jobs);
 }
 
-async fn a_claimed_delivery_is_nobody_elses_until_the_lease_ends(world: CaseContext) {
+async fn claimed_delivery_is_exclusive_until_the_lease_ends(world: CaseContext) {
     let to = world.subscriber().await;
     let jobs = in_order(backlog(&world, &to, 5, world.now()).await);
     let mut now = world.now().plus_seconds(1);
@@ -124,7 +124,7 @@ async fn share_out(world: &CaseContext, now: Timestamp, jobs: &[Job], claims: [f
     assert_eq!(in_order(found), in_order(jobs.to_vec()));
 }
 
-async fn workers_at_once_never_get_the_same_delivery(world: CaseContext) {
+async fn concurrent_workers_never_claim_the_same_delivery(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     for _ in 0..12 {
         let mut jobs = vec![];
@@ -139,7 +139,7 @@ async fn workers_at_once_never_get_the_same_delivery(world: CaseContext) {
     }
 }
 
-async fn workers_at_once_never_get_the_same_parked_delivery(world: CaseContext) {
+async fn concurrent_workers_never_claim_one_parked_delivery(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     for _ in 0..6 {
         let mut jobs = vec![];
@@ -171,7 +171,7 @@ async fn queues(world: &CaseContext, sizes: &[usize], from: Timestamp) -> Vec<(Q
     queues
 }
 
-async fn every_subscription_gets_its_share(world: CaseContext) {
+async fn queue_walk_gives_each_subscription_its_share(world: CaseContext) {
     const SIZES: [usize; 8] = [1, 40, 0, 3, 12, 0, 2, 25];
     for each in [1, 4, 100] {
         for most in [1, 2, 3, 100] {
@@ -201,7 +201,7 @@ async fn every_subscription_gets_its_share(world: CaseContext) {
     }
 }
 
-async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: CaseContext) {
+async fn queue_walk_counts_busy_queues_but_skips_them(world: CaseContext) {
     let queues = queues(&world, &[2, 2, 2, 2], world.now()).await;
     let (worker, now) = (Worker::new(&world), world.now().plus_seconds(1));
     let busy = vec![queues[0].0, queues[1].0, queues[3].0];
@@ -218,7 +218,7 @@ async fn a_walk_counts_the_busy_and_takes_nothing_of_them(world: CaseContext) {
     assert_eq!(end, ClaimedJobs::default());
 }
 
-async fn what_is_parked_waits_for_its_subscription(world: CaseContext) {
+async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseContext) {
     let (here, there) = (world.clone(), world.in_other_tenant());
     let active = here.subscriber().await;
     let paused = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
@@ -252,7 +252,7 @@ async fn what_is_parked_waits_for_its_subscription(world: CaseContext) {
     assert_eq!(worker.all_parked(now).await, of(&paused));
 }
 
-async fn the_parked_come_in_the_order_of_their_events(world: CaseContext) {
+async fn parked_deliveries_are_claimed_in_event_order(world: CaseContext) {
     let to = world.subscriber().await;
     let others = world.subscriber().await;
     world.happened(&[EventType::EmployeeCreated; 3]).await;
@@ -272,7 +272,7 @@ async fn the_parked_come_in_the_order_of_their_events(world: CaseContext) {
     assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");
 }
 
-async fn an_empty_queue_gives_nothing(world: CaseContext) {
+async fn empty_queue_returns_no_claim(world: CaseContext) {
     world.subscriber().await;
     let worker = Worker::new(&world);
     for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9)), Claim::Parked(walk(9))] {

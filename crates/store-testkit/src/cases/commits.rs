@@ -2,9 +2,9 @@
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit;
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::EventType;
 use candor_domain::id::{DepartmentId, EmployeeId};
-use candor_domain::catalog::{Attribute, Department};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -19,14 +19,14 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(everything_of_a_change_set_is_saved),
-        Case::new(a_stale_write_leaves_nothing),
-        Case::new(whatever_is_against_a_change_leaves_nothing),
-        Case::new(failing_change_sets_in_a_burst_do_not_take_others_down),
-        Case::new(of_many_writers_of_one_version_one_gets_through),
-        Case::new(a_new_row_must_not_exist_and_a_changed_one_must),
-        Case::new(versions_count_up_by_one),
-        Case::new(a_batch_of_many_people_is_one_change),
+        Case::new(change_set_is_saved_completely),
+        Case::new(stale_write_saves_nothing),
+        Case::new(refused_change_set_saves_nothing),
+        Case::new(failing_change_sets_in_a_burst_leave_valid_ones_saved),
+        Case::new(one_of_concurrent_writers_of_a_version_wins),
+        Case::new(new_row_must_be_absent_and_changed_row_present),
+        Case::new(version_increases_by_one_per_write),
+        Case::new(batch_of_many_people_is_one_change),
         Case::new(side_tables_follow_their_rows),
     ]
 }
@@ -121,7 +121,7 @@ fn person(employee: Employee, seen: Version) -> Write {
     Write::employee(&Row::expecting(employee, seen), None)
 }
 
-async fn everything_of_a_change_set_is_saved(world: CaseContext) {
+async fn change_set_is_saved_completely(world: CaseContext) {
     let write = Write::put(&Row::new(world.make.department()));
     let all = Everything::around(&world, write).await;
     all.must_be(&world, false, "before").await;
@@ -131,7 +131,7 @@ async fn everything_of_a_change_set_is_saved(world: CaseContext) {
     assert_eq!(kept, Some(Versioned { value: all.person.clone(), version: Version::FIRST }));
 }
 
-async fn a_stale_write_leaves_nothing(world: CaseContext) {
+async fn stale_write_saves_nothing(world: CaseContext) {
     let before = world.hired().await;
     let seen = world.employee(before.id).await;
     world.try_save(person(renamed(&seen, "Winner"), seen.version)).await.unwrap();
@@ -142,7 +142,7 @@ async fn a_stale_write_leaves_nothing(world: CaseContext) {
     assert_eq!(world.employee(before.id).await.value.first_name, "Winner");
 }
 
-async fn whatever_is_against_a_change_leaves_nothing(world: CaseContext) {
+async fn refused_change_set_saves_nothing(world: CaseContext) {
     let holder = world.hired().await;
     let taken = Employee { email: holder.email.to_uppercase(), ..world.make.employee() };
     let homeless = Employee { department_id: Some(DepartmentId::from_bytes([9; 16])), ..world.make.employee() };
@@ -164,7 +164,7 @@ async fn whatever_is_against_a_change_leaves_nothing(world: CaseContext) {
 }
 
 /// Commits concurrent change sets: a third is valid, a third is stale, and a third uses a taken address.
-async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: CaseContext) {
+async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContext) {
     let holder = world.hired().await;
     let seen = world.employee(holder.id).await;
     world.try_save(person(renamed(&seen, "Current"), seen.version)).await.unwrap();
@@ -190,7 +190,7 @@ async fn failing_change_sets_in_a_burst_do_not_take_others_down(world: CaseConte
     }
 }
 
-async fn of_many_writers_of_one_version_one_gets_through(world: CaseContext) {
+async fn one_of_concurrent_writers_of_a_version_wins(world: CaseContext) {
     let before = world.hired().await;
     for _ in 0..5 {
         let seen = world.employee(before.id).await;
@@ -208,7 +208,7 @@ async fn of_many_writers_of_one_version_one_gets_through(world: CaseContext) {
     }
 }
 
-async fn a_new_row_must_not_exist_and_a_changed_one_must(world: CaseContext) {
+async fn new_row_must_be_absent_and_changed_row_present(world: CaseContext) {
     let there = world.hired().await;
     let again = world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..there })).await;
     assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
@@ -218,7 +218,7 @@ async fn a_new_row_must_not_exist_and_a_changed_one_must(world: CaseContext) {
     assert_eq!(world.store.row::<Employee>(world.tenant, nobody.id).await.unwrap(), None);
 }
 
-async fn versions_count_up_by_one(world: CaseContext) {
+async fn version_increases_by_one_per_write(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let organization = make.organization(tenant.organization);
     let (department, attribute) = (make.department(), make.attribute());
@@ -252,7 +252,7 @@ async fn versions_count_up_by_one(world: CaseContext) {
 }
 
 /// Commits people together with their managers, and an event for each, as an import does.
-async fn a_batch_of_many_people_is_one_change(world: CaseContext) {
+async fn batch_of_many_people_is_one_change(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let mut people: Vec<Employee> = Vec::new();
     for number in 0..400_usize {

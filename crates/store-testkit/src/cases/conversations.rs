@@ -14,13 +14,13 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(the_newest_message_counts_in_whatever_order_they_are_saved),
-        Case::new(a_change_of_the_rest_leaves_what_messages_recorded),
-        Case::new(an_archived_conversation_takes_no_message),
-        Case::new(thirty_messages_at_once_are_all_there),
-        Case::new(messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones),
-        Case::new(conversations_that_begin_at_once_are_all_there),
-        Case::new(nobody_elses_conversation_is_touched),
+        Case::new(newest_message_time_counts_in_any_save_order),
+        Case::new(conversation_update_keeps_the_last_message_time),
+        Case::new(archived_conversation_refuses_messages),
+        Case::new(concurrent_messages_are_all_saved),
+        Case::new(concurrent_messages_fail_for_archived_conversations_only),
+        Case::new(concurrent_new_conversations_are_all_saved),
+        Case::new(conversation_of_another_tenant_is_not_changed),
     ]
 }
 
@@ -48,7 +48,7 @@ async fn messages(world: &CaseContext, of: &Conversation) -> Vec<Message> {
     world.store.page(world.tenant, list).await.unwrap().items
 }
 
-async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: CaseContext) {
+async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
     let it = begun(&world).await;
     assert_eq!(kept(&world, &it).await, (it.clone(), Version::FIRST));
     let [early, late] = [world.make.tick(), world.make.tick()];
@@ -69,7 +69,7 @@ async fn the_newest_message_counts_in_whatever_order_they_are_saved(world: CaseC
     assert_eq!(order(Sort::down(SortBy::CreatedAt)).await, [other.id, it.id]);
 }
 
-async fn a_change_of_the_rest_leaves_what_messages_recorded(world: CaseContext) {
+async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
     let it = begun(&world).await;
     let at = world.make.tick();
     world.save(message(&world, &it, at)).await;
@@ -79,7 +79,7 @@ async fn a_change_of_the_rest_leaves_what_messages_recorded(world: CaseContext) 
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });
 }
 
-async fn an_archived_conversation_takes_no_message(world: CaseContext) {
+async fn archived_conversation_refuses_messages(world: CaseContext) {
     let it = begun(&world).await;
     let archived = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
     world.save(vec![Write::put(&Row::expecting(archived.clone(), Version::FIRST))]).await;
@@ -88,7 +88,7 @@ async fn an_archived_conversation_takes_no_message(world: CaseContext) {
     assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived, vec![]));
 }
 
-async fn thirty_messages_at_once_are_all_there(world: CaseContext) {
+async fn concurrent_messages_are_all_saved(world: CaseContext) {
     let it = begun(&world).await;
     let times: Vec<_> = (0..30).map(|_| world.make.tick()).collect();
     let tasks = times.iter().map(|at| {
@@ -102,7 +102,7 @@ async fn thirty_messages_at_once_are_all_there(world: CaseContext) {
     assert_eq!((written, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
 }
 
-async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_ones(world: CaseContext) {
+async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseContext) {
     let mut all = vec![];
     for _ in 0..5 {
         all.push(begun(&world).await);
@@ -126,7 +126,7 @@ async fn messages_of_many_conversations_at_once_refuse_only_those_of_archived_on
     }
 }
 
-async fn conversations_that_begin_at_once_are_all_there(world: CaseContext) {
+async fn concurrent_new_conversations_are_all_saved(world: CaseContext) {
     let people = [world.hired().await.id, world.hired().await.id];
     let all: Vec<_> = (0..40).map(|_| world.make.conversation(people.to_vec())).collect();
     let tasks = all.iter().enumerate().map(|(at, message)| {
@@ -145,7 +145,7 @@ async fn conversations_that_begin_at_once_are_all_there(world: CaseContext) {
     }
 }
 
-async fn nobody_elses_conversation_is_touched(world: CaseContext) {
+async fn conversation_of_another_tenant_is_not_changed(world: CaseContext) {
     let it = begun(&world).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let refused = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use candor_domain::catalog::Attribute;
 use candor_domain::event::{Event, EventType};
 use candor_domain::idempotency::IdempotencyRecord;
-use candor_domain::catalog::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Write};
@@ -14,9 +14,9 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(one_that_fails_in_a_crowd_leaves_the_others_whole),
-        Case::new(thirty_twins_in_a_crowd_make_one_effect),
-        Case::new(everybody_in_a_crowd_is_told_of_their_own_deliveries),
+        Case::new(failing_change_sets_in_a_group_leave_valid_ones_saved),
+        Case::new(concurrent_retries_in_a_group_have_one_effect),
+        Case::new(leases_in_a_group_return_only_their_own_deliveries),
     ]
 }
 
@@ -51,7 +51,7 @@ async fn is_there(world: &CaseContext, it: &Observation, change: &ChangeSet, eve
 
 /// Mixes failing change sets into each group of ten: one requires an archived attribute, one is about an unknown
 /// person, one has a taken id.
-async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: CaseContext) {
+async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     let taken = world.observed(person.id).await;
     let (open, archived) = (make.attribute(), make.attribute());
@@ -90,7 +90,7 @@ async fn one_that_fails_in_a_crowd_leaves_the_others_whole(world: CaseContext) {
 }
 
 /// Commits retries of three requests among other change sets, all at once and in a new order in each round.
-async fn thirty_twins_in_a_crowd_make_one_effect(world: CaseContext) {
+async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     for round in 0..5 {
         let keys: Vec<_> = (0..30)
@@ -116,7 +116,7 @@ async fn thirty_twins_in_a_crowd_make_one_effect(world: CaseContext) {
 
 /// Commits change sets of which every second one has a lease. Each must get exactly the deliveries of its own
 /// events.
-async fn everybody_in_a_crowd_is_told_of_their_own_deliveries(world: CaseContext) {
+async fn leases_in_a_group_return_only_their_own_deliveries(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
     world.save(subscriptions.each_ref().map(|subscription| Write::put(&Row::new(subscription.clone()))).to_vec()).await;

@@ -19,9 +19,9 @@ use crate::world::{CaseContext, at_once, eventually};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_dropped_commit_is_carried_out_or_not_begun),
-        Case::new(a_dropped_commit_leaves_no_lock_behind),
-        Case::new(dropped_reads_disturb_nobody),
+        Case::new(dropped_commit_is_complete_or_absent),
+        Case::new(dropped_commit_leaves_no_lock),
+        Case::new(dropped_reads_do_not_disturb_running_ones),
     ]
 }
 
@@ -38,7 +38,7 @@ async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
     false
 }
 
-async fn a_dropped_commit_is_carried_out_or_not_begun(world: CaseContext) {
+async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
     let attempts: Vec<(Employee, IdempotencyRecord)> =
         (0..60).map(|number| (world.make.employee(), world.make.replay(&format!("dropped-{number}")))).collect();
     let tasks = attempts.clone().into_iter().enumerate().map(|(number, (person, replay))| {
@@ -87,7 +87,7 @@ async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecor
     [row.is_some(), kept.is_some()] == [!log.items.is_empty(); 2]
 }
 
-async fn a_dropped_commit_leaves_no_lock_behind(world: CaseContext) {
+async fn dropped_commit_leaves_no_lock(world: CaseContext) {
     let mut people = Vec::new();
     for _ in 0..12 {
         people.push(world.hired().await);
@@ -117,7 +117,7 @@ async fn a_dropped_commit_leaves_no_lock_behind(world: CaseContext) {
     assert!(world.employee(people[0].id).await.version > Version(4));
 }
 
-async fn dropped_reads_disturb_nobody(world: CaseContext) {
+async fn dropped_reads_do_not_disturb_running_ones(world: CaseContext) {
     let person = world.hired().await;
     let tasks = (0..80).map(|number| {
         let world = world.clone();

@@ -19,9 +19,9 @@ use crate::{Case, Fault, Faulty, FaultyCall};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_fault_comes_before_or_after_the_call_as_arranged),
-        Case::new(the_queue_fails_before_or_after_as_arranged),
-        Case::new(every_call_for_webhooks_can_fail),
+        Case::new(injected_fault_comes_before_or_after_its_call),
+        Case::new(queue_worker_recovers_from_injected_faults),
+        Case::new(webhook_call_can_fail_by_injection),
     ]
 }
 
@@ -30,7 +30,7 @@ fn hire(world: &CaseContext) -> (Employee, ChangeSet) {
     (person.clone(), world.make.change(vec![joins(person)]))
 }
 
-async fn a_fault_comes_before_or_after_the_call_as_arranged(world: CaseContext) {
+async fn injected_fault_comes_before_or_after_its_call(world: CaseContext) {
     let faulty = Faulty::sharing(Arc::clone(&world.store));
     faulty.fail(FaultyCall::Commit, 2, Fault::Before);
     faulty.fail(FaultyCall::Commit, 3, Fault::After);
@@ -58,7 +58,7 @@ async fn a_fault_comes_before_or_after_the_call_as_arranged(world: CaseContext) 
 }
 
 /// Injects faults before and after a claim and a record. The worker recovers although it gets no answer.
-async fn the_queue_fails_before_or_after_as_arranged(world: CaseContext) {
+async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
     let faulty = Faulty::sharing(Arc::clone(&world.store));
     let to = world.subscriber().await;
     let job = world.delivery_at(world.now(), &to);
@@ -87,7 +87,7 @@ async fn the_queue_fails_before_or_after_as_arranged(world: CaseContext) {
     assert_eq!((faulty.calls(FaultyCall::Claim), faulty.calls(FaultyCall::Record)), (3, 3));
 }
 
-async fn every_call_for_webhooks_can_fail(world: CaseContext) {
+async fn webhook_call_can_fail_by_injection(world: CaseContext) {
     let faulty = Faulty::sharing(Arc::clone(&world.store));
     let to = world.subscriber().await;
     let (tenant, now, page) = (world.tenant, world.now(), PageRequest { limit: 9, after: None });

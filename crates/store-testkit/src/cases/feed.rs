@@ -15,16 +15,16 @@ use crate::world::{CaseContext, EVER, Poller, at_once};
 pub(crate) fn cases() -> Vec<Case> {
     let usual = SlowReads::with_places(2);
     vec![
-        Case::new(a_poller_sees_every_event_of_concurrent_writers_once),
-        Case::new(events_stand_in_commit_order),
-        Case::new(the_feed_is_filtered_by_kind_and_age),
-        Case::new(an_empty_page_leads_nowhere_else),
-        Case::new(a_page_says_whether_more_is_there),
-        Case::new(a_poller_goes_on_after_everything_was_swept),
-        Case::new(each_tenant_has_a_feed_of_its_own),
-        Case::new(a_poll_looks_at_few_events_and_at_none_twice).within(SlowReads { feed_scan: 3, ..usual }),
-        Case::new(whoever_begins_now_sees_what_comes_and_nothing_before),
-        Case::new(the_feed_begins_at_a_time_whatever_the_order_of_the_commits),
+        Case::new(poller_sees_each_event_of_concurrent_writers_once),
+        Case::new(feed_is_in_commit_order),
+        Case::new(feed_is_filtered_by_type_and_age),
+        Case::new(empty_feed_page_keeps_its_position),
+        Case::new(feed_page_reports_whether_more_follows),
+        Case::new(poller_continues_after_all_events_were_removed),
+        Case::new(feed_belongs_to_one_tenant),
+        Case::new(poll_reads_few_events_and_none_twice).within(SlowReads { feed_scan: 3, ..usual }),
+        Case::new(feed_from_now_returns_later_events_only),
+        Case::new(feed_from_a_time_is_independent_of_commit_order),
     ]
 }
 
@@ -41,7 +41,7 @@ async fn announce(world: &CaseContext, kind: EventType) -> Event {
     event
 }
 
-async fn a_poller_sees_every_event_of_concurrent_writers_once(world: CaseContext) {
+async fn poller_sees_each_event_of_concurrent_writers_once(world: CaseContext) {
     let polling = tokio::spawn({
         let mut poller = Poller::new(world.clone());
         async move {
@@ -82,7 +82,7 @@ async fn a_poller_sees_every_event_of_concurrent_writers_once(world: CaseContext
     }
 }
 
-async fn events_stand_in_commit_order(world: CaseContext) {
+async fn feed_is_in_commit_order(world: CaseContext) {
     // The ids sort in the reverse of the commit order.
     let mut events: Vec<_> = (0..12).map(|_| world.make.event(EventType::ObservationCreated)).collect();
     events.reverse();
@@ -103,7 +103,7 @@ async fn read(
     world.store.feed(world.tenant, &filter, since, &after.cloned().into(), limit).await.unwrap()
 }
 
-async fn the_feed_is_filtered_by_kind_and_age(world: CaseContext) {
+async fn feed_is_filtered_by_type_and_age(world: CaseContext) {
     let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObservationCreated];
     let mut all = Vec::new();
     for number in 0..30 {
@@ -131,7 +131,7 @@ async fn the_feed_is_filtered_by_kind_and_age(world: CaseContext) {
     assert_eq!(page.events, all[18..]);
 }
 
-async fn an_empty_page_leads_nowhere_else(world: CaseContext) {
+async fn empty_feed_page_keeps_its_position(world: CaseContext) {
     let nothing = read(&world, &[], EVER, None, 10).await;
     assert_eq!((nothing.events, nothing.more), (vec![], false));
     let first = announce(&world, EventType::EmployeeCreated).await;
@@ -155,7 +155,7 @@ async fn an_empty_page_leads_nowhere_else(world: CaseContext) {
     assert_eq!(early.events[0], first);
 }
 
-async fn a_page_says_whether_more_is_there(world: CaseContext) {
+async fn feed_page_reports_whether_more_follows(world: CaseContext) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;
     }
@@ -170,7 +170,7 @@ async fn a_page_says_whether_more_is_there(world: CaseContext) {
 }
 
 /// Positions are not reused after a sweep. A poller behind the last position would otherwise miss new events.
-async fn a_poller_goes_on_after_everything_was_swept(world: CaseContext) {
+async fn poller_continues_after_all_events_were_removed(world: CaseContext) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;
     }
@@ -188,7 +188,7 @@ async fn a_poller_goes_on_after_everything_was_swept(world: CaseContext) {
     newcomer.until(|events| events == [next.clone()]).await;
 }
 
-async fn each_tenant_has_a_feed_of_its_own(world: CaseContext) {
+async fn feed_belongs_to_one_tenant(world: CaseContext) {
     let tenants = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut wanted = Vec::new();
     for tenant in &tenants {
@@ -199,7 +199,7 @@ async fn each_tenant_has_a_feed_of_its_own(world: CaseContext) {
     }
 }
 
-async fn a_poll_looks_at_few_events_and_at_none_twice(world: CaseContext) {
+async fn poll_reads_few_events_and_none_twice(world: CaseContext) {
     let (common, rare) = (EventType::EmployeeUpdated, EventType::SummaryShared);
     for _ in 0..7 {
         announce(&world, common).await;
@@ -233,7 +233,7 @@ async fn from(world: &CaseContext, start: &FeedStart, limit: u16) -> FeedPage {
     world.store.feed(world.tenant, &FeedFilter::default(), EVER, start, limit).await.unwrap()
 }
 
-async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: CaseContext) {
+async fn feed_from_now_returns_later_events_only(world: CaseContext) {
     let nothing = from(&world, &FeedStart::Now, 10).await;
     assert_eq!(nothing, FeedPage { events: vec![], next: None, more: false });
     announce(&world, EventType::EmployeeCreated).await;
@@ -248,7 +248,7 @@ async fn whoever_begins_now_sees_what_comes_and_nothing_before(world: CaseContex
     assert_eq!(from(&world.in_other_tenant(), &FeedStart::Now, 10).await.next, None, "others' events are not theirs");
 }
 
-async fn the_feed_begins_at_a_time_whatever_the_order_of_the_commits(world: CaseContext) {
+async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {
     let mut made = vec![];
     for _ in 0..30 {
         world.make.clock.advance_seconds(60);

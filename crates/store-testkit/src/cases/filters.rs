@@ -1,8 +1,8 @@
 //! Filters of all lists, compared with the same filters applied in memory to all stored rows.
 
 use candor_domain::audit::{self, Actor, ActorKind, AuditEntry};
-use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute, department};
+use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::observation::{self, Observation, Type};
 use candor_domain::page::Sortable;
 use candor_domain::params::{Archived, Bounds};
@@ -18,13 +18,13 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(observations_are_filtered),
-        Case::new(observations_of_each_viewer_are_filtered),
-        Case::new(observations_of_wide_and_narrow_subtrees),
-        Case::new(observations_with_common_and_rare_tags),
-        Case::new(people_are_filtered),
-        Case::new(departments_and_attributes_are_filtered),
-        Case::new(the_audit_log_is_filtered),
+        Case::new(observation_list_matches_random_filters),
+        Case::new(observation_list_matches_filters_for_each_viewer),
+        Case::new(observation_list_matches_for_small_and_large_subtrees),
+        Case::new(observation_list_matches_for_common_and_rare_tags),
+        Case::new(employee_list_matches_random_filters),
+        Case::new(department_and_attribute_lists_match_random_filters),
+        Case::new(audit_log_matches_random_filters),
     ]
 }
 
@@ -81,7 +81,7 @@ async fn observation_filter(world: &CaseContext, all: &Population, number: usize
         .await;
 }
 
-async fn observations_are_filtered(world: CaseContext) {
+async fn observation_list_matches_random_filters(world: CaseContext) {
     let all = Population::new(&world, 30, 300).await;
     let random = &world.random;
     let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
@@ -101,7 +101,7 @@ async fn observations_are_filtered(world: CaseContext) {
     }
 }
 
-async fn observations_of_each_viewer_are_filtered(world: CaseContext) {
+async fn observation_list_matches_filters_for_each_viewer(world: CaseContext) {
     let all = Population::new(&world, 12, 400).await;
     let random = &world.random;
     let people: Vec<_> = all.people.iter().map(|person| person.id).collect();
@@ -127,7 +127,7 @@ async fn observations_of_each_viewer_are_filtered(world: CaseContext) {
 
 /// Lists of small and large subtrees, because a store may choose its plan by the number of people below the
 /// manager.
-async fn observations_of_wide_and_narrow_subtrees(world: CaseContext) {
+async fn observation_list_matches_for_small_and_large_subtrees(world: CaseContext) {
     let all = Population::new(&world, 400, 600).await;
     let by_size = |least: usize, most: usize| {
         let fits = |employee: &&Employee| (least..=most).contains(&all.size_below(employee.id));
@@ -148,7 +148,7 @@ async fn observations_of_wide_and_narrow_subtrees(world: CaseContext) {
     }
 }
 
-async fn observations_with_common_and_rare_tags(world: CaseContext) {
+async fn observation_list_matches_for_common_and_rare_tags(world: CaseContext) {
     let all = Population::new(&world, 10, 600).await;
     let tag = |number: usize| all.attributes[number].id;
     let none = candor_domain::id::AttributeId::from_bytes([0; 16]);
@@ -200,7 +200,7 @@ fn custom(key: &str, value: u64) -> CustomFields {
     CustomFields([(key.to_owned(), Custom::Number(value.into()))].into())
 }
 
-async fn people_are_filtered(world: CaseContext) {
+async fn employee_list_matches_random_filters(world: CaseContext) {
     let all = Population::new(&world, 150, 0).await;
     let random = &world.random;
     let statuses = [
@@ -239,7 +239,7 @@ async fn people_are_filtered(world: CaseContext) {
     }
 }
 
-async fn departments_and_attributes_are_filtered(world: CaseContext) {
+async fn department_and_attribute_lists_match_random_filters(world: CaseContext) {
     let all = Population::new(&world, 1, 0).await;
     let random = &world.random;
     let department_names: Vec<_> = all.departments.iter().map(|department| folded(&department.name)).collect();
@@ -287,7 +287,7 @@ fn audit_entry(world: &CaseContext) -> AuditEntry {
     AuditEntry { actor, occurred_at: instant(world), ..world.make.audit(action, target) }
 }
 
-async fn the_audit_log_is_filtered(world: CaseContext) {
+async fn audit_log_matches_random_filters(world: CaseContext) {
     let random = &world.random;
     let entries: Vec<_> = (0..120).map(|_| audit_entry(&world)).collect();
     for batch in entries.chunks(30) {

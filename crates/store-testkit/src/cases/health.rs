@@ -11,14 +11,14 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(pulses_add_up_as_their_rule_says),
-        Case::new(two_pulses_of_one_subscription_both_count),
-        Case::new(pulses_recorded_at_once_all_count),
-        Case::new(what_is_shown_never_goes_back_in_time),
-        Case::new(a_pulse_for_nobody_is_nothing),
-        Case::new(failures_stop_counting_where_numbers_end),
-        Case::new(what_is_recorded_is_no_part_of_the_version),
-        Case::new(the_failures_of_a_subscription_can_be_reset),
+        Case::new(health_deltas_add_up_by_the_domain_rule),
+        Case::new(two_health_deltas_of_one_subscription_both_count),
+        Case::new(concurrent_health_deltas_all_count),
+        Case::new(last_delivery_time_never_decreases),
+        Case::new(health_delta_of_an_unknown_subscription_is_ignored),
+        Case::new(failure_count_saturates_at_its_maximum),
+        Case::new(health_delta_does_not_change_the_version),
+        Case::new(failure_streak_of_one_subscription_can_be_reset),
     ]
 }
 
@@ -57,7 +57,7 @@ fn some(world: &CaseContext) -> HealthDelta {
     (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
 }
 
-async fn pulses_add_up_as_their_rule_says(world: CaseContext) {
+async fn health_deltas_add_up_by_the_domain_rule(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut known = vec![];
     for it in &worlds {
@@ -86,7 +86,7 @@ async fn pulses_add_up_as_their_rule_says(world: CaseContext) {
     }
 }
 
-async fn two_pulses_of_one_subscription_both_count(world: CaseContext) {
+async fn two_health_deltas_of_one_subscription_both_count(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     for round in 0..20 {
@@ -101,7 +101,7 @@ async fn two_pulses_of_one_subscription_both_count(world: CaseContext) {
     }
 }
 
-async fn pulses_recorded_at_once_all_count(world: CaseContext) {
+async fn concurrent_health_deltas_all_count(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     let mut since = None;
     for round in 1..=3 {
@@ -130,7 +130,7 @@ async fn pulses_recorded_at_once_all_count(world: CaseContext) {
     }
 }
 
-async fn what_is_shown_never_goes_back_in_time(world: CaseContext) {
+async fn last_delivery_time_never_decreases(world: CaseContext) {
     let to = world.subscriber().await;
     let noon = world.make.tick();
     let delta = |status, seconds| {
@@ -153,7 +153,7 @@ async fn what_is_shown_never_goes_back_in_time(world: CaseContext) {
     }
 }
 
-async fn a_pulse_for_nobody_is_nothing(world: CaseContext) {
+async fn health_delta_of_an_unknown_subscription_is_ignored(world: CaseContext) {
     let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.in_other_tenant());
     world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     let delta = failed(&world);
@@ -169,7 +169,7 @@ async fn a_pulse_for_nobody_is_nothing(world: CaseContext) {
     assert_eq!(recorded(&world, with).await, [(world.queue(&to), delta.streak)]);
 }
 
-async fn failures_stop_counting_where_numbers_end(world: CaseContext) {
+async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
     let to = world.subscriber().await;
     let many = HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
     for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
@@ -178,7 +178,7 @@ async fn failures_stop_counting_where_numbers_end(world: CaseContext) {
     }
 }
 
-async fn what_is_recorded_is_no_part_of_the_version(world: CaseContext) {
+async fn health_delta_does_not_change_the_version(world: CaseContext) {
     let said = |subscription: Subscription| Subscription {
         last_delivery_at: Some(world.now()),
         last_delivery_status: Some(Status::Dropped),
@@ -199,7 +199,7 @@ async fn what_is_recorded_is_no_part_of_the_version(world: CaseContext) {
     }
 }
 
-async fn the_failures_of_a_subscription_can_be_reset(world: CaseContext) {
+async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;

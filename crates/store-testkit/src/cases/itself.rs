@@ -14,14 +14,14 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_new_store_knows_no_master_key),
-        Case::new(master_keys_come_back_to_the_letter_in_the_order_of_their_ids),
-        Case::new(of_master_keys_that_are_added_at_once_one_gets_in),
-        Case::new(a_master_key_takes_the_place_of_all_others),
-        Case::new(a_store_takes_a_write_again_and_again),
-        Case::new(a_clock_of_its_own_goes_on),
-        Case::new(a_data_set_is_emptied_piece_by_piece_and_no_other),
-        Case::new(sizes_are_counted_for_each_tenant_in_pieces),
+        Case::new(new_store_has_no_master_key),
+        Case::new(master_keys_round_trip_in_order_of_their_ids),
+        Case::new(one_of_concurrently_added_master_keys_is_stored),
+        Case::new(master_key_replaces_all_earlier_keys),
+        Case::new(write_probe_succeeds_repeatedly_and_really_writes),
+        Case::new(store_clock_moves_forward),
+        Case::new(data_set_is_emptied_in_pieces_without_touching_another),
+        Case::new(tenant_size_is_measured_in_pieces),
     ]
 }
 
@@ -34,11 +34,11 @@ fn key(world: &CaseContext, id: &str, mark: u8) -> MasterKey {
     }
 }
 
-async fn a_new_store_knows_no_master_key(world: CaseContext) {
+async fn new_store_has_no_master_key(world: CaseContext) {
     assert_eq!(world.store.master_keys().await.unwrap(), []);
 }
 
-async fn master_keys_come_back_to_the_letter_in_the_order_of_their_ids(world: CaseContext) {
+async fn master_keys_round_trip_in_order_of_their_ids(world: CaseContext) {
     let [one, two, upper] = [key(&world, "k1", 1), key(&world, "k2", 2), key(&world, "Z9", 3)];
     for (seen, it) in [&two, &upper, &one].into_iter().enumerate() {
         world.store.add_master_key(it.clone(), seen).await.unwrap();
@@ -46,7 +46,7 @@ async fn master_keys_come_back_to_the_letter_in_the_order_of_their_ids(world: Ca
     assert_eq!(world.store.master_keys().await.unwrap(), [upper, one, two]);
 }
 
-async fn of_master_keys_that_are_added_at_once_one_gets_in(world: CaseContext) {
+async fn one_of_concurrently_added_master_keys_is_stored(world: CaseContext) {
     for seen in 0..3 {
         let keys: Vec<_> = (0..8).map(|number| key(&world, &format!("round{seen}key{number}"), number)).collect();
         let add = |master_key: MasterKey| {
@@ -64,7 +64,7 @@ async fn of_master_keys_that_are_added_at_once_one_gets_in(world: CaseContext) {
     assert_eq!(world.store.master_keys().await.unwrap()[0], known, "one id is one key");
 }
 
-async fn a_master_key_takes_the_place_of_all_others(world: CaseContext) {
+async fn master_key_replaces_all_earlier_keys(world: CaseContext) {
     let [one, two, new] = [key(&world, "k1", 1), key(&world, "k2", 2), key(&world, "k2", 9)];
     world.store.add_master_key(one, 0).await.unwrap();
     world.store.add_master_key(two, 1).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_master_key_takes_the_place_of_all_others(world: CaseContext) {
     assert_eq!(world.store.master_keys().await.unwrap(), [new]);
 }
 
-async fn a_store_takes_a_write_again_and_again(world: CaseContext) {
+async fn write_probe_succeeds_repeatedly_and_really_writes(world: CaseContext) {
     for _ in 0..3 {
         world.store.probe_write(world.make.tick()).await.unwrap();
     }
@@ -80,13 +80,13 @@ async fn a_store_takes_a_write_again_and_again(world: CaseContext) {
     assert!(world.store.probe_write(world.make.tick()).await.is_err(), "it is written, and not only asked");
 }
 
-async fn a_clock_of_its_own_goes_on(world: CaseContext) {
+async fn store_clock_moves_forward(world: CaseContext) {
     let Some(first) = world.store.time().await.unwrap() else { return };
     let second = world.store.time().await.unwrap();
     assert!(second >= Some(first) && first.millis() > 1_700_000_000_000, "{first}");
 }
 
-async fn sizes_are_counted_for_each_tenant_in_pieces(world: CaseContext) {
+async fn tenant_size_is_measured_in_pieces(world: CaseContext) {
     let other = world.test_environment();
     let population = Population::new(&world, 30, 40).await;
     Population::new(&other, 5, 7).await;
@@ -106,7 +106,7 @@ async fn sizes_are_counted_for_each_tenant_in_pieces(world: CaseContext) {
     }
 }
 
-async fn a_data_set_is_emptied_piece_by_piece_and_no_other(world: CaseContext) {
+async fn data_set_is_emptied_in_pieces_without_touching_another(world: CaseContext) {
     const PIECE: u32 = 7;
     let other = world.test_environment();
     let (gone, stays) = (Population::new(&world, 30, 40).await, Population::new(&other, 5, 5).await);

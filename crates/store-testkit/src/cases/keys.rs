@@ -13,13 +13,13 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_key_is_found_by_its_current_and_its_previous_secret),
-        Case::new(a_rotated_secret_is_found_and_the_one_before_the_last_is_not),
-        Case::new(the_bound_person_is_looked_up_in_the_environment_of_the_key),
-        Case::new(a_person_who_changed_is_seen_as_they_are_now),
-        Case::new(a_touch_leaves_the_version_alone),
-        Case::new(keys_belong_to_their_organization),
-        Case::new(keys_that_end_soon_are_found_whoevers_they_are),
+        Case::new(key_is_found_by_current_and_previous_secret),
+        Case::new(rotated_key_is_not_found_by_the_secret_before_the_previous),
+        Case::new(bound_person_is_read_in_the_environment_of_the_key),
+        Case::new(key_lookup_returns_the_current_state_of_its_person),
+        Case::new(key_use_does_not_change_the_version),
+        Case::new(key_belongs_to_its_organization),
+        Case::new(expiring_keys_are_found_across_organizations),
     ]
 }
 
@@ -32,7 +32,7 @@ async fn found(world: &CaseContext, hash: KeyHash) -> Option<KeyRecord> {
     world.store.key_by_hash(hash).await.unwrap()
 }
 
-async fn a_key_is_found_by_its_current_and_its_previous_secret(world: CaseContext) {
+async fn key_is_found_by_current_and_previous_secret(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let until = Timestamp::from_millis(1_800_000_000_123);
     let previous = KeyHash(make.bytes32());
@@ -52,7 +52,7 @@ async fn a_key_is_found_by_its_current_and_its_previous_secret(world: CaseContex
     }
 }
 
-async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: CaseContext) {
+async fn rotated_key_is_not_found_by_the_secret_before_the_previous(world: CaseContext) {
     let mut key = world.make.api_key();
     keep(&world, &key).await;
     let mut hashes = vec![key.hash];
@@ -69,7 +69,7 @@ async fn a_rotated_secret_is_found_and_the_one_before_the_last_is_not(world: Cas
     assert_eq!(found(&world, hashes[2]).await, Some(record));
 }
 
-async fn the_bound_person_is_looked_up_in_the_environment_of_the_key(world: CaseContext) {
+async fn bound_person_is_read_in_the_environment_of_the_key(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let test = world.test_environment();
     let both = Employee { role: Role::Manager, ..make.employee() };
@@ -92,7 +92,7 @@ async fn the_bound_person_is_looked_up_in_the_environment_of_the_key(world: Case
     }
 }
 
-async fn a_person_who_changed_is_seen_as_they_are_now(world: CaseContext) {
+async fn key_lookup_returns_the_current_state_of_its_person(world: CaseContext) {
     let person = world.hired().await;
     let key = ApiKey { employee_id: Some(person.id), ..world.make.api_key() };
     keep(&world, &key).await;
@@ -102,7 +102,7 @@ async fn a_person_who_changed_is_seen_as_they_are_now(world: CaseContext) {
     assert_eq!(record.person, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
 }
 
-async fn a_touch_leaves_the_version_alone(world: CaseContext) {
+async fn key_use_does_not_change_the_version(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let organization = tenant.organization;
     let (used, idle) = (make.api_key(), make.api_key());
@@ -129,7 +129,7 @@ async fn a_touch_leaves_the_version_alone(world: CaseContext) {
     assert_eq!(store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version, Version(2));
 }
 
-async fn keys_belong_to_their_organization(world: CaseContext) {
+async fn key_belongs_to_its_organization(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let key = ApiKey {
         environment: Environment::Test,
@@ -154,7 +154,7 @@ async fn keys_belong_to_their_organization(world: CaseContext) {
     assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept, "another organization's touch");
 }
 
-async fn keys_that_end_soon_are_found_whoevers_they_are(world: CaseContext) {
+async fn expiring_keys_are_found_across_organizations(world: CaseContext) {
     let other = world.in_other_tenant();
     let at = |seconds| Timestamp::from_millis(1_750_000_000_000).plus_seconds(seconds);
     let mut wanted = vec![];

@@ -11,10 +11,7 @@ use candor_fair_share::large_work::LARGE_BYTES;
 use candor_port_storage::{ChangeSet, StorageExt};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![
-        Case::new(large_pages_are_alike_once_their_size_is_known),
-        Case::new(large_feed_pages_are_alike_once_their_size_is_known),
-    ]
+    vec![Case::new(large_page_is_equal_when_read_again), Case::new(large_feed_page_is_equal_when_read_again)]
 }
 
 /// Rows that are large in total, but not individually.
@@ -23,7 +20,7 @@ const BYTES: usize = LARGE_BYTES / (ROWS - 2);
 /// Number of reads. From the second one on, the store knows the size of the rows.
 const READS: usize = 3;
 
-async fn large_pages_are_alike_once_their_size_is_known(world: CaseContext) {
+async fn large_page_is_equal_when_read_again(world: CaseContext) {
     let mut all = vec![];
     for number in 0..ROWS {
         let fields = CustomFields([("field".to_owned(), Custom::Text(number.to_string().repeat(BYTES)))].into());
@@ -41,7 +38,7 @@ async fn large_pages_are_alike_once_their_size_is_known(world: CaseContext) {
     }
 }
 
-async fn large_feed_pages_are_alike_once_their_size_is_known(world: CaseContext) {
+async fn large_feed_page_is_equal_when_read_again(world: CaseContext) {
     let data = "x".repeat(BYTES);
     let event = || Event { data: data.clone(), ..world.make.event(EventType::EmployeeUpdated) };
     let written: Vec<_> = (0..ROWS).map(|_| event()).collect();

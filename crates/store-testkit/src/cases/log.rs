@@ -13,13 +13,13 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(an_attempt_comes_back_to_the_letter),
-        Case::new(an_attempt_from_before_its_times_were_kept_has_that_of_its_id),
-        Case::new(the_log_is_filtered),
-        Case::new(attempts_of_one_moment_are_all_met),
-        Case::new(the_log_of_another_subscription_is_another),
-        Case::new(old_attempts_go_and_no_others),
-        Case::new(the_log_is_kept_day_after_day),
+        Case::new(delivery_attempt_round_trips),
+        Case::new(attempt_without_stored_time_uses_the_time_of_its_id),
+        Case::new(delivery_log_matches_filters),
+        Case::new(attempts_of_one_instant_are_all_listed),
+        Case::new(delivery_log_belongs_to_one_subscription),
+        Case::new(delivery_log_removes_only_expired_attempts),
+        Case::new(delivery_log_retention_handles_any_gap_of_days),
     ]
 }
 
@@ -51,7 +51,7 @@ pub(super) fn entry(world: &CaseContext, to: &Subscription, at: Timestamp) -> De
     }
 }
 
-async fn an_attempt_comes_back_to_the_letter(world: CaseContext) {
+async fn delivery_attempt_round_trips(world: CaseContext) {
     let CaseContext { store, tenant, .. } = &world;
     let to = world.subscriber().await;
     let late = world.now().plus_seconds(77);
@@ -74,7 +74,7 @@ async fn an_attempt_comes_back_to_the_letter(world: CaseContext) {
     assert_eq!(store.delivery(*tenant, to.id, world.make.id()).await.unwrap(), None);
 }
 
-async fn an_attempt_from_before_its_times_were_kept_has_that_of_its_id(world: CaseContext) {
+async fn attempt_without_stored_time_uses_the_time_of_its_id(world: CaseContext) {
     let to = world.subscriber().await;
     let late = world.now().plus_seconds(77);
     let one = Delivery { attempted_at: late, ..entry(&world, &to, world.make.tick()) };
@@ -108,7 +108,7 @@ fn shows(filter: &DeliveryFilter, it: &Delivery) -> bool {
         && filter.event_id.is_none_or(|wanted| it.event_id == wanted)
 }
 
-async fn the_log_is_filtered(world: CaseContext) {
+async fn delivery_log_matches_filters(world: CaseContext) {
     let to = world.subscriber().await;
     let (all, mut events) = population(&world, &to, 300).await;
     population(&world, &world.subscriber().await, 50).await;
@@ -128,7 +128,7 @@ async fn the_log_is_filtered(world: CaseContext) {
     }
 }
 
-async fn attempts_of_one_moment_are_all_met(world: CaseContext) {
+async fn attempts_of_one_instant_are_all_listed(world: CaseContext) {
     let to = world.subscriber().await;
     let at = world.now();
     let all: Vec<_> =
@@ -142,7 +142,7 @@ async fn attempts_of_one_moment_are_all_met(world: CaseContext) {
     }
 }
 
-async fn the_log_of_another_subscription_is_another(world: CaseContext) {
+async fn delivery_log_belongs_to_one_subscription(world: CaseContext) {
     let worlds = [world.clone(), world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut logs = vec![];
     for it in &worlds {
@@ -197,7 +197,7 @@ async fn must_have_kept(world: &CaseContext, to: &Subscription, all: &[Delivery]
     }
 }
 
-async fn old_attempts_go_and_no_others(world: CaseContext) {
+async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let now = midnight(world.now()).plus_seconds(50_000);
     let before = now.plus_seconds(-30 * DAY_SECONDS);
@@ -231,7 +231,7 @@ async fn old_attempts_go_and_no_others(world: CaseContext) {
     }
 }
 
-async fn the_log_is_kept_day_after_day(world: CaseContext) {
+async fn delivery_log_retention_handles_any_gap_of_days(world: CaseContext) {
     let to = world.subscriber().await;
     let mut all = vec![];
     // Includes gaps between maintenance runs that exceed the number of days for which the log has partitions.

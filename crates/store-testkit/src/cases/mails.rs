@@ -16,17 +16,17 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_mail_is_queued_with_its_invitation_or_not_at_all),
-        Case::new(the_longest_due_mails_come_first_whoever_they_are_for),
-        Case::new(a_claimed_mail_is_nobody_elses_until_the_lease_ends),
-        Case::new(workers_at_once_never_get_the_same_mail),
-        Case::new(a_sent_mail_is_not_due_and_its_token_is_gone),
-        Case::new(a_mail_that_failed_is_due_again_at_its_time),
-        Case::new(a_result_holds_only_while_the_lease_does),
-        Case::new(a_result_holds_only_while_the_invitation_is_what_it_was),
-        Case::new(what_is_released_is_as_due_as_it_was),
-        Case::new(what_is_not_wanted_any_more_is_not_due),
-        Case::new(results_of_many_tenants_are_recorded_together),
+        Case::new(mail_is_queued_with_its_invitation_or_not_at_all),
+        Case::new(oldest_due_mails_are_claimed_first_across_tenants),
+        Case::new(claimed_mail_is_exclusive_until_the_lease_ends),
+        Case::new(concurrent_workers_never_claim_the_same_mail),
+        Case::new(sent_mail_is_not_due_and_its_token_is_erased),
+        Case::new(failed_mail_is_due_again_at_its_retry_time),
+        Case::new(mail_result_is_recorded_only_under_its_lease),
+        Case::new(mail_result_is_recorded_only_for_the_unchanged_invitation),
+        Case::new(released_mail_keeps_its_due_time),
+        Case::new(mail_of_a_revoked_or_accepted_invitation_is_not_due),
+        Case::new(mail_results_of_many_tenants_are_recorded_together),
         Case::new(mails_to_a_recipient_are_counted_up_to_the_limit),
     ]
 }
@@ -85,7 +85,7 @@ async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: CaseContext) {
     assert_eq!(counted(one, today).await, 0, "older days are forgotten");
 }
 
-async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
+async fn mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
     let person = world.hired().await;
     let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3], world.now());
     let new = || Write::put(&Row::new(it.clone()));
@@ -100,7 +100,7 @@ async fn a_mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) 
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, [world.mail(&it)], "the other has no mail");
 }
 
-async fn the_longest_due_mails_come_first_whoever_they_are_for(world: CaseContext) {
+async fn oldest_due_mails_are_claimed_first_across_tenants(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant()];
     let mut mails = vec![];
     for number in 0..20 {
@@ -117,7 +117,7 @@ async fn the_longest_due_mails_come_first_whoever_they_are_for(world: CaseContex
     assert_eq!(found, mails);
 }
 
-async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: CaseContext) {
+async fn claimed_mail_is_exclusive_until_the_lease_ends(world: CaseContext) {
     let invitation = world.invited().await;
     let (mail, mut now) = (world.mail(&invitation), invitation.mail.unwrap().due_at.unwrap());
     assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "it is not due yet");
@@ -132,7 +132,7 @@ async fn a_claimed_mail_is_nobody_elses_until_the_lease_ends(world: CaseContext)
     }
 }
 
-async fn workers_at_once_never_get_the_same_mail(world: CaseContext) {
+async fn concurrent_workers_never_claim_the_same_mail(world: CaseContext) {
     const MAILS: usize = 60;
     for _ in 0..MAILS {
         world.invited().await;
@@ -153,7 +153,7 @@ async fn workers_at_once_never_get_the_same_mail(world: CaseContext) {
     assert_eq!((found.len(), distinct.len()), (MAILS, MAILS));
 }
 
-async fn a_sent_mail_is_not_due_and_its_token_is_gone(world: CaseContext) {
+async fn sent_mail_is_not_due_and_its_token_is_erased(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
@@ -168,7 +168,7 @@ async fn a_sent_mail_is_not_due_and_its_token_is_gone(world: CaseContext) {
     assert_eq!(worker.mails(&world, END, 9).await, []);
 }
 
-async fn a_mail_that_failed_is_due_again_at_its_time(world: CaseContext) {
+async fn failed_mail_is_due_again_at_its_retry_time(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
@@ -186,7 +186,7 @@ async fn a_mail_that_failed_is_due_again_at_its_time(world: CaseContext) {
     assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), counted(0, None), "it is leased");
 }
 
-async fn a_result_holds_only_while_the_lease_does(world: CaseContext) {
+async fn mail_result_is_recorded_only_under_its_lease(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (one, other, now) = (Worker::new(&world), Worker::new(&world), world.now());
     assert_eq!(one.mails(&world, now, 9).await, [mail]);
@@ -203,7 +203,7 @@ async fn a_result_holds_only_while_the_lease_does(world: CaseContext) {
     assert_eq!(other.records_mails(&world, vec![(mail, sent)]).await, [mail], "it is recorded once");
 }
 
-async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: CaseContext) {
+async fn mail_result_is_recorded_only_for_the_unchanged_invitation(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
@@ -220,7 +220,7 @@ async fn a_result_holds_only_while_the_invitation_is_what_it_was(world: CaseCont
     assert_eq!((after.revoked_at, after.mail.unwrap().status), (Some(now), MailStatus::Sent));
 }
 
-async fn what_is_released_is_as_due_as_it_was(world: CaseContext) {
+async fn released_mail_keeps_its_due_time(world: CaseContext) {
     let (first, then) = (world.invited().await, world.invited().await);
     let (first, then) = (world.mail(&first), world.mail(&then));
     let (worker, now) = (Worker::new(&world), world.now());
@@ -231,7 +231,7 @@ async fn what_is_released_is_as_due_as_it_was(world: CaseContext) {
     assert_eq!(Worker::new(&world).mails(&world, now, 9).await, [first]);
 }
 
-async fn what_is_not_wanted_any_more_is_not_due(world: CaseContext) {
+async fn mail_of_a_revoked_or_accepted_invitation_is_not_due(world: CaseContext) {
     let (one, other) = (world.invited().await, world.invited().await);
     let at = world.now();
     for after in [one.revoke(at), other.accept(at).unwrap()] {
@@ -242,7 +242,7 @@ async fn what_is_not_wanted_any_more_is_not_due(world: CaseContext) {
     assert_eq!(world.store.mail_queue_state(END).await.unwrap(), QueueState::default());
 }
 
-async fn results_of_many_tenants_are_recorded_together(world: CaseContext) {
+async fn mail_results_of_many_tenants_are_recorded_together(world: CaseContext) {
     let worlds: Vec<_> = (0..5).map(|_| world.in_other_tenant()).collect();
     for _ in 0..8 {
         for whose in &worlds {

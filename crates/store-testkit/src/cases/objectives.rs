@@ -20,15 +20,15 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(objectives_are_filtered_within_sight),
-        Case::new(every_order_of_objectives_is_walked),
-        Case::new(an_objective_comes_back_to_the_letter),
-        Case::new(what_is_due_is_found_in_every_tenant),
-        Case::new(org_admins_who_work_there_are_found),
-        Case::new(a_notice_is_saved_with_its_change_or_not_at_all),
-        Case::new(notifications_are_filtered_and_walked),
-        Case::new(everything_sent_to_a_person_becomes_read_at_once),
-        Case::new(no_tenant_sees_anothers_objectives_and_notifications),
+        Case::new(objective_list_matches_filters_and_visibility),
+        Case::new(objective_list_is_walked_in_every_order),
+        Case::new(objective_round_trips),
+        Case::new(due_objectives_are_found_in_every_tenant),
+        Case::new(active_org_admins_are_found),
+        Case::new(notification_is_saved_with_its_change_or_not_at_all),
+        Case::new(notification_list_matches_filters_in_every_order),
+        Case::new(read_all_marks_all_notifications_of_one_person),
+        Case::new(objectives_and_notifications_belong_to_one_tenant),
     ]
 }
 
@@ -97,7 +97,7 @@ fn bounds<T: Ord>(world: &CaseContext, a: T, b: T) -> Bounds<T> {
     Bounds { gte: some(low), lte: some(high) }
 }
 
-async fn objectives_are_filtered_within_sight(world: CaseContext) {
+async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
     let (all, objectives) = populated(&world, 250).await;
     let random = &world.random;
     let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
@@ -122,7 +122,7 @@ async fn objectives_are_filtered_within_sight(world: CaseContext) {
     }
 }
 
-async fn every_order_of_objectives_is_walked(world: CaseContext) {
+async fn objective_list_is_walked_in_every_order(world: CaseContext) {
     let (all, objectives) = populated(&world, 80).await;
     for viewer in [Viewer::Everything, Viewer::Person(all.people[0].id), Viewer::Person(all.people[2].id)] {
         let list = lists::objectives(&world, everything(), viewer);
@@ -135,7 +135,7 @@ async fn every_order_of_objectives_is_walked(world: CaseContext) {
     }
 }
 
-async fn an_objective_comes_back_to_the_letter(world: CaseContext) {
+async fn objective_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let owner = world.hired().await;
     let at = |millis| Some(Timestamp::from_millis(millis));
@@ -172,7 +172,7 @@ async fn an_objective_comes_back_to_the_letter(world: CaseContext) {
     assert!(matches!(nobodys, Err(CommitError::Missing)), "{nobodys:?}");
 }
 
-async fn what_is_due_is_found_in_every_tenant(world: CaseContext) {
+async fn due_objectives_are_found_in_every_tenant(world: CaseContext) {
     let today = Date::from_epoch_days(20_000);
     let mut wanted = Vec::new();
     for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
@@ -213,7 +213,7 @@ async fn what_is_due_is_found_in_every_tenant(world: CaseContext) {
     assert_eq!(world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap().len(), wanted.len() - 1);
 }
 
-async fn org_admins_who_work_there_are_found(world: CaseContext) {
+async fn active_org_admins_are_found(world: CaseContext) {
     let mut admins = Vec::new();
     for role in [Role::OrgAdmin, Role::Manager, Role::Employee, Role::OrgAdmin] {
         for status in [people::Status::Active, people::Status::Deactivated, people::Status::PendingInvite] {
@@ -239,7 +239,7 @@ async fn org_admins(world: &CaseContext, most: u16) -> Vec<EmployeeId> {
     people.into_iter().map(|person| person.value.id).collect()
 }
 
-async fn a_notice_is_saved_with_its_change_or_not_at_all(world: CaseContext) {
+async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     let full = Notification {
@@ -267,7 +267,7 @@ async fn a_notice_is_saved_with_its_change_or_not_at_all(world: CaseContext) {
     assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
 }
 
-async fn notifications_are_filtered_and_walked(world: CaseContext) {
+async fn notification_list_matches_filters_in_every_order(world: CaseContext) {
     let people = [world.make.employee(), world.make.employee(), world.make.employee()];
     world.save(people.iter().cloned().map(joins).collect()).await;
     let all: Vec<_> = (0..60)
@@ -293,7 +293,7 @@ async fn notifications_are_filtered_and_walked(world: CaseContext) {
     }
 }
 
-async fn everything_sent_to_a_person_becomes_read_at_once(world: CaseContext) {
+async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let (one, two) = (world.hired().await, world.hired().await);
     let before = make.tick();
@@ -323,7 +323,7 @@ async fn everything_sent_to_a_person_becomes_read_at_once(world: CaseContext) {
     );
 }
 
-async fn no_tenant_sees_anothers_objectives_and_notifications(world: CaseContext) {
+async fn objectives_and_notifications_belong_to_one_tenant(world: CaseContext) {
     let owner = world.hired().await;
     let (objective, notice) = (world.make.objective(owner.id), world.make.notification(owner.id));
     let writes = vec![Write::put(&Row::new(objective.clone()))];

@@ -2,8 +2,8 @@
 
 use std::future::Future;
 
-use candor_domain::id::EmployeeId;
 use candor_domain::catalog::{Attribute, Department, attribute, department};
+use candor_domain::id::EmployeeId;
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
@@ -20,12 +20,12 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(every_order_of_observations_is_walked),
-        Case::new(every_order_of_people_is_walked),
-        Case::new(every_order_of_the_other_lists_is_walked),
-        Case::new(nothing_is_lost_or_doubled_while_rows_are_inserted),
-        Case::new(a_position_need_not_exist_any_more),
-        Case::new(an_empty_list_is_one_empty_page),
+        Case::new(observation_list_is_walked_in_every_order),
+        Case::new(employee_list_is_walked_in_every_order),
+        Case::new(remaining_lists_are_walked_in_every_order),
+        Case::new(list_walk_is_complete_during_inserts),
+        Case::new(list_continues_behind_a_removed_position),
+        Case::new(empty_list_is_one_empty_page),
     ]
 }
 
@@ -42,7 +42,7 @@ where
     }
 }
 
-async fn every_order_of_observations_is_walked(world: CaseContext) {
+async fn observation_list_is_walked_in_every_order(world: CaseContext) {
     let all = Population::new(&world, 5, 90).await;
     let list = |archived| lists::observations(&world, observation::Filter { archived, ..Default::default() });
     every_order(&list(Archived::No), &all.observations, |row| row.archived_at.is_none(), "active").await;
@@ -50,7 +50,7 @@ async fn every_order_of_observations_is_walked(world: CaseContext) {
     every_order(&list(Archived::All), &all.observations, |_| true, "all").await;
 }
 
-async fn every_order_of_people_is_walked(world: CaseContext) {
+async fn employee_list_is_walked_in_every_order(world: CaseContext) {
     let all = Population::new(&world, 80, 0).await;
     let list = |status| lists::employees(&world, people::Filter { status, ..Default::default() });
     every_order(&list(StatusFilter::All), &all.people, |_| true, "all").await;
@@ -59,7 +59,7 @@ async fn every_order_of_people_is_walked(world: CaseContext) {
     }
 }
 
-async fn every_order_of_the_other_lists_is_walked(world: CaseContext) {
+async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let all = Population::new(&world, 1, 0).await;
     let departments = department::Filter { archived: Archived::All, ..Default::default() };
@@ -117,7 +117,7 @@ where
     }
 }
 
-async fn nothing_is_lost_or_doubled_while_rows_are_inserted(world: CaseContext) {
+async fn list_walk_is_complete_during_inserts(world: CaseContext) {
     let all = Population::new(&world, 20, 30).await;
     let observations = observation::Filter { archived: Archived::All, ..Default::default() };
     steady(&lists::observations(&world, observations), || insert_observation(&world, all.people[0].id)).await;
@@ -173,7 +173,7 @@ async fn insert_attribute(world: &CaseContext) {
 }
 
 /// Continues a list behind a position without a row, as left when the last entry of a page is changed or deleted.
-async fn a_position_need_not_exist_any_more(world: CaseContext) {
+async fn list_continues_behind_a_removed_position(world: CaseContext) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
     for (_, sort) in Observation::sorts() {
@@ -192,7 +192,7 @@ async fn a_position_need_not_exist_any_more(world: CaseContext) {
     }
 }
 
-async fn an_empty_list_is_one_empty_page(world: CaseContext) {
+async fn empty_list_is_one_empty_page(world: CaseContext) {
     let page = PageRequest { limit: 10, after: None };
     for (_, sort) in Observation::sorts() {
         let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });

@@ -1,7 +1,7 @@
 //! A varied organization in which every filter matches some rows, but not all.
 
-use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
 use candor_domain::catalog::{Attribute, Department, Tone};
+use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
 use candor_domain::observation::{Observation, Type, Visibility};
 use candor_domain::people::{Custom, CustomFields, Employee, Role, Status};
 use candor_domain::time::{Date, Timestamp};

@@ -19,19 +19,19 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(an_event_is_queued_for_every_active_subscription_that_wants_it),
-        Case::new(what_a_subscription_wants_counts_from_then_on),
-        Case::new(a_change_that_is_not_saved_queues_nothing),
-        Case::new(twins_queue_an_event_once),
-        Case::new(a_delivery_is_due_when_its_event_happened),
-        Case::new(what_is_queued_under_a_lease_is_its_workers),
-        Case::new(a_change_without_a_lease_leases_nothing),
-        Case::new(what_is_queued_already_stays_as_it_is),
-        Case::new(a_promise_is_kept_or_not_made),
-        Case::new(of_many_promises_of_one_attempt_one_is_made),
-        Case::new(a_queued_delivery_comes_back_to_the_letter),
+        Case::new(event_is_queued_for_active_subscriptions_to_its_type),
+        Case::new(changed_subscription_applies_to_later_events),
+        Case::new(refused_change_queues_no_delivery),
+        Case::new(concurrent_retries_queue_an_event_once),
+        Case::new(delivery_is_due_at_the_time_of_its_event),
+        Case::new(delivery_queued_under_a_lease_belongs_to_its_worker),
+        Case::new(change_without_a_lease_leases_no_delivery),
+        Case::new(queued_delivery_is_not_replaced),
+        Case::new(reserved_attempt_id_is_stored_or_refused),
+        Case::new(one_of_concurrent_reservations_of_an_attempt_wins),
+        Case::new(queued_delivery_round_trips),
         Case::new(many_events_for_many_subscriptions_are_one_change),
-        Case::new(the_queue_says_how_it_does),
+        Case::new(queue_state_returns_due_count_and_oldest_time),
     ]
 }
 
@@ -42,7 +42,7 @@ pub(super) fn just_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis() - 1)
 }
 
-async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: CaseContext) {
+async fn event_is_queued_for_active_subscriptions_to_its_type(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut subscriptions = vec![];
     for it in &worlds {
@@ -72,7 +72,7 @@ async fn an_event_is_queued_for_every_active_subscription_that_wants_it(world: C
     assert_eq!(worker.all_parked(END).await, []);
 }
 
-async fn what_a_subscription_wants_counts_from_then_on(world: CaseContext) {
+async fn changed_subscription_applies_to_later_events(world: CaseContext) {
     let to = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let steps = [
         (world.make.subscription_to(&[CREATED]).event_types, true, vec![CREATED]),
@@ -103,7 +103,7 @@ fn announcing(world: &CaseContext, writes: Vec<Write>) -> (Event, ChangeSet) {
     (event.clone(), ChangeSet { events: vec![event], ..world.make.change(writes) })
 }
 
-async fn a_change_that_is_not_saved_queues_nothing(world: CaseContext) {
+async fn refused_change_queues_no_delivery(world: CaseContext) {
     let to = world.subscriber().await;
     let person = world.hired().await;
     let stale = Write::employee(&Row::expecting(person.clone(), Version(7)), None);
@@ -118,7 +118,7 @@ async fn a_change_that_is_not_saved_queues_nothing(world: CaseContext) {
     assert_eq!(world.store.queue_state(END).await.unwrap(), QueueState::default());
 }
 
-async fn twins_queue_an_event_once(world: CaseContext) {
+async fn concurrent_retries_queue_an_event_once(world: CaseContext) {
     let to = world.subscriber().await;
     for round in 0..5 {
         let key = format!("round-{round}");
@@ -143,7 +143,7 @@ async fn twins_queue_an_event_once(world: CaseContext) {
     }
 }
 
-async fn a_delivery_is_due_when_its_event_happened(world: CaseContext) {
+async fn delivery_is_due_at_the_time_of_its_event(world: CaseContext) {
     let to = world.subscriber().await;
     let [first, second] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
     assert!(first.created_at < second.created_at);
@@ -157,7 +157,7 @@ fn keys(jobs: &[Job]) -> BTreeSet<(WebhookId, EventId)> {
     jobs.iter().map(|job| (job.webhook_id, job.event_id)).collect()
 }
 
-async fn what_is_queued_under_a_lease_is_its_workers(world: CaseContext) {
+async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&[UPDATED])).await);
     let (mine, others) = (Worker::new(&world), Worker::new(&world));
     let events = [world.make.event(CREATED), world.make.event(UPDATED)];
@@ -188,7 +188,7 @@ async fn what_is_queued_under_a_lease_is_its_workers(world: CaseContext) {
     assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "it is another's now");
 }
 
-async fn a_change_without_a_lease_leases_nothing(world: CaseContext) {
+async fn change_without_a_lease_leases_no_delivery(world: CaseContext) {
     let to = world.subscriber().await;
     let enqueue = Write::Enqueue(vec![world.delivery_at(world.now(), &to)]);
     let (_, change) = announcing(&world, vec![enqueue]);
@@ -199,7 +199,7 @@ async fn a_change_without_a_lease_leases_nothing(world: CaseContext) {
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 2);
 }
 
-async fn what_is_queued_already_stays_as_it_is(world: CaseContext) {
+async fn queued_delivery_is_not_replaced(world: CaseContext) {
     let to = world.subscriber().await;
     let [event, other] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
     let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
@@ -223,7 +223,7 @@ async fn what_is_queued_already_stays_as_it_is(world: CaseContext) {
     assert_eq!(mine.all(late).await, [second]);
 }
 
-async fn a_promise_is_kept_or_not_made(world: CaseContext) {
+async fn reserved_attempt_id_is_stored_or_refused(world: CaseContext) {
     let to = world.subscriber().await;
     let event = world.happened(&[CREATED]).await.remove(0);
     let (queued, new) = (world.delivery_of(&event, &to), world.delivery_at(world.now(), &to));
@@ -242,7 +242,7 @@ async fn a_promise_is_kept_or_not_made(world: CaseContext) {
     assert_eq!(mine.all(world.now()).await, in_order(vec![new, promised]));
 }
 
-async fn of_many_promises_of_one_attempt_one_is_made(world: CaseContext) {
+async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
     let to = world.subscriber().await;
     for _ in 0..5 {
         let job = world.delivery_at(world.now(), &to);
@@ -261,7 +261,7 @@ async fn of_many_promises_of_one_attempt_one_is_made(world: CaseContext) {
     }
 }
 
-async fn a_queued_delivery_comes_back_to_the_letter(world: CaseContext) {
+async fn queued_delivery_round_trips(world: CaseContext) {
     let paused = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
     let soon = world.now().plus_seconds(60);
     let mut jobs = vec![];
@@ -289,7 +289,7 @@ async fn many_events_for_many_subscriptions_are_one_change(world: CaseContext) {
     assert_eq!(Worker::new(&world).all(END).await, in_order(jobs));
 }
 
-async fn the_queue_says_how_it_does(world: CaseContext) {
+async fn queue_state_returns_due_count_and_oldest_time(world: CaseContext) {
     let to = world.subscriber().await;
     let state = |at| {
         let world = world.clone();

@@ -1,8 +1,8 @@
 //! Requirements of a decision are checked at commit time, also against concurrent commits that break them.
 
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
-use candor_domain::catalog::{Attribute, Department};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
 use candor_domain::webhook::Subscription;
@@ -111,7 +111,10 @@ async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
     assert!(!holds(&world, seen).await);
     assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
-    assert!(!holds(&world.in_other_tenant(), Require::EmployeeUnchanged(person.id, Version(2))).await, "of another tenant");
+    assert!(
+        !holds(&world.in_other_tenant(), Require::EmployeeUnchanged(person.id, Version(2))).await,
+        "of another tenant"
+    );
 }
 
 async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {

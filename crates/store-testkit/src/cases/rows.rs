@@ -2,9 +2,9 @@
 
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin};
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{Id, Kind};
-use candor_domain::catalog::{Attribute, Department};
 use candor_domain::observation::{Observation, Visibility};
 use candor_domain::organization::{Organization, Review};
 use candor_domain::page::{PageRequest, Sort, SortBy};
@@ -25,14 +25,14 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(texts_and_instants_come_back_to_the_letter),
+        Case::new(texts_and_times_round_trip),
         Case::new(custom_values_keep_their_type),
-        Case::new(settings_connectors_and_trail_come_back_to_the_letter),
-        Case::new(several_are_read_by_their_ids),
-        Case::new(the_newest_invitation_counts),
+        Case::new(settings_connectors_and_audit_entries_round_trip),
+        Case::new(rows_are_read_by_several_ids),
+        Case::new(newest_invitation_is_returned),
         Case::new(managed_people_are_walked_by_id),
-        Case::new(a_corrupt_row_names_its_column),
-        Case::new(a_corrupt_row_does_not_vanish_from_its_list),
+        Case::new(corrupt_row_names_its_column),
+        Case::new(corrupt_row_fails_its_list),
     ]
 }
 
@@ -48,7 +48,7 @@ const TEXTS: [&str; 8] = [
     "NULL",
 ];
 
-async fn texts_and_instants_come_back_to_the_letter(world: CaseContext) {
+async fn texts_and_times_round_trip(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let instants = [0, 1, 999, 1_772_442_000_123, 253_402_300_799_999, -62_135_596_800_000];
     let dates = [0, -1, 19_000, -719_162, 2_932_896];
@@ -101,7 +101,7 @@ async fn custom_values_keep_their_type(world: CaseContext) {
     assert_eq!(world.employee(it.id).await.value, it);
 }
 
-async fn settings_connectors_and_trail_come_back_to_the_letter(world: CaseContext) {
+async fn settings_connectors_and_audit_entries_round_trip(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let settings = Organization {
         name: TEXTS[3].to_owned(),
@@ -152,7 +152,7 @@ fn ids<K: Kind>(ids: impl IntoIterator<Item = Id<K>>) -> Vec<Id<K>> {
     ids
 }
 
-async fn several_are_read_by_their_ids(world: CaseContext) {
+async fn rows_are_read_by_several_ids(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let people: Vec<_> = (0..120).map(|_| make.employee()).collect();
     let (departments, attributes) = ([make.department(), make.department()], [make.attribute(), make.attribute()]);
@@ -177,7 +177,7 @@ async fn several_are_read_by_their_ids(world: CaseContext) {
     assert_eq!(store.rows::<Employee>(*tenant, &[]).await.unwrap(), []);
 }
 
-async fn the_newest_invitation_counts(world: CaseContext) {
+async fn newest_invitation_is_returned(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     assert_eq!(store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap(), None);
@@ -233,7 +233,7 @@ pub(super) fn name_of_result<T: std::fmt::Debug>(result: Read<T>) -> (&'static s
     }
 }
 
-async fn a_corrupt_row_names_its_column(world: CaseContext) {
+async fn corrupt_row_names_its_column(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (attribute, connector, key) = (make.attribute(), make.connector(), make.api_key());
     let person = world.hired().await;
@@ -262,7 +262,10 @@ async fn a_corrupt_row_names_its_column(world: CaseContext) {
         ("organizations", "summary_review")
     );
     world.spoil("UPDATE connectors SET mapped_custom_field_keys = '{'").await;
-    assert_eq!(name_of_result(store.row::<Connector>(*tenant, connector.id).await), ("connectors", "mapped_custom_field_keys"));
+    assert_eq!(
+        name_of_result(store.row::<Connector>(*tenant, connector.id).await),
+        ("connectors", "mapped_custom_field_keys")
+    );
     world.spoil("UPDATE api_keys SET scopes = 'spoilt'").await;
     assert_eq!(name_of_result(store.row::<ApiKey>(*tenant, key.id).await), ("api_keys", "scopes"));
     assert_eq!(name_of_result(store.key_by_hash(key.hash).await), ("api_keys", "scopes"));
@@ -270,7 +273,7 @@ async fn a_corrupt_row_names_its_column(world: CaseContext) {
     assert_eq!(name_of_result(store.key_by_hash(key.hash).await), ("api_keys", "writes_per_minute"));
 }
 
-async fn a_corrupt_row_does_not_vanish_from_its_list(world: CaseContext) {
+async fn corrupt_row_fails_its_list(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     world.observed(person.id).await;

@@ -16,14 +16,14 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(what_is_written_waits_until_it_is_indexed),
-        Case::new(what_was_written_since_goes_on_waiting),
-        Case::new(a_segment_is_read_as_it_was_given),
-        Case::new(a_segment_takes_the_place_of_others_once),
-        Case::new(what_was_replaced_is_read_until_it_is_removed),
-        Case::new(nobody_reads_or_changes_the_index_of_others),
-        Case::new(what_was_emptied_has_no_index),
-        Case::new(what_was_there_before_is_gone_through_once),
+        Case::new(written_row_is_pending_until_indexed),
+        Case::new(row_changed_during_indexing_stays_pending),
+        Case::new(segment_round_trips),
+        Case::new(merged_segment_replaces_its_sources_once),
+        Case::new(replaced_segment_is_readable_until_removed),
+        Case::new(search_index_belongs_to_one_tenant),
+        Case::new(emptied_data_set_has_no_search_index),
+        Case::new(search_backlog_is_indexed_once),
     ]
 }
 
@@ -77,7 +77,7 @@ async fn contents(world: &CaseContext, of: &SegmentContents) -> SegmentContents 
     SegmentContents { segment: of.segment.clone(), blocks: blocks.concat(), chunks }
 }
 
-async fn what_is_written_waits_until_it_is_indexed(world: CaseContext) {
+async fn written_row_is_pending_until_indexed(world: CaseContext) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let mut all = vec![pending(&one, Version::FIRST), pending(&other, Version::FIRST)];
@@ -95,7 +95,7 @@ async fn what_is_written_waits_until_it_is_indexed(world: CaseContext) {
     assert!(!tables.contains(&(world.tenant, TABLE.to_owned())), "{tables:?}");
 }
 
-async fn what_was_written_since_goes_on_waiting(world: CaseContext) {
+async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let seen = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
@@ -112,7 +112,7 @@ async fn what_was_written_since_goes_on_waiting(world: CaseContext) {
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
 }
 
-async fn a_segment_is_read_as_it_was_given(world: CaseContext) {
+async fn segment_round_trips(world: CaseContext) {
     let (large, small) = (segment(1, 3_000), segment(2, 1));
     assert!(change(&world, with(&large)).await && change(&world, with(&small)).await);
     assert_eq!(contents(&world, &large).await, large);
@@ -142,7 +142,7 @@ async fn a_segment_is_read_as_it_was_given(world: CaseContext) {
     assert_eq!(world.store.index_blocks(world.tenant, &[]).await.unwrap().len(), 0);
 }
 
-async fn a_segment_takes_the_place_of_others_once(world: CaseContext) {
+async fn merged_segment_replaces_its_sources_once(world: CaseContext) {
     let (one, other, merged) = (segment(1, 10), segment(2, 20), segment(3, 30));
     assert!(change(&world, with(&one)).await && change(&world, with(&other)).await);
     let replacing = IndexChange { replaced: vec![one.segment.id, other.segment.id], ..with(&merged) };
@@ -153,7 +153,7 @@ async fn a_segment_takes_the_place_of_others_once(world: CaseContext) {
     assert_eq!(state(&world).await.segments, [merged.segment]);
 }
 
-async fn what_was_replaced_is_read_until_it_is_removed(world: CaseContext) {
+async fn replaced_segment_is_readable_until_removed(world: CaseContext) {
     let (one, merged) = (segment(1, 100), segment(2, 100));
     assert!(change(&world, with(&one)).await);
     assert!(change(&world, IndexChange { replaced: vec![one.segment.id], ..with(&merged) }).await);
@@ -167,7 +167,7 @@ async fn what_was_replaced_is_read_until_it_is_removed(world: CaseContext) {
     assert_eq!(world.store.remove_replaced(later, 10).await.unwrap(), 0);
 }
 
-async fn nobody_reads_or_changes_the_index_of_others(world: CaseContext) {
+async fn search_index_belongs_to_one_tenant(world: CaseContext) {
     let own = segment(1, 50);
     let mine = written(&world, world.hired().await.id).await;
     assert!(change(&world, with(&own)).await);
@@ -188,7 +188,7 @@ async fn nobody_reads_or_changes_the_index_of_others(world: CaseContext) {
     );
 }
 
-async fn what_was_emptied_has_no_index(world: CaseContext) {
+async fn emptied_data_set_has_no_search_index(world: CaseContext) {
     let (world, other) = (world.test_environment(), world);
     let mut kept = BTreeMap::new();
     for it in [&world, &other] {
@@ -206,7 +206,7 @@ async fn what_was_emptied_has_no_index(world: CaseContext) {
     assert_eq!(contents(&other, &segment(1, 200)).await, segment(1, 200));
 }
 
-async fn what_was_there_before_is_gone_through_once(world: CaseContext) {
+async fn search_backlog_is_indexed_once(world: CaseContext) {
     let person = world.hired().await.id;
     let mut all = vec![];
     for _ in 0..5 {

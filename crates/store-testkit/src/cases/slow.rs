@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use candor_domain::audit;
-use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::catalog::department;
+use candor_domain::event::{EventType, FeedFilter, FeedStart};
 use candor_domain::objective::{Family, Filter as ObjectiveFilter};
 use candor_domain::observation::{self, Type};
 use candor_domain::page::{PageRequest, Sort, SortBy};

@@ -19,12 +19,12 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(summaries_are_filtered_within_sight),
-        Case::new(every_order_of_summaries_is_walked),
-        Case::new(a_summary_comes_back_to_the_letter),
-        Case::new(an_objective_names_the_summaries_that_include_it_and_are_not_archived),
-        Case::new(an_archived_observation_is_missing_from_what_can_still_be_written),
-        Case::new(no_tenant_sees_anothers_summaries),
+        Case::new(summary_list_matches_filters_and_visibility),
+        Case::new(summary_list_is_walked_in_every_order),
+        Case::new(summary_round_trips),
+        Case::new(objective_lists_its_unarchived_summaries),
+        Case::new(archived_observation_is_left_out_of_open_summaries_only),
+        Case::new(summaries_belong_to_one_tenant),
     ]
 }
 
@@ -83,7 +83,7 @@ impl SummarySet {
     }
 }
 
-async fn summaries_are_filtered_within_sight(world: CaseContext) {
+async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
     let all = SummarySet::new(&world, 300).await;
     let random = &world.random;
     let people: Vec<_> =
@@ -111,7 +111,7 @@ async fn summaries_are_filtered_within_sight(world: CaseContext) {
     }
 }
 
-async fn every_order_of_summaries_is_walked(world: CaseContext) {
+async fn summary_list_is_walked_in_every_order(world: CaseContext) {
     let all = SummarySet::new(&world, 80).await;
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     for viewer in [Viewer::Everything, Viewer::Person(all.people.people[0].id), Viewer::Person(all.people.people[2].id)]
@@ -126,7 +126,7 @@ async fn every_order_of_summaries_is_walked(world: CaseContext) {
     }
 }
 
-async fn a_summary_comes_back_to_the_letter(world: CaseContext) {
+async fn summary_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (person, author) = (world.hired().await, world.hired().await);
     let at = |millis| Some(Timestamp::from_millis(millis));
@@ -194,7 +194,7 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
     one.value.linked_summary_ids
 }
 
-async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(world: CaseContext) {
+async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let person = world.hired().await;
     let [goal, other] = [make.objective(person.id), make.objective(person.id)];
@@ -224,7 +224,7 @@ async fn an_objective_names_the_summaries_that_include_it_and_are_not_archived(w
     assert_eq!(found[0].1.value.linked_summary_ids, [about.id]);
 }
 
-async fn an_archived_observation_is_missing_from_what_can_still_be_written(world: CaseContext) {
+async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let person = world.hired().await;
     let [kept, gone] = [make.observation(person.id), make.observation(person.id)];
@@ -260,7 +260,7 @@ async fn an_archived_observation_is_missing_from_what_can_still_be_written(world
     }
 }
 
-async fn no_tenant_sees_anothers_summaries(world: CaseContext) {
+async fn summaries_belong_to_one_tenant(world: CaseContext) {
     let person = world.hired().await;
     let summary = Summary { included_objective_ids: vec![world.make.id()], ..world.make.summary(person.id) };
     world.save(vec![Write::put(&Row::new(summary.clone()))]).await;

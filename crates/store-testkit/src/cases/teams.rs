@@ -19,10 +19,10 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_move_shows_on_the_next_page_of_every_manager),
-        Case::new(who_was_hired_or_released_shows_on_the_next_page_of_every_manager),
-        Case::new(a_moved_team_shows_on_the_next_page_of_every_manager),
-        Case::new(a_refused_move_shows_on_no_page),
+        Case::new(team_list_shows_a_move_on_the_next_page),
+        Case::new(team_list_shows_hires_and_releases_on_the_next_page),
+        Case::new(team_list_shows_a_moved_subtree_on_the_next_page),
+        Case::new(team_list_shows_no_trace_of_a_refused_move),
     ]
 }
 
@@ -103,7 +103,7 @@ impl Teams {
     }
 }
 
-async fn a_move_shows_on_the_next_page_of_every_manager(world: CaseContext) {
+async fn team_list_shows_a_move_on_the_next_page(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     assert_eq!(teams.shown(teams.other).await, BTreeSet::new());
@@ -116,7 +116,7 @@ async fn a_move_shows_on_the_next_page_of_every_manager(world: CaseContext) {
     }
 }
 
-async fn who_was_hired_or_released_shows_on_the_next_page_of_every_manager(world: CaseContext) {
+async fn team_list_shows_hires_and_releases_on_the_next_page(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     let first = teams.world.hired_below(teams.chain[2]).await.id;
@@ -131,7 +131,7 @@ async fn who_was_hired_or_released_shows_on_the_next_page_of_every_manager(world
     teams.must_show(&[], "both released").await;
 }
 
-async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: CaseContext) {
+async fn team_list_shows_a_moved_subtree_on_the_next_page(world: CaseContext) {
     let teams = Teams::new(world).await;
     let [top, middle, low] = teams.chain[..] else { panic!("{:?}", teams.chain) };
     teams.must_show(&[], "at first").await;
@@ -148,7 +148,7 @@ async fn a_moved_team_shows_on_the_next_page_of_every_manager(world: CaseContext
 }
 
 /// Refuses a move after other rows of its change set were written. No list may show a trace of them.
-async fn a_refused_move_shows_on_no_page(world: CaseContext) {
+async fn team_list_shows_no_trace_of_a_refused_move(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     let (world, low) = (&teams.world, teams.chain[2]);

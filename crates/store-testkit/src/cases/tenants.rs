@@ -1,8 +1,8 @@
 //! Isolation of tenants: other tenants can neither read nor reference a tenant's data (§1, decision A2).
 
 use candor_domain::audit;
-use candor_domain::event::EventType;
 use candor_domain::catalog::{Attribute, Department, attribute, department};
+use candor_domain::event::EventType;
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Sort, SortBy};
@@ -19,11 +19,11 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(no_read_finds_what_another_tenant_has),
+        Case::new(read_finds_no_row_of_another_tenant),
         Case::new(equal_ids_in_two_tenants_are_two_resources),
-        Case::new(no_write_reaches_what_another_tenant_has),
-        Case::new(a_reference_to_another_tenants_row_is_missing),
-        Case::new(the_operator_sees_each_organization_once_as_its_live_data_set_has_it),
+        Case::new(write_changes_no_row_of_another_tenant),
+        Case::new(reference_to_a_row_of_another_tenant_is_missing),
+        Case::new(organizations_are_listed_once_by_their_live_data_set),
     ]
 }
 
@@ -145,7 +145,7 @@ impl Full {
     }
 }
 
-async fn no_read_finds_what_another_tenant_has(world: CaseContext) {
+async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
     let full = Full::new(&world).await;
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
     let listed = full.listed(&world).await;
@@ -185,7 +185,7 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
     assert_eq!((below, there), (false, true));
 }
 
-async fn no_write_reaches_what_another_tenant_has(world: CaseContext) {
+async fn write_changes_no_row_of_another_tenant(world: CaseContext) {
     let full = Full::new(&world).await;
     let seen = Version::FIRST;
     for other in [world.in_other_tenant(), world.test_environment()] {
@@ -209,7 +209,7 @@ async fn no_write_reaches_what_another_tenant_has(world: CaseContext) {
 
 /// References to attributes are not foreign keys: the caller requires with `Require::open` that they belong
 /// to the tenant.
-async fn a_reference_to_another_tenants_row_is_missing(world: CaseContext) {
+async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
     let full = Full::new(&world).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let make = &other.make;
@@ -239,7 +239,7 @@ async fn a_reference_to_another_tenants_row_is_missing(world: CaseContext) {
     }
 }
 
-async fn the_operator_sees_each_organization_once_as_its_live_data_set_has_it(world: CaseContext) {
+async fn organizations_are_listed_once_by_their_live_data_set(world: CaseContext) {
     let mut made = vec![];
     for place in [world.in_other_tenant(), world.in_other_tenant(), world.in_other_tenant()] {
         let live = world.make.organization(place.tenant.organization);

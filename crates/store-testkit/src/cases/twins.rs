@@ -1,8 +1,8 @@
 //! Concurrent retries with one idempotency key take effect once (decision B2).
 
+use candor_domain::catalog::Department;
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
-use candor_domain::catalog::Department;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredAnswer, Version, Write};
@@ -13,12 +13,12 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(thirty_twins_make_one_effect),
-        Case::new(a_twin_is_told_so_whatever_else_is_in_its_way),
-        Case::new(an_answer_is_kept_until_it_expires),
-        Case::new(an_expired_answer_is_replaced),
-        Case::new(a_key_counts_in_its_own_tenant_only),
-        Case::new(an_answer_without_an_effect_is_kept_like_any_other),
+        Case::new(thirty_concurrent_retries_have_one_effect),
+        Case::new(replay_is_reported_before_any_other_conflict),
+        Case::new(replay_answer_is_stored_until_expiry),
+        Case::new(expired_replay_answer_is_replaced),
+        Case::new(idempotency_key_belongs_to_one_tenant),
+        Case::new(replay_answer_without_changes_is_stored),
     ]
 }
 
@@ -35,7 +35,7 @@ fn just_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis() - 1)
 }
 
-async fn thirty_twins_make_one_effect(world: CaseContext) {
+async fn thirty_concurrent_retries_have_one_effect(world: CaseContext) {
     for round in 0..3 {
         let key = format!("key-{round}");
         let twins: Vec<_> = (0..30).map(|_| (world.make.employee(), world.make.replay(&key))).collect();
@@ -59,7 +59,7 @@ async fn thirty_twins_make_one_effect(world: CaseContext) {
 
 /// A replay is reported before other conflicts. Otherwise a client that retries after a lost response would
 /// conflict with its own first attempt.
-async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: CaseContext) {
+async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     let person = Employee { external_id: Some("one".to_owned()), ..world.make.employee() };
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
     world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
@@ -101,7 +101,7 @@ async fn a_twin_is_told_so_whatever_else_is_in_its_way(world: CaseContext) {
     }
 }
 
-async fn an_answer_is_kept_until_it_expires(world: CaseContext) {
+async fn replay_answer_is_stored_until_expiry(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let replay = IdempotencyRecord { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
     world.commit(once(&world, joins(make.employee()), &replay)).await.unwrap();
@@ -115,7 +115,7 @@ async fn an_answer_is_kept_until_it_expires(world: CaseContext) {
     assert_eq!(store.replay(*tenant, &other.key, other.created_at).await.unwrap(), None);
 }
 
-async fn an_expired_answer_is_replaced(world: CaseContext) {
+async fn expired_replay_answer_is_replaced(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let first = make.replay("again");
     world.commit(once(&world, joins(make.employee()), &first)).await.unwrap();
@@ -137,7 +137,7 @@ async fn an_expired_answer_is_replaced(world: CaseContext) {
     assert_eq!(kept, Some(stored(&twins[winners[0]])));
 }
 
-async fn an_answer_without_an_effect_is_kept_like_any_other(world: CaseContext) {
+async fn replay_answer_without_changes_is_stored(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let twins: Vec<_> = (0..10).map(|_| make.replay("nothing")).collect();
     let tasks = twins.clone().into_iter().map(|replay| {
@@ -167,7 +167,7 @@ async fn an_answer_without_an_effect_is_kept_like_any_other(world: CaseContext) 
     assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }
 
-async fn a_key_counts_in_its_own_tenant_only(world: CaseContext) {
+async fn idempotency_key_belongs_to_one_tenant(world: CaseContext) {
     let replay = world.make.replay("shared");
     for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let now = replay.created_at;

@@ -1,7 +1,7 @@
 //! Unique values belong to one resource of a tenant, even under concurrency (decision D4).
 
-use candor_domain::id::EmployeeId;
 use candor_domain::catalog::{Attribute, Department};
+use candor_domain::id::EmployeeId;
 use candor_domain::people::{Employee, Status};
 use candor_domain::text::folded;
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Write};
@@ -13,12 +13,12 @@ use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(an_address_wanted_by_many_at_once_goes_to_one),
-        Case::new(other_unique_values_wanted_by_many_at_once_go_to_one),
-        Case::new(a_change_cannot_take_what_somebody_has),
-        Case::new(nobody_collides_with_themselves),
-        Case::new(tenants_do_not_collide),
-        Case::new(holders_are_found_by_the_folded_value),
+        Case::new(one_of_concurrent_uses_of_an_address_wins),
+        Case::new(one_of_concurrent_uses_of_a_unique_value_wins),
+        Case::new(update_to_a_taken_unique_value_is_refused),
+        Case::new(row_does_not_conflict_with_its_own_unique_values),
+        Case::new(unique_values_are_independent_between_tenants),
+        Case::new(unique_value_is_found_case_insensitively),
     ]
 }
 
@@ -42,7 +42,7 @@ fn spellings(text: &str) -> Vec<String> {
     vec![text.to_owned(), text.to_uppercase(), folded(text), text.to_owned()]
 }
 
-async fn an_address_wanted_by_many_at_once_goes_to_one(world: CaseContext) {
+async fn one_of_concurrent_uses_of_an_address_wins(world: CaseContext) {
     for round in 0..8 {
         let people = spellings(&format!("Ada.Éluard{round}@Example.com"))
             .into_iter()
@@ -60,7 +60,7 @@ async fn an_address_wanted_by_many_at_once_goes_to_one(world: CaseContext) {
     }
 }
 
-async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: CaseContext) {
+async fn one_of_concurrent_uses_of_a_unique_value_wins(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     for round in 0..5 {
         let external_id = Some(format!("HR-{round}"));
@@ -81,7 +81,7 @@ async fn other_unique_values_wanted_by_many_at_once_go_to_one(world: CaseContext
     }
 }
 
-async fn a_change_cannot_take_what_somebody_has(world: CaseContext) {
+async fn update_to_a_taken_unique_value_is_refused(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
     let holder = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..left }).await;
@@ -118,7 +118,7 @@ async fn a_change_cannot_take_what_somebody_has(world: CaseContext) {
     }
 }
 
-async fn nobody_collides_with_themselves(world: CaseContext) {
+async fn row_does_not_conflict_with_its_own_unique_values(world: CaseContext) {
     let it = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
     let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
     world.save(vec![Write::employee(&Row::expecting(louder.clone(), Version::FIRST), None)]).await;
@@ -129,7 +129,7 @@ async fn nobody_collides_with_themselves(world: CaseContext) {
     world.add_employee(heir).await;
 }
 
-async fn tenants_do_not_collide(world: CaseContext) {
+async fn unique_values_are_independent_between_tenants(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let person = Employee { external_id: Some("hr-1".to_owned()), ..make.employee() };
     let (department, attribute) = (make.department(), make.attribute());
@@ -143,7 +143,7 @@ async fn tenants_do_not_collide(world: CaseContext) {
     }
 }
 
-async fn holders_are_found_by_the_folded_value(world: CaseContext) {
+async fn unique_value_is_found_case_insensitively(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let email = "Ada.Éluard@Example.com".to_owned();
     let it = Employee { email: email.clone(), external_id: Some("HR-1".to_owned()), ..make.employee() };

@@ -13,9 +13,9 @@ use crate::world::{CaseContext, EVER};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(the_sweep_removes_what_is_old_in_portions),
-        Case::new(the_sweep_leaves_the_audit_log_alone),
-        Case::new(the_sweep_removes_notifications_by_their_age_and_their_reading),
+        Case::new(retention_removes_expired_rows_in_batches),
+        Case::new(retention_keeps_the_audit_log),
+        Case::new(retention_removes_notifications_by_age_and_read_time),
     ]
 }
 
@@ -50,7 +50,7 @@ async fn swept(world: &CaseContext, now: Timestamp, events_before: Timestamp) ->
     panic!("the sweep comes to no end");
 }
 
-async fn the_sweep_removes_what_is_old_in_portions(world: CaseContext) {
+async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
     let tenants = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let middle = filled(&tenants, "old").await;
     let end = filled(&tenants, "new").await;
@@ -70,7 +70,7 @@ async fn the_sweep_removes_what_is_old_in_portions(world: CaseContext) {
     assert_eq!(swept(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other answers");
 }
 
-async fn the_sweep_leaves_the_audit_log_alone(world: CaseContext) {
+async fn retention_keeps_the_audit_log(world: CaseContext) {
     let end = filled(std::slice::from_ref(&world), "key").await;
     let last = IdempotencyRecord { created_at: end, ..world.make.replay("last") };
     world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
@@ -93,7 +93,7 @@ async fn the_sweep_leaves_the_audit_log_alone(world: CaseContext) {
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
 }
 
-async fn the_sweep_removes_notifications_by_their_age_and_their_reading(world: CaseContext) {
+async fn retention_removes_notifications_by_age_and_read_time(world: CaseContext) {
     let mut left = vec![];
     for world in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let person = world.hired().await.id;

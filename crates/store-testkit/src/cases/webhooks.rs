@@ -19,15 +19,15 @@ use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new(a_subscription_comes_back_to_the_letter),
-        Case::new(a_subscription_is_changed_where_it_was_seen),
-        Case::new(a_removed_subscription_is_gone_with_what_is_queued_for_it),
-        Case::new(a_subscription_is_nobody_elses),
-        Case::new(subscriptions_are_listed),
-        Case::new(every_subscription_of_every_tenant_is_walked),
-        Case::new(a_corrupt_subscription_names_its_column),
-        Case::new(a_corrupt_attempt_names_its_column),
-        Case::new(a_corrupt_queued_delivery_names_its_column),
+        Case::new(subscription_round_trips),
+        Case::new(subscription_update_requires_the_seen_version),
+        Case::new(removed_subscription_loses_its_queue_but_not_its_log),
+        Case::new(subscription_belongs_to_one_tenant),
+        Case::new(subscription_list_matches_filters_in_every_order),
+        Case::new(subscriptions_of_all_tenants_are_walked),
+        Case::new(corrupt_subscription_names_its_column),
+        Case::new(corrupt_attempt_names_its_column),
+        Case::new(corrupt_queued_delivery_names_its_column),
     ]
 }
 
@@ -64,7 +64,7 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
     ]
 }
 
-async fn a_subscription_comes_back_to_the_letter(world: CaseContext) {
+async fn subscription_round_trips(world: CaseContext) {
     for value in variants(&world) {
         world.subscribed(value.clone()).await;
         assert_eq!(stored(&world, &value).await, Some(Versioned { value, version: Version::FIRST }));
@@ -72,7 +72,7 @@ async fn a_subscription_comes_back_to_the_letter(world: CaseContext) {
     assert_eq!(stored(&world, &world.make.subscription()).await, None);
 }
 
-async fn a_subscription_is_changed_where_it_was_seen(world: CaseContext) {
+async fn subscription_update_requires_the_seen_version(world: CaseContext) {
     let first = world.subscriber().await;
     let again = world.try_save(Write::put(&Row::new(first.clone()))).await;
     assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
@@ -87,7 +87,7 @@ async fn a_subscription_is_changed_where_it_was_seen(world: CaseContext) {
     assert!(matches!(nobody, Err(CommitError::Stale)), "{nobody:?}");
 }
 
-async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: CaseContext) {
+async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     world.logged(&to, &[entry(&world, &to, world.make.tick())]).await;
     world.happened(&[EventType::EmployeeCreated; 4]).await;
@@ -122,7 +122,7 @@ async fn a_removed_subscription_is_gone_with_what_is_queued_for_it(world: CaseCo
     assert_eq!(entries(&world, &to).await.len(), 1, "what was logged is kept for its time");
 }
 
-async fn a_subscription_is_nobody_elses(world: CaseContext) {
+async fn subscription_belongs_to_one_tenant(world: CaseContext) {
     let mine = world.subscriber().await;
     for others in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(stored(&others, &mine).await, None);
@@ -141,7 +141,7 @@ async fn a_subscription_is_nobody_elses(world: CaseContext) {
     assert_eq!(stored(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
 }
 
-async fn subscriptions_are_listed(world: CaseContext) {
+async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
     let start = world.now();
     let at = |_: &CaseContext| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
     let mut all = vec![];
@@ -165,7 +165,7 @@ async fn subscriptions_are_listed(world: CaseContext) {
     }
 }
 
-async fn every_subscription_of_every_tenant_is_walked(world: CaseContext) {
+async fn subscriptions_of_all_tenants_are_walked(world: CaseContext) {
     assert_eq!(world.store.every_webhook(None, 9).await.unwrap(), []);
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment(), world.in_other_tenant()];
     let mut wanted = vec![];
@@ -191,7 +191,7 @@ async fn every_subscription_of_every_tenant_is_walked(world: CaseContext) {
     }
 }
 
-async fn a_corrupt_subscription_names_its_column(world: CaseContext) {
+async fn corrupt_subscription_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let page = PageRequest { limit: 9, after: None };
     let good = [
@@ -216,7 +216,7 @@ async fn a_corrupt_subscription_names_its_column(world: CaseContext) {
     assert!(stored(&world, &to).await.is_some());
 }
 
-async fn a_corrupt_attempt_names_its_column(world: CaseContext) {
+async fn corrupt_attempt_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let one = entry(&world, &to, world.make.tick());
     world.logged(&to, std::slice::from_ref(&one)).await;
@@ -244,7 +244,7 @@ async fn a_corrupt_attempt_names_its_column(world: CaseContext) {
     assert_eq!(world.store.delivery(world.tenant, to.id, one.id).await.unwrap(), None);
 }
 
-async fn a_corrupt_queued_delivery_names_its_column(world: CaseContext) {
+async fn corrupt_queued_delivery_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let one = || Job { event_type: EventType::EmployeeCreated, ..world.delivery_at(world.now(), &to) };
     let jobs = [one(), one()];
