@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn every_table_is_in_one_list_and_every_unique_index_of_tenants_begins_with_them() {
+    async fn tables_are_placed_once_and_unique_indexes_lead_by_tenant() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let options = PostgresOptions::new(database.url(), 1);
         migrate(&options).await.unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_server_without_citus_is_told_from_a_cluster() {
+    async fn server_without_citus_is_refused_as_a_cluster() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let options = PostgresOptions::new(database.url(), 1);
         let early = distribute(&options, 4).await.unwrap_err().to_string();

@@ -59,7 +59,7 @@ impl AudienceTest {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_are_queued_for_whoever_wants_them_at_the_time() {
+async fn events_are_queued_for_subscriptions_active_at_commit_time() {
     let Some(it) = AudienceTest::new().await else { return };
     let (wanted, other) = (EventType::ObservationCreated, EventType::EmployeeCreated);
     let first = it.make.subscription_to(&[wanted]);
@@ -82,7 +82,7 @@ async fn events_are_queued_for_whoever_wants_them_at_the_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_who_subscribe_at_once_both_get_what_they_want() {
+async fn concurrent_subscriptions_both_receive_events() {
     let Some(it) = AudienceTest::new().await else { return };
     // On a cluster the subscriptions are on the tenant's node.
     if is_spread() {

@@ -7,9 +7,9 @@ mod support;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
+use candor_domain::catalog::Attribute;
 use candor_domain::event::EventType;
 use candor_domain::id::EmployeeId;
-use candor_domain::catalog::Attribute;
 use candor_domain::observation::Observation;
 use candor_port_storage::Row;
 use candor_port_storage::Storage;
@@ -83,7 +83,7 @@ async fn done(running: JoinSet<Result<Committed, CommitError>>) -> Vec<Result<Co
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_for_a_lock_keeps_nobody_else() {
+async fn commit_waiting_for_a_lock_does_not_block_another() {
     let Some(scene) = CrowdTest::set(1).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
@@ -124,7 +124,7 @@ async fn reads_of_one_tenant_leave_connections_to_commits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
+async fn use_of_an_attribute_does_not_wait_for_its_lock() {
     let Some(scene) = CrowdTest::set(4).await else { return };
     let attribute = scene.fixtures.attribute();
     let write = Write::put(&Row::new(attribute.clone()));
@@ -147,7 +147,7 @@ async fn whoever_uses_an_attribute_waits_for_nobody_who_holds_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_for_a_twin_keeps_nobody_else() {
+async fn commit_waiting_for_a_retry_does_not_block_another() {
     let Some(scene) = CrowdTest::set(2).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();
@@ -167,7 +167,7 @@ async fn who_waits_for_a_twin_keeps_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_waits_for_any_more_is_carried_out() {
+async fn commits_with_dropped_callers_are_carried_out() {
     let Some(scene) = CrowdTest::set(3).await else { return };
     let mut other = support::client(scene.database.url()).await;
     let held = other.transaction().await.unwrap();

@@ -16,7 +16,7 @@ use candor_tables::schema::TABLES;
 use candor_test_postgres::TestDatabase;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn migrations_go_up_and_down_and_up_again() {
+async fn migrations_are_reversible_and_repeatable() {
     let Some(database) = TestDatabase::empty().unwrap() else { return };
     let options = PostgresOptions::new(database.url(), 3);
     let all = pending(&options).await.unwrap();
@@ -35,7 +35,7 @@ async fn migrations_go_up_and_down_and_up_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn instances_that_migrate_at_once_wait_for_each_other() {
+async fn concurrent_migrations_wait_for_each_other() {
     let Some(database) = TestDatabase::empty().unwrap() else { return };
     let options = PostgresOptions::new(database.url(), 3);
     let all = pending(&options).await.unwrap();
@@ -46,7 +46,7 @@ async fn instances_that_migrate_at_once_wait_for_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_migrated_database_is_what_the_comparison_read() {
+async fn migrated_schema_equals_the_compared_schema() {
     let Some(database) = support::database() else { return };
     let columns = "SELECT c.table_name, c.column_name, c.is_nullable = 'YES' FROM information_schema.columns AS c \
                    JOIN pg_class AS t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace \
@@ -100,7 +100,7 @@ async fn declared_columns_have_name_type_and_nullability() {
 }
 
 #[test]
-fn both_stores_have_the_same_tables_columns_constraints_and_indexes() {
+fn both_stores_have_equal_tables_constraints_and_indexes() {
     let (postgres, sqlite) = (Schema::new("postgres"), Schema::new("sqlite"));
     assert!(postgres.tables.len() > 10);
     for (name, table) in &postgres.tables {

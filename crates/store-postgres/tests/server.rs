@@ -59,7 +59,7 @@ async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_only_reads_takes_no_write_though_it_answers() {
+async fn read_only_server_fails_the_write_probe() {
     let Some(database) = support::database() else { return };
     let (other, at) = (support::client(database.url()).await, Fixtures::new(1).tick());
     support::store(&database, None).await.probe_write(at).await.unwrap();
@@ -81,7 +81,7 @@ async fn whole_reads(client: &Client, table: &str) -> i64 {
 /// A session plans the check of a foreign key on first use, when the referenced table may be empty. A
 /// sequential scan is cheapest then, and the cached plan would keep it while the table grows.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_check_that_was_planned_while_its_table_was_empty_does_not_read_all_of_it_later() {
+async fn foreign_key_check_planned_on_an_empty_table_uses_the_index() {
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let (other, fixtures) = (support::client(database.url()).await, Fixtures::new(1));
     let tenant = fixtures.tenant();
@@ -106,7 +106,7 @@ async fn a_check_that_was_planned_while_its_table_was_empty_does_not_read_all_of
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_whose_connections_were_all_cut_goes_on() {
+async fn store_recovers_after_all_connections_were_cut() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
         (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(1));
@@ -128,7 +128,7 @@ async fn a_store_whose_connections_were_all_cut_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open() {
+async fn dropped_commit_is_carried_out_and_leaves_nothing_open() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
         (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(2));
@@ -158,7 +158,7 @@ async fn a_commit_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_feed_waits_for_transactions_that_began_before() {
+async fn feed_waits_for_transactions_that_began_before() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
         (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(3));
@@ -192,7 +192,7 @@ async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_list_has_a_place_and_a_deadline_of_its_own() {
+async fn slow_list_has_its_own_slot_and_deadline() {
     let Some(database) = support::database() else { return };
     let deadline = Duration::from_millis(1_500);
     let limits = SlowReads { deadline, wait: Duration::ZERO, ..SlowReads::with_places(2) };
@@ -223,7 +223,7 @@ async fn a_slow_list_has_a_place_and_a_deadline_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restored_feed_is_carried_on_behind_its_events() {
+async fn restored_feed_continues_behind_its_events() {
     let Some(database) = support::database() else { return };
     let (store, other, fixtures) =
         (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(4));
@@ -243,7 +243,7 @@ async fn a_restored_feed_is_carried_on_behind_its_events() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_refused_where_tls_is_required() {
+async fn server_without_tls_is_refused_if_tls_is_required() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -261,7 +261,7 @@ async fn a_server_without_tls_is_refused_where_tls_is_required() {
 }
 
 #[tokio::test]
-async fn a_bad_url_is_refused_without_its_password() {
+async fn invalid_url_is_refused_without_its_password() {
     for url in ["postgres://me:secret@h:port/d", "postgres://me:secret@h/d?colour=red", "mysql://me:secret@h/d"] {
         let text = PostgresStore::connect(&PostgresOptions::new(url, 3)).await.unwrap_err().to_string();
         assert!(text.contains("URL") && !text.contains("secret"), "{text}");

@@ -150,7 +150,7 @@ impl Company {
 }
 
 #[tokio::test]
-async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements() {
+async fn list_for_two_thousand_reports_takes_two_statements() {
     let Some(database) = support::database() else { return };
     let company = Company::new(&database).await;
     company.objectives(1_000).await;
@@ -166,7 +166,7 @@ async fn a_list_for_somebody_with_two_thousand_reports_takes_two_statements() {
 }
 
 #[tokio::test]
-async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_order() {
+async fn objective_walk_of_a_large_team_is_complete_and_ordered() {
     let Some(database) = support::database() else { return };
     let company = Company::new(&database).await;
     let objectives = company.objectives(900).await;
@@ -193,7 +193,7 @@ async fn a_walk_through_the_objectives_of_a_large_team_shows_each_of_them_in_ord
 }
 
 #[tokio::test]
-async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_them_in_order() {
+async fn observation_walk_of_any_team_is_complete_and_ordered() {
     let Some(database) = support::database() else { return };
     let company = Company::new(&database).await;
     let observations = company.observations(900).await;
@@ -224,7 +224,7 @@ async fn a_walk_through_the_observations_of_a_team_of_any_size_shows_each_of_the
 }
 
 #[tokio::test]
-async fn whoever_joins_or_leaves_a_team_is_seen_and_no_longer_seen_at_once() {
+async fn team_change_is_visible_in_lists_at_once() {
     let Some(database) = support::database() else { return };
     let company = Company::new(&database).await;
     // Enough to fill a page, so that the store does not fall back to another plan.

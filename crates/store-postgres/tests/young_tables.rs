@@ -35,7 +35,7 @@ async fn is_known(table: &str, client: &Client) -> bool {
 }
 
 #[tokio::test]
-async fn a_row_of_a_young_table_is_found_by_its_key() {
+async fn row_of_a_young_table_is_found_by_its_primary_key() {
     // On a cluster, the nodes analyze their shards by themselves.
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let watcher = support::client(database.url()).await;

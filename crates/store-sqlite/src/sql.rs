@@ -325,7 +325,7 @@ mod tests {
     use crate::connection::open::{DatabaseLocation, Source};
 
     #[test]
-    fn only_so_many_composed_statements_stay_prepared() {
+    fn prepared_composed_statements_are_bounded() {
         let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let ask = |number: usize| Sql::composed(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
         for number in 0..KEPT + 100 {

@@ -294,14 +294,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_is_found_by_its_whole_name() {
+    fn account_is_found_by_its_whole_name() {
         let accounts = "root:x:0:0:root:/root:/bin/sh\npostgresql:x:7:8::/:/bin/sh\npostgres:x:101:104:,,:/:/bin/sh\n";
         assert_eq!(account(accounts, "postgres"), Some((101, 104)));
         assert_eq!(account(accounts, "nobody"), None);
     }
 
     #[test]
-    fn the_longest_folder_leaves_room_for_the_socket() {
+    fn longest_folder_leaves_room_for_the_socket() {
         assert!(LONGEST_FOLDER + "/.s.PGSQL.5432".len() < 103);
     }
 }

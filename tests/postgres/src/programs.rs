@@ -65,7 +65,7 @@ mod tests {
     use super::version;
 
     #[test]
-    fn a_newer_version_sorts_above_an_older_one() {
+    fn newer_version_sorts_above_an_older_one() {
         assert!(version("16") > version("9.6"));
         assert!(version("@17") > version("@16"));
         assert!(version("16.4") > version("16"));

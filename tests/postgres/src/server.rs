@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_the_database_is_replaced_and_the_rest_kept() {
+    fn database_name_of_a_url_is_replaced_and_the_rest_kept() {
         for (given, wanted) in [
             ("postgres://a:b@host:5433/postgres", "postgres://a:b@host:5433/mine"),
             ("postgres://host", "postgres://host/mine"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn all_nodes_of_a_cluster_are_named_in_their_order() {
+    fn cluster_url_names_all_nodes_in_order() {
         let others = ["postgres://a@two:2/postgres".to_owned(), "postgres://a@%2Ftmp%2Fx/postgres".to_owned()];
         let one = Server::at("postgres://a:b@one/postgres?sslmode=disable".to_owned()).unwrap();
         assert_eq!(one.url_of_all("mine"), "postgres://a:b@one/mine?sslmode=disable");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_keywords_is_no_url() {
+    fn keyword_list_is_refused_as_a_url() {
         assert!(matches!(Server::at("host=localhost".to_owned()), Err(Error::Url(_))));
     }
 }

@@ -23,7 +23,7 @@ fn migrate(url: &str) -> Result<(), tokio_postgres::Error> {
 }
 
 #[test]
-fn every_database_is_a_fresh_copy_of_the_template() {
+fn database_is_a_fresh_copy_of_the_template() {
     let Some(one) = TestDatabase::create("fresh_copy", migrate).unwrap() else { return };
     on::<i32>(one.url(), "INSERT INTO notes VALUES (1)").unwrap();
     let Some(other) = TestDatabase::create("fresh_copy", migrate).unwrap() else { return };
@@ -32,7 +32,7 @@ fn every_database_is_a_fresh_copy_of_the_template() {
 }
 
 #[test]
-fn a_database_goes_with_its_value_even_while_somebody_is_connected() {
+fn database_is_dropped_with_its_value_despite_a_connection() {
     let Some(database) = TestDatabase::empty().unwrap() else { return };
     let url = database.url().to_owned();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -44,7 +44,7 @@ fn a_database_goes_with_its_value_even_while_somebody_is_connected() {
 }
 
 #[test]
-fn a_template_is_built_once_however_many_ask_at_once() {
+fn template_is_built_once_for_concurrent_callers() {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     let count = |url: &str| {
         BUILT.fetch_add(1, Ordering::Relaxed);
@@ -62,7 +62,7 @@ fn a_template_is_built_once_however_many_ask_at_once() {
 }
 
 #[test]
-fn a_failed_migration_leaves_no_template_behind() {
+fn failed_migration_leaves_no_template() {
     let template = unique_template();
     let fail = |_: &str| Err("no such column");
     match TestDatabase::create(&template, fail) {
@@ -75,7 +75,7 @@ fn a_failed_migration_leaves_no_template_behind() {
 }
 
 #[test]
-fn a_migration_that_stays_connected_does_not_block_the_copies() {
+fn migration_that_stays_connected_does_not_block_the_copies() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let linger = |url: &str| {
         let (client, connection) = runtime.block_on(tokio_postgres::connect(url, NoTls))?;
@@ -87,13 +87,13 @@ fn a_migration_that_stays_connected_does_not_block_the_copies() {
 }
 
 #[tokio::test]
-async fn it_can_be_called_from_within_a_runtime() {
+async fn database_can_be_created_within_a_runtime() {
     let Some(database) = TestDatabase::create("within_a_runtime", migrate).unwrap() else { return };
     assert!(database.url().starts_with("postgres"));
 }
 
 #[test]
-fn a_name_that_needs_quotes_is_refused() {
+fn template_name_that_needs_quotes_is_refused() {
     let nothing = |_: &str| Ok::<_, Infallible>(());
     for name in ["", "Candor", "a-b", "a b", "a\"b", &"a".repeat(41)] {
         assert!(matches!(TestDatabase::create(name, nothing), Err(Error::TemplateName(_))), "{name:?}");

@@ -56,7 +56,7 @@ fn signal(signal: &str, target: &str) {
 }
 
 #[test]
-fn nothing_remains_when_the_owner_is_killed() {
+fn cluster_is_removed_when_the_owner_is_killed() {
     let Some((mut child, folder)) = owner() else { return };
     let server = server_of(&folder);
     child.kill().unwrap();
@@ -76,7 +76,7 @@ const MOMENTS: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn nothing_remains_when_the_owner_is_killed_while_the_server_starts() {
+fn cluster_is_removed_when_the_owner_is_killed_during_start() {
     if Cluster::start().unwrap().is_none() {
         return;
     }
@@ -99,7 +99,7 @@ fn nothing_remains_when_the_owner_is_killed_while_the_server_starts() {
 }
 
 #[test]
-fn nothing_remains_after_a_ctrl_c_for_the_whole_group() {
+fn cluster_is_removed_after_ctrl_c_to_the_process_group() {
     let Some((mut child, folder)) = owner() else { return };
     let server = server_of(&folder);
     signal("-INT", &format!("-{}", child.id()));
@@ -109,7 +109,7 @@ fn nothing_remains_after_a_ctrl_c_for_the_whole_group() {
 }
 
 #[test]
-fn nothing_remains_once_the_value_is_dropped() {
+fn cluster_is_removed_when_the_value_is_dropped() {
     let Some(cluster) = Cluster::start().unwrap() else { return };
     let folder = cluster.folder().to_path_buf();
     let server = server_of(&folder);

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_asked_when_there_is_twice_as_much_and_for_each_large_change_set() {
+    fn analysis_is_due_at_each_doubling_and_large_change_set() {
         let growth = AnalyzeTrigger::default();
         let asked = (1..=1_000).filter(|_| growth.is_worth_asking(1)).count();
         assert_eq!(asked, 5, "at 50, 100, 200, 400 and 800");

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_never_go_together_and_keep_their_places() {
+    fn change_sets_with_one_key_are_never_batched_and_stay_in_order() {
         let make = Fixtures::new(1);
         let (one, other) = (make.tenant(), make.tenant());
         let mut queue = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_on_different_nodes_never_goes_together() {
+    fn change_sets_of_different_nodes_are_never_batched() {
         let make = Fixtures::new(4);
         let (one, other) = (make.tenant(), make.tenant());
         let mut queue = waiting(&make, one, &["a"]);
@@ -346,21 +346,21 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_most_go_together() {
+    fn batch_is_bounded_by_its_maximum_size() {
         let make = Fixtures::new(2);
         let mut queue = waiting(&make, make.tenant(), &[""; MOST + 3]);
         assert_eq!((queue.next_batch(&OneServer).len(), queue.next_batch(&OneServer).len()), (MOST, 3));
     }
 
     #[test]
-    fn what_tells_no_receiver_anything_is_shared_all_the_same() {
+    fn change_set_without_events_is_batched() {
         let make = Fixtures::new(3);
         let conversation = make.conversation(vec![make.id(), make.id()]);
         assert!(may_share(&make.change(vec![Write::put(&Row::new(conversation))])));
     }
 
     #[test]
-    fn what_changes_rows_or_could_meet_others_goes_alone() {
+    fn change_set_that_updates_rows_is_not_batched() {
         let make = Fixtures::new(3);
         let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
         let observation = make.observation(person.id);

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_subscribers_are_expected_until_one_is_found() {
+    fn subscribers_are_not_expected_until_one_is_found() {
         let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::None));
         let (one, other) = (make.tenant(), make.tenant());
         assert_eq!(cache.expected(one), ExpectedSubscribers::None);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn subscribers_are_always_expected_where_the_layout_says_so() {
+    fn subscribers_are_always_expected_by_the_cluster_layout() {
         let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::Any));
         assert_eq!(cache.expected(make.tenant()), ExpectedSubscribers::Any);
     }

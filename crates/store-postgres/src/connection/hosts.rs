@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn each_host_of_a_url_has_its_own_port_or_the_one_of_all() {
+    fn host_of_a_url_has_its_own_port_or_the_common_one() {
         assert_eq!(named("postgres://a@one:1,two:2/db"), ["one:1", "two:2"]);
         assert_eq!(named("postgres://a@one,two/db"), ["one:5432", "two:5432"]);
         assert_eq!(named("host=one,two port=7 user=a"), ["one:7", "two:7"]);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_a_url_says_holds_for_each_of_its_hosts() {
+    fn url_parameters_apply_to_each_host() {
         let url = "postgres://ada:secret@one:1,two:2/db?options=-c%20a%3Db&application_name=x&tcp_user_timeout=9\
                    &keepalives=0&keepalives_idle=8&keepalives_interval=7&keepalives_retries=6&sslmode=require\
                    &target_session_attrs=read-write&channel_binding=require&connect_timeout=1";
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn no_node_is_waited_for_as_long_as_the_only_server_is() {
+    fn connect_timeout_is_shorter_with_several_hosts() {
         let timeout = |url: &str| each(&url.parse().unwrap())[0].1.get_connect_timeout().copied();
         assert_eq!(timeout("postgres://a@one,two/db?connect_timeout=5"), Some(CONNECT_TIMEOUT));
         assert_eq!(timeout("postgres://a@one,two/db?connect_timeout=1"), Some(Duration::from_secs(1)));

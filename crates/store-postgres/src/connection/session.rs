@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn what_is_read_again_after_it_was_read_in_part_is_there_once() {
+    async fn rows_from_a_failed_read_are_discarded_on_retry() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let connection = Session::new(database.url(), "test").unwrap().connect().await.unwrap();
         let mut values = Values::read_by(|row: &mut dyn CellReader| row.int().map_err(Failure::Other));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_wrong_with_a_url_is_told_without_its_password() {
+    async fn invalid_url_is_reported_without_its_password() {
         for (url, told) in [
             ("postgres://app:sec@ret?hunter=2@db/x", "%40"),
             ("postgres://app:sec?sslmode=hunter2@db/x", "sslmode is not one of"),

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_url_says_how_much_of_the_server_is_checked() {
+    fn sslmode_selects_the_certificate_check() {
         let table = [
             ("postgres://h/d", SslMode::Prefer, Check::Nothing),
             ("postgres://h/d?sslmode=disable", SslMode::Disable, Check::Nothing),
@@ -199,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_mode_is_refused_with_the_known_ones() {
+    fn unknown_sslmode_is_refused_with_the_known_ones() {
         let refusal = take("postgres://h/d?sslmode=allow").unwrap_err().to_string();
         assert!(refusal.contains("sslmode=allow") && refusal.contains("verify-full"), "{refusal}");
     }
 
     #[test]
-    fn an_authority_file_that_is_missing_is_named() {
+    fn missing_certificate_file_is_named() {
         let (_, wanted) = take("postgres://h/d?sslmode=verify-full&sslrootcert=/nowhere.pem").unwrap();
         let refusal = wanted.client().unwrap_err().to_string();
         assert!(refusal.contains("/nowhere.pem"), "{refusal}");

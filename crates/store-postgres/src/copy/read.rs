@@ -60,7 +60,7 @@ mod tests {
     use candor_tables::copy::tables;
 
     #[test]
-    fn a_key_in_the_text_is_nothing_but_a_value() {
+    fn copy_cursor_value_is_escaped_in_sql() {
         let all = tables();
         let find = |name: &str| all.iter().find(|table| table.name == name).unwrap();
         let after = [SqlValue::Id([1; 16]), SqlValue::Text("it's '; DROP".to_owned())];

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_is_known_by_its_word_whatever_the_server_says_around_it() {
+    fn check_failure_is_recognized_in_any_server_language() {
         for text in [
             "invalid input syntax for type integer: \"candor:require:3\"",
             "ungültige Eingabesyntax für Typ integer: »candor:require:3«",
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_work_again_soon_is_told_from_what_is_wrong() {
+    fn transient_failures_are_told_from_permanent_ones() {
         let kinds = |text: &str| match Failure::from_message(text, text.to_owned()) {
             Failure::Lost(_) => "lost",
             Failure::Busy(_) => "busy",
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_says_decides_nothing() {
+    fn row_contents_do_not_affect_error_classification() {
         let info = FakeServerError {
             message: "value violates a rule",
             details: "Failing row contains (candor:require:3, deadlock detected, too many, terminating connection).",
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_on_a_node_of_a_cluster_is_known_by_the_message() {
+    fn unique_violation_of_a_cluster_node_is_read_from_its_message() {
         let message = "duplicate key value violates unique constraint \"employees_email_102027\"";
         let failure =
             Failure::from_database(&DatabaseErrorKind::UniqueViolation, &FakeServerError { message, details: "Key …" });
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_id_is_known_by_the_name_of_its_primary_key() {
+    fn primary_key_violation_is_a_taken_id() {
         assert_eq!(unique("employees_email"), Some(Unique::EmployeeEmail));
         assert_eq!(unique("observations_pkey"), Some(Unique::Id));
         assert_eq!(unique("api_keys_by_hash"), None);

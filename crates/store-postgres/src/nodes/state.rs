@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_node_of_a_tenant_is_asked_while_it_is_up_and_else_the_first_that_is() {
+    fn query_goes_to_the_tenants_node_or_the_first_available() {
         let table: [(&[State], Option<NodeNumber>, usize); 12] = [
             (&[up(Some(0)), up(Some(1)), up(Some(2))], Some(2), 2),
             (&[up(Some(0)), up(Some(1)), up(Some(2))], Some(0), 0),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_a_silent_node_is_asked_of_nobody() {
+    fn query_for_an_unresponsive_node_is_refused() {
         let of_it = [up(Some(0)), silent(Some(1)), up(Some(2))];
         assert_eq!(node_to_ask(&of_it, Some(1)), Err(NodeUnavailable));
         assert_eq!(node_to_ask(&of_it, Some(7)), Ok(0), "of a node that is not named");

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nothing_holds_of_a_transaction_with_a_statement_that_could_not_be_sent() {
+    async fn transaction_with_an_unsendable_statement_has_no_effect() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let server = server(&database).await;
         // 50: `join_all` polls long lists in another way than short ones.
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nobody_says_that_a_transaction_is_undone_whose_answer_could_not_be_read() {
+    async fn transaction_with_an_unreadable_answer_has_unknown_outcome() {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let server = server(&database).await;
         let transaction = Transaction::new(vec![Sql::plain("INSERT INTO t VALUES (1) RETURNING a")], 0);

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partition_is_known_by_its_day_and_others_are_left_alone() {
+    fn log_partition_is_recognized_by_its_day() {
         let day: Date = "2026-03-02".parse().unwrap();
         assert_eq!((name(day).as_str(), day_of(&name(day))), ("deliveries_20260302", Some(day)));
         for other in ["deliveries_default", "deliveries_20260230", "deliveries_202603", "deliveries_2026030a", "events"]

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_pooler_refuses_is_told_with_what_to_do() {
+    fn pooler_refusal_is_explained_with_a_remedy() {
         for (text, remedy) in [
             ("db error: FATAL: unsupported startup parameter: options", "ignore_startup_parameters"),
             ("prepared statement \"s3\" already exists", "session mode"),

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_has_its_own_parameters_in_the_order_of_its_text() {
+    fn statement_part_renumbers_its_own_parameters() {
         let mut whole = Sql::default();
         for number in 1..=12 {
             whole.bind(SqlValue::Int(number));

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_read_back_from_the_binary_form_of_an_array() {
+    fn ids_round_trip_through_a_binary_array() {
         for ids in [vec![], vec![[1; 16]], vec![[1; 16], [2; 16], [1; 16]]] {
             let mut bytes = vec![];
             write_ids(&ids, &mut bytes).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_that_the_server_cannot_hold_becomes_the_nearest_one() {
+    fn time_outside_the_server_range_is_clamped() {
         assert_eq!(micros(Timestamp::from_millis(EPOCH_MILLIS + 5)), 5000);
         assert_eq!(micros(Timestamp::from_millis(i64::MIN)), *MICROS.start());
         assert_eq!(micros(Timestamp::from_millis(i64::MAX)), *MICROS.end());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_as_text_are_an_array_literal() {
+    fn ids_are_formatted_as_an_array_literal() {
         assert_eq!(ids_as_text(&[]), "{}");
         assert_eq!(ids_as_text(&[[0; 16], [255; 16]]), format!("{{{},{}}}", "0".repeat(32), "f".repeat(32)));
     }

@@ -16,7 +16,7 @@ const MOVES: usize = 2;
 const WRITERS: u64 = 4;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_commits_late_stands_behind_nobody_that_was_seen() {
+async fn late_commit_is_behind_events_already_read() {
     let Some(database) = is_spread().then(support::database).flatten() else { return };
     let (store, make) = (support::store(&database, None).await, Fixtures::new(1));
     let tenant = make.tenant();
@@ -55,7 +55,7 @@ async fn whoever_commits_late_stands_behind_nobody_that_was_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tenant_is_moved_under_load_without_a_lost_event_or_another_order() {
+async fn tenant_move_under_load_keeps_every_event_in_order() {
     let Some(database) = is_spread().then(support::database).flatten() else { return };
     let store = support::store(&database, None).await;
     let make = Fixtures::new(2);

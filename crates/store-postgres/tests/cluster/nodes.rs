@@ -96,7 +96,7 @@ pub(super) async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Te
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_is_killed_holds_up_its_own_tenants_alone_until_it_is_back() {
+async fn killed_worker_blocks_only_its_own_tenants() {
     let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&own(&scene.nodes.all[0])).await;
     let [first, second] = scene.tenants;
@@ -119,7 +119,7 @@ async fn a_worker_that_is_killed_holds_up_its_own_tenants_alone_until_it_is_back
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_coordinator_that_is_killed_is_not_missed_by_who_names_other_nodes_too() {
+async fn killed_coordinator_is_bypassed_through_other_nodes() {
     let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&url(&scene.nodes.all)).await;
     for tenant in scene.tenants {
@@ -154,7 +154,7 @@ async fn refused_at_once(store: &PostgresStore, make: &Fixtures, tenant: Tenant)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_does() {
+async fn frozen_worker_blocks_only_its_own_tenants() {
     let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&url(&scene.nodes.all)).await;
     let [first, second] = scene.tenants;
@@ -184,7 +184,7 @@ async fn a_worker_that_does_not_answer_holds_up_its_own_tenants_alone_until_it_d
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_coordinator_that_does_not_answer_is_not_missed_by_who_names_other_nodes_too() {
+async fn frozen_coordinator_is_bypassed_through_other_nodes() {
     let Some(mut scene) = ClusterTest::set().await else { return };
     let store = scene.store(&url(&scene.nodes.all)).await;
     for tenant in scene.tenants {

@@ -64,7 +64,7 @@ fn is_alone(counted: &[i64], node: usize) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_but_the_tenants_node_is_asked_also_after_the_tenant_was_moved() {
+async fn queries_go_only_to_the_tenants_node_also_after_a_move() {
     let Some(scene) = ClusterTest::set_with(&[COUNTING]).await else { return };
     let (counters, store) = (Counters::new(&scene).await, scene.store(&url(&scene.nodes.all)).await);
     for (tenant, node) in scene.tenants.into_iter().zip(1..) {
@@ -83,7 +83,7 @@ async fn nobody_but_the_tenants_node_is_asked_also_after_the_tenant_was_moved() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_is_not_there_at_the_start_is_asked_as_soon_as_it_is() {
+async fn node_missing_at_start_is_used_once_available() {
     let Some(mut scene) = ClusterTest::set_with(&[COUNTING]).await else { return };
     let [first, second] = scene.tenants;
     scene.nodes.all[1].kill().unwrap();

@@ -10,7 +10,7 @@ use candor_test_postgres::is_spread;
 use super::{Poller, announcing, support};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_function_that_an_older_version_did_not_make_is_named_and_made() {
+async fn missing_database_function_is_named_and_created() {
     let Some(database) = is_spread().then(support::database).flatten() else { return };
     let options = PostgresOptions::new(database.url(), 1);
     assert_eq!(pending(&options).await.unwrap(), Vec::<String>::new());

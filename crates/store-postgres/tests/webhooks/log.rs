@@ -30,7 +30,7 @@ fn rows(counts: &[(&str, i64)]) -> Vec<(String, i64)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_days_to_come_have_partitions_and_days_that_are_over_have_none() {
+async fn log_partitions_exist_for_coming_days_only() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let to = Receiver::new(&store, 1).await;
@@ -61,7 +61,7 @@ async fn the_days_to_come_have_partitions_and_days_that_are_over_have_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn instances_that_keep_the_log_at_once_do_each_thing_once() {
+async fn concurrent_log_maintenance_does_each_step_once() {
     let Some(database) = support::database() else { return };
     let (one, two) = (support::store(&database, None).await, support::store(&database, None).await);
     let other = support::client(database.url()).await;
@@ -82,7 +82,7 @@ async fn instances_that_keep_the_log_at_once_do_each_thing_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_reads_the_log_for_long_keeps_a_day_and_holds_nobody_up() {
+async fn long_log_read_keeps_its_partition_and_blocks_nothing() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let to = Receiver::new(&store, 3).await;
@@ -101,7 +101,7 @@ async fn whoever_reads_the_log_for_long_keeps_a_day_and_holds_nobody_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_role_that_may_make_no_tables_has_one_for_everything() {
+async fn role_without_create_privilege_uses_the_default_partition() {
     let Some(database) = support::database() else { return };
     let other = support::client(database.url()).await;
     let role = format!("limited_{}", std::process::id());

@@ -45,7 +45,7 @@ async fn read(client: &Client, what: &str) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
+async fn long_queue_is_not_scanned_with_a_plan_for_a_short_one() {
     let Some(database) = support::database() else { return };
     let other = support::client(database.url()).await;
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_queue_that_grew_long_is_not_read_by_those_who_knew_it_short() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_writes_no_index() {
+async fn claim_updates_no_index() {
     let Some(database) = support::database() else { return };
     let other = support::client(database.url()).await;
     other.batch_execute(FILL).await.unwrap();
@@ -107,7 +107,7 @@ async fn a_claim_writes_no_index() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_is_just_changing_is_passed_over() {
+async fn claim_skips_locked_deliveries() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let it = Receiver::new(&store, 2).await;
@@ -129,7 +129,7 @@ async fn what_somebody_is_just_changing_is_passed_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deliveries_that_wait_hold_no_change_set_up() {
+async fn waiting_deliveries_do_not_block_a_change_set() {
     let Some(database) = support::database() else { return };
     let (other, watcher) = (support::client(database.url()).await, support::client(database.url()).await);
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
@@ -160,7 +160,7 @@ async fn deliveries_that_wait_hold_no_change_set_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_record_that_nobody_waits_for_is_carried_out_and_leaves_nothing_open() {
+async fn dropped_record_is_carried_out_and_leaves_nothing_open() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let it = Receiver::new(&store, 4).await;

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_ends_with_its_limit_and_the_connection_goes_on() {
+    fn statement_ends_at_its_limit_and_the_connection_stays_usable() {
         let mut db = reader();
         for limit in [Limit::Looks(3), Limit::Until(Instant::now())] {
             assert!(within(limit, || db.number(Sql::new(ENDLESS))).is_none(), "{limit:?}");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_for_reading_ends_even_if_its_statement_was_ended() {
+    fn read_transaction_ends_after_an_interrupted_statement() {
         let mut db = reader();
         // Enough rounds for the progress handler to be called inside `BEGIN` and `COMMIT`, too.
         for _ in 0..3_000 {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_before_its_limit_is_answered_and_failures_stay_failures() {
+    fn statement_within_its_limit_returns_result_or_failure() {
         let mut db = reader();
         assert!(matches!(within(Limit::Looks(3), || db.number(Sql::new("SELECT 1"))), Some(Ok(1))));
         let wrong = within(Limit::Looks(3), || db.number(Sql::new("SELECT nothing")));

@@ -54,7 +54,7 @@ mod tests {
     use crate::sql::Sql;
 
     #[test]
-    fn connections_share_no_lock_for_their_pages() {
+    fn connections_share_no_page_cache_lock() {
         let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let used = |text: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(text);
         let options = ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0"];

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reads_of_tenants_are_carried_out_in_turn() {
+    async fn reads_of_tenants_take_turns() {
         let (reads, order) = (Reads::new(), Arc::new(Mutex::new(vec![])));
         let note = |owner: u8, number: u8| {
             let order = Arc::clone(&order);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn read_of_a_dropped_request_is_not_carried_out() {
+    fn read_of_a_dropped_request_is_skipped() {
         let (reads, order) = (Reads::new(), Arc::new(Mutex::new(vec![])));
         let note = |number: u8| {
             let order = Arc::clone(&order);

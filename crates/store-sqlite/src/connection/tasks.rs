@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waited_when_the_queue_closed_is_still_taken() {
+    fn closed_queue_returns_waiting_tasks() {
         let queue = TaskQueue::new();
         assert_eq!((queue.push(1), queue.push(2), queue.push(3)), (Ok(1), Ok(2), Ok(3)));
         queue.close();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_for_a_taker_that_is_gone() {
+    fn queue_without_a_consumer_refuses_tasks() {
         let queue = TaskQueue::new();
         assert_eq!(queue.push(1), Ok(1));
         drop(ConsumerGuard(&queue));

@@ -70,7 +70,7 @@ fn backup_check_finds_damage_and_foreign_schemas() {
 }
 
 #[test]
-fn backup_leaves_out_what_was_deleted() {
+fn backup_leaves_out_deleted_rows() {
     let folder = tempfile::tempdir().unwrap();
     let (database, file) = (folder.path().join("a.db"), folder.path().join("copy.db"));
     let mut db = Source::new(&DatabaseLocation::File(database.clone())).unwrap().writer().unwrap();

@@ -31,7 +31,7 @@ fn new(person: &Employee) -> Write {
 }
 
 #[tokio::test]
-async fn what_fails_in_a_group_takes_back_only_itself() {
+async fn failing_change_in_a_group_rolls_back_alone() {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(1));
     let tenant = make.tenant();
     let [first, second, third] = [(); 3].map(|()| make.employee());
@@ -57,7 +57,7 @@ async fn what_fails_in_a_group_takes_back_only_itself() {
 }
 
 #[tokio::test]
-async fn work_that_panics_takes_back_only_itself_and_the_writer_goes_on() {
+async fn panicking_task_rolls_back_alone_and_the_writer_continues() {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(2));
     let tenant = make.tenant();
     let (before, after) = (make.employee(), make.employee());
@@ -75,7 +75,7 @@ async fn work_that_panics_takes_back_only_itself_and_the_writer_goes_on() {
 }
 
 #[tokio::test]
-async fn a_lost_transaction_is_not_answered_as_saved() {
+async fn lost_transaction_is_not_reported_as_saved() {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(3));
     let tenant = make.tenant();
     let (lost, next) = (make.employee(), make.employee());
@@ -94,7 +94,7 @@ async fn a_lost_transaction_is_not_answered_as_saved() {
 }
 
 #[tokio::test]
-async fn a_commit_whose_caller_is_gone_is_still_carried_out() {
+async fn commit_with_a_dropped_caller_is_carried_out() {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(4));
     let tenant = make.tenant();
     let (dropped, next) = (make.employee(), make.employee());
@@ -106,7 +106,7 @@ async fn a_commit_whose_caller_is_gone_is_still_carried_out() {
 }
 
 #[tokio::test]
-async fn a_store_that_closes_carries_out_what_waits() {
+async fn closing_store_finishes_waiting_commits() {
     let folder = tempfile::tempdir().unwrap();
     let options = crate::SqliteOptions::file(folder.path().join("candor.db"));
     let make = Fixtures::new(5);
@@ -140,11 +140,11 @@ async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
 }
 
 #[tokio::test]
-async fn many_writes_let_those_go_first_who_wait() {
+async fn commit_of_many_rows_runs_after_waiting_ones() {
     comes_after_who_waits(6, 21, 0).await;
 }
 
 #[tokio::test]
-async fn many_events_let_those_go_first_who_wait() {
+async fn commit_of_many_events_runs_after_waiting_ones() {
     comes_after_who_waits(7, 1, 5).await;
 }

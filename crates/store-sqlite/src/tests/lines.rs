@@ -20,7 +20,7 @@ fn plan(db: &mut Db, sql: Sql) -> String {
 }
 
 #[test]
-fn nobody_but_those_in_question_is_read() {
+fn cycle_check_reads_only_the_people_concerned() {
     let (mut db, make) = (database(), Fixtures::new(1));
     let (tenant, people) = (make.tenant(), [(); 5].map(|()| make.employee().id));
     let pairs: Vec<_> = people.windows(2).map(|person| (person[0], person[1])).collect();
@@ -32,7 +32,7 @@ fn nobody_but_those_in_question_is_read() {
 }
 
 #[test]
-fn many_new_people_have_lines_to_everybody_above_them() {
+fn many_new_people_have_lines_to_all_managers_above() {
     let (mut db, make) = (database(), Fixtures::new(2));
     let tenant = make.tenant();
     let mut people: Vec<Employee> = vec![make.employee()];

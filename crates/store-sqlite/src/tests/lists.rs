@@ -88,7 +88,7 @@ fn sources(listing: &Listing) -> Vec<RowSource> {
 }
 
 #[test]
-fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
+fn list_rows_are_equal_for_every_row_source() {
     let Team { mut db, tenant, people, tags } = team();
     let filters = [0, 1, 5, 29].into_iter().flat_map(|manager| {
         let manager_id = Some(people[manager]);
@@ -123,7 +123,7 @@ fn wherever_the_rows_of_a_list_come_from_they_are_the_same_in_the_same_order() {
 }
 
 #[test]
-fn the_number_of_people_decides_where_the_rows_come_from() {
+fn row_source_depends_on_the_number_of_people() {
     let Team { mut db, tenant, people, .. } = team();
     let page = PageRequest { limit: 10, after: None };
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
@@ -151,7 +151,7 @@ fn grow(db: &mut Db, tenant: Tenant, manager: EmployeeId, size: i64) {
 }
 
 #[test]
-fn a_scan_past_too_many_rows_of_others_is_given_up() {
+fn scan_past_too_many_foreign_rows_is_abandoned() {
     let Team { mut db, tenant, people, .. } = team();
     // The newest rows belong to the first person, who reports to no one.
     let manager = people[1];
@@ -186,7 +186,7 @@ fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> V
 }
 
 #[test]
-fn a_page_of_observations_is_read_in_the_order_of_an_index() {
+fn observation_page_is_read_in_index_order() {
     let Team { mut db, tenant, people, .. } = team();
     let page = PageRequest {
         limit: 50,

@@ -138,7 +138,7 @@ fn both_stores_have_the_same_indexes() {
 }
 
 #[test]
-fn every_key_and_index_starts_with_the_tenant_or_finds_it() {
+fn keys_and_indexes_start_with_the_tenant_unless_listed() {
     /// Indexes for lookups before the tenant is known, and for sweeps across tenants.
     const WITHOUT: [&str; 14] = [
         "api_keys_by_hash",

@@ -16,7 +16,7 @@ use crate::sql::Sql;
 use crate::{SqliteOptions, SqliteStore, is_empty, master_keys, migrate};
 
 #[tokio::test]
-async fn databases_in_memory_know_nothing_of_each_other() {
+async fn databases_in_memory_are_independent() {
     let (one, other, make) = (SqliteStore::in_memory().unwrap(), SqliteStore::in_memory().unwrap(), Fixtures::new(1));
     let (tenant, person) = (make.tenant(), make.employee());
     one.commit(tenant, make.change(vec![Write::employee(&Row::new(person.clone()), None)])).await.unwrap();
@@ -25,7 +25,7 @@ async fn databases_in_memory_know_nothing_of_each_other() {
 }
 
 #[tokio::test]
-async fn a_closed_store_is_one_file() {
+async fn closed_store_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
     // The missing folder is created.
     let path = folder.path().join("data").join("candor.db");
@@ -39,7 +39,7 @@ async fn a_closed_store_is_one_file() {
 }
 
 #[test]
-fn the_files_of_a_database_are_their_owners_alone() {
+fn database_files_are_accessible_to_their_owner_only() {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data").join("candor.db");
@@ -54,7 +54,7 @@ fn the_files_of_a_database_are_their_owners_alone() {
 }
 
 #[test]
-fn what_a_database_remembers_is_read_whatever_its_schema() {
+fn stored_master_keys_are_read_under_any_schema() {
     let folder = tempfile::tempdir().unwrap();
     let place = DatabaseLocation::File(folder.path().join("candor.db"));
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
@@ -68,7 +68,7 @@ fn what_a_database_remembers_is_read_whatever_its_schema() {
 }
 
 #[test]
-fn the_log_is_begun_anew_once_it_was_moved_and_nobody_needs_it() {
+fn write_ahead_log_restarts_after_a_complete_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let log = || std::fs::metadata(folder.path().join("candor.db-wal")).unwrap().len();
     let source = Source::new(&DatabaseLocation::File(folder.path().join("candor.db"))).unwrap();
@@ -91,7 +91,7 @@ fn the_log_is_begun_anew_once_it_was_moved_and_nobody_needs_it() {
 }
 
 #[tokio::test]
-async fn a_position_in_the_feed_is_never_used_again() {
+async fn feed_position_is_never_reused() {
     let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(3));
     let tenant = make.tenant();
     let change = || {

@@ -20,7 +20,7 @@ fn schema(db: &mut Db) -> Vec<String> {
 }
 
 #[test]
-fn every_migration_can_be_taken_back_and_applied_again() {
+fn migrations_are_reversible_and_repeatable() {
     let mut db = database();
     let before = schema(&mut db);
     assert!(before.len() > 20, "{before:?}");
@@ -31,7 +31,7 @@ fn every_migration_can_be_taken_back_and_applied_again() {
 }
 
 #[test]
-fn what_is_pending_is_told_without_touching_anything() {
+fn pending_migrations_are_listed_without_touching_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("candor.db");
     let place = DatabaseLocation::File(path.clone());
@@ -44,7 +44,7 @@ fn what_is_pending_is_told_without_touching_anything() {
 }
 
 #[test]
-fn another_database_than_ours_is_not_opened() {
+fn foreign_file_is_not_opened_as_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("candor.db");
     std::fs::write(&path, "not a database, but text that is long enough to be looked at").unwrap();
@@ -148,7 +148,7 @@ fn begins(index: &[String], columns: &[&str]) -> bool {
 }
 
 #[test]
-fn every_index_that_is_declared_is_there_and_the_other_way_round() {
+fn declared_and_existing_indexes_are_equal() {
     let mut db = database();
     for table in tables() {
         let found = indexes(&mut db, WHOLE, table.name);
@@ -166,7 +166,7 @@ fn every_index_that_is_declared_is_there_and_the_other_way_round() {
 }
 
 #[test]
-fn every_connection_checks_foreign_keys() {
+fn connections_enforce_foreign_keys() {
     let source = Source::new(&DatabaseLocation::Memory).unwrap();
     for mut db in [source.writer().unwrap(), source.reader().unwrap()] {
         assert_eq!(db.number(Sql::new("PRAGMA foreign_keys")).unwrap(), 1);
@@ -174,7 +174,7 @@ fn every_connection_checks_foreign_keys() {
 }
 
 #[test]
-fn no_plan_depends_on_the_values_of_a_statement() {
+fn query_plan_does_not_depend_on_bound_values() {
     let source = Source::new(&DatabaseLocation::Memory).unwrap();
     let mut db = source.writer().unwrap();
     db.batch("CREATE TABLE t (a TEXT COLLATE NOCASE) STRICT; CREATE INDEX t_by_a ON t (a)").unwrap();

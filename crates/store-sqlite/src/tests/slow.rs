@@ -38,7 +38,7 @@ async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tenant_whose_place_is_taken_keeps_nobody_else_waiting() {
+async fn slow_read_limit_of_a_tenant_does_not_block_another() {
     let limits = SlowReads { wait: Duration::ZERO, ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(1));
     let store = std::sync::Arc::new(store);
@@ -73,7 +73,7 @@ async fn a_tenant_whose_place_is_taken_keeps_nobody_else_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_read_is_ended_at_its_deadline_and_its_place_is_free() {
+async fn slow_read_ends_at_its_deadline_and_frees_its_slot() {
     let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(2));
     for _ in 0..3 {
@@ -85,7 +85,7 @@ async fn a_slow_read_is_ended_at_its_deadline_and_its_place_is_free() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_list_that_turns_out_to_be_long_is_begun_anew_apart_from_others() {
+async fn list_over_its_step_limit_restarts_as_a_slow_read() {
     let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(3));
     let listings = candor_tables::rows::employees::org_admins(1).parts().to_vec();

@@ -66,7 +66,7 @@ fn must_be_led(db: &mut Db, allowed: &[&str]) {
 }
 
 #[test]
-fn a_change_set_queues_by_indexes() {
+fn change_set_queues_deliveries_by_indexes() {
     let Stored { mut db, make, tenant, to, lease } = stored();
     let event = make.event(EventType::EmployeeCreated);
     let job = Job::new(tenant, to.id, (event.id, event.kind), event.created_at, DeliveryOrigin::Replay);
@@ -82,7 +82,7 @@ fn a_change_set_queues_by_indexes() {
 }
 
 #[test]
-fn whoever_wants_an_event_is_found_in_the_index_alone() {
+fn subscribers_of_an_event_are_found_in_a_covering_index() {
     let Stored { mut db, make, tenant, .. } = stored();
     let events = vec![make.event(EventType::EmployeeCreated), make.event(EventType::EmployeeUpdated)];
     let change = ChangeSet { events, ..make.change(vec![]) };
@@ -115,7 +115,7 @@ fn claims() -> [(Claim, Vec<&'static str>); 3] {
 }
 
 #[test]
-fn a_claim_is_read_in_the_order_of_an_index() {
+fn claim_is_read_in_index_order() {
     for (claim, mut wanted) in claims() {
         let Stored { mut db, make, tenant, to, lease } = stored();
         let jobs = vec![Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test)];
@@ -132,7 +132,7 @@ fn a_claim_is_read_in_the_order_of_an_index() {
 }
 
 #[test]
-fn due_mails_are_read_in_the_order_of_their_index() {
+fn due_mails_are_read_in_index_order() {
     let Stored { mut db, make, tenant, lease, .. } = stored();
     let person = make.employee();
     let mail = make.invitation(person.id).by_mail(vec![1], make.tick());
@@ -166,7 +166,7 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
 }
 
 #[test]
-fn what_is_recorded_is_found_by_its_key() {
+fn recorded_deliveries_are_found_by_primary_key() {
     let Stored { mut db, make, tenant, to, lease } = stored();
     let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test);
     let settled = |job: &Job, retry_at| {
@@ -195,7 +195,7 @@ fn what_is_recorded_is_found_by_its_key() {
 }
 
 #[test]
-fn the_looks_at_queue_and_log_are_bounded_by_indexes() {
+fn queue_and_log_maintenance_is_bounded_by_indexes() {
     let Stored { mut db, make, tenant, to, .. } = stored();
     queue::state(&mut db, make.tick()).unwrap();
     must_be_led(&mut db, &["SCAN (subquery-1)", "SCAN CONSTANT ROW"]);
@@ -207,7 +207,7 @@ fn the_looks_at_queue_and_log_are_bounded_by_indexes() {
 }
 
 #[test]
-fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
+fn delivery_log_is_read_in_index_order_for_every_filter() {
     let Stored { mut db, make, tenant, to, .. } = stored();
     let after = Some(Position { key: Key::Time(make.tick()), id: [7; 16] });
     let page = PageRequest { limit: 50, after };
@@ -237,7 +237,7 @@ fn the_log_is_read_in_the_order_of_an_index_whatever_is_asked() {
 }
 
 #[test]
-fn what_is_to_be_delivered_again_is_walked_along_an_index() {
+fn redelivery_candidates_are_walked_along_an_index() {
     let Stored { mut db, make, tenant, to, .. } = stored();
     let all = RedeliveryFilter {
         since: Timestamp::from_millis(0),
@@ -266,7 +266,7 @@ fn what_is_to_be_delivered_again_is_walked_along_an_index() {
 
 /// Stepping to the next subscription skips the rest of the current queue.
 #[test]
-fn no_step_to_the_next_subscription_walks_a_backlog() {
+fn step_to_the_next_subscription_skips_the_backlog() {
     for (claim, after) in [(Claim::SubscriptionQueues as fn(QueueWalk) -> Claim, "by_lane"), (Claim::Parked, "parked")]
     {
         let Stored { mut db, make, tenant, to, lease } = stored();

@@ -28,7 +28,8 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
     let count = statement.sql.bind(SqlValue::Int(i64::try_from(newest.len()).unwrap_or(i64::MAX)));
     let ids = statement.sql.ids(newest.keys().map(|id| id.to_bytes()));
     let times = statement.sql.many(Type::Time, newest.values().map(|at| SqlValue::Time(*at)));
-    let (tenant, from) = (statement.tenant.clone(), statement.from_clause(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
+    let (tenant, from) =
+        (statement.tenant.clone(), statement.from_clause(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
     let held = statement.part(
         "MATERIALIZED ",
         &format!(

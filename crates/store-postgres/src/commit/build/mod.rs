@@ -197,7 +197,7 @@ mod tests {
     use candor_store_testkit::Fixtures;
 
     #[test]
-    fn batches_take_idempotency_keys_in_one_order() {
+    fn batch_locks_idempotency_keys_in_sorted_order() {
         let make = Fixtures::new(1);
         let change = |key: &str| ChangeSet {
             events: vec![make.event(EventType::ObservationCreated)],

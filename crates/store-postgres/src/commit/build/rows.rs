@@ -144,7 +144,8 @@ fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entr
     let values = row.cells.iter().zip(written_columns(table)).skip(1);
     let sets: Vec<_> =
         values.map(|(cell, column)| format!("{} = {}", column.name, statement.sql.bind(cell.clone()))).collect();
-    let (id, seen, from) = (statement.sql.bind(row.id()), statement.sql.bind(row.version_cell()), statement.from_clause(""));
+    let (id, seen, from) =
+        (statement.sql.bind(row.id()), statement.sql.bind(row.version_cell()), statement.from_clause(""));
     let part = statement.part(
         "",
         &format!(
