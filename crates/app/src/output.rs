@@ -67,7 +67,7 @@ mod tests {
     use super::{printable, table};
 
     #[test]
-    fn columns_line_up() {
+    fn table_columns_are_aligned() {
         let rows = [["a", "long", "x"], ["wider", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "a      long  x\nwider  b");
     }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_owner_reads_it_and_whoever_comes_second_gets_the_first_text() {
+    fn private_file_is_owner_only_and_keeps_its_first_text() {
         let path = std::env::temp_dir().join(format!("candor-private-{}", std::process::id()));
         assert_eq!(read(&path).unwrap(), None);
         assert_eq!(create(&path, "one").unwrap(), "one");

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_may_have_any_name() {
+    fn stat_parser_accepts_any_program_name() {
         let text =
             "42 (a ) b) S 1 42 42 0 -1 4194560 900 0 3 0 250 50 0 0 20 0 9 0 7700 123456 321 18446744073709551615";
         let expected =
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_soft_ones_and_may_be_missing() {
+    fn soft_limit_is_parsed_and_may_be_missing() {
         let text = "Limit                     Soft Limit           Hard Limit           Units     \n\
                     Max open files            1024                 524288               files     \n\
                     Max address space         unlimited            unlimited            bytes     \n";
@@ -141,7 +141,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_process_has_threads_memory_and_a_start() {
+    fn current_process_has_threads_memory_and_start_time() {
         let stat = Stat::parse(&fs::read_to_string("/proc/self/stat").unwrap()).unwrap();
         assert!(stat.threads > 0 && stat.virtual_bytes > 0 && stat.resident_pages > 0 && stat.started_ticks > 0);
         assert!(boot_time(&fs::read_to_string("/proc/stat").unwrap()).is_some());

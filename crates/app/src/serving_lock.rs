@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_under_every_name() {
+    fn lock_is_exclusive_across_path_aliases() {
         let folder = std::env::temp_dir().join(format!("candor-serving-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let (path, link) = (folder.join("candor.db"), folder.join("link.db"));

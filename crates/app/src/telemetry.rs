@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_a_level_or_names_its_modules() {
+    fn log_filter_is_a_level_or_a_module_list() {
         for good in ["info", "WARN", "off", "warn,candor_http=debug", "info, candor_service::change=trace"] {
             assert!(filter(good).is_ok(), "{good}");
         }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_of_a_metric_stands_alone() {
+    fn metric_help_refers_to_no_other_metric() {
         // The exporter has its own order, so a help text must not refer to the metric before it.
         for (_, name, help) in METRICS {
             let refers = help
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn every_metric_is_explained_to_operators() {
+    fn metrics_are_all_documented_for_operators() {
         let page = include_str!("../../../docs/operations.md");
         for (_, name, _) in METRICS {
             assert!(page.contains(&format!("`{name}")), "{name}");

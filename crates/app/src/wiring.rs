@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_lead_to_where_this_machine_listens() {
+    fn default_public_url_is_the_listening_address() {
         for (listening, url) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("0.0.0.0:80", "http://localhost:80"),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_master_key_is_made_once_for_the_embedded_database_and_never_for_a_server() {
+    async fn master_key_is_generated_for_the_embedded_database_only() {
         let folder = std::env::temp_dir().join(format!("candor-wiring-{}", std::process::id()));
         let file = folder.join("x.db").display().to_string();
         let load = |url: &str| {

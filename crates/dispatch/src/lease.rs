@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_is_over_when_either_clock_says_so() {
+    fn lease_ends_when_either_clock_passes_the_deadline() {
         let start = Now { wall: Timestamp::from_millis(1_000_000), steady: Duration::from_secs(7) };
         let ends = start.plus(Duration::from_secs(30));
         let at = |wall: i64, steady: u64| Now {

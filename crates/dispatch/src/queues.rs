@@ -247,7 +247,11 @@ impl<T> SubscriptionQueues<T> {
     }
 
     /// Ends an attempt without a result.
-    pub(crate) fn release_without_effect(&mut self, QueuePlace { queue, round }: QueuePlace, answer: Option<ReceiverResponse>) {
+    pub(crate) fn release_without_effect(
+        &mut self,
+        QueuePlace { queue, round }: QueuePlace,
+        answer: Option<ReceiverResponse>,
+    ) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
         let Some(state) = self.queues.get_mut(&queue) else { return };
         state.attempts = state.attempts.saturating_sub(1);

@@ -47,12 +47,16 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
         let times = (now.wall, now.wall);
         let (finished, answer) =
             finish_attempt(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
-        machine.handle_attempt_ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
+        machine.handle_attempt_ended(
+            begun.place,
+            &begun.item.job,
+            AttemptEnd::Finished(Box::new(finished), Some(answer)),
+        );
     }
 }
 
 #[test]
-fn a_claim_is_made_once_at_a_time_and_what_it_brings_is_attempted() {
+fn one_claim_runs_at_a_time_and_its_jobs_are_attempted() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     assert_eq!(order.lease.until, at(30_000).wall);
@@ -67,7 +71,7 @@ fn a_claim_is_made_once_at_a_time_and_what_it_brings_is_attempted() {
 }
 
 #[test]
-fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
+fn claimed_jobs_without_room_are_requeued_by_an_outcome() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     let found = ClaimedJobs { jobs: (0..100).map(job).collect(), next: None };
@@ -79,7 +83,7 @@ fn what_there_is_no_room_for_is_given_back_as_an_outcome() {
 }
 
 #[test]
-fn outcomes_are_recorded_together_and_soon() {
+fn outcomes_are_recorded_in_one_batch_within_milliseconds() {
     let mut machine = machine();
     assert_eq!(machine.recording(at(0)), NextRecordStep::Idle);
     fail(&mut machine, 3, at(0));
@@ -94,7 +98,7 @@ fn outcomes_are_recorded_together_and_soon() {
 }
 
 #[test]
-fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice() {
+fn unconfirmed_batch_is_recorded_again_without_double_count() {
     for (lost, calls) in [(3, 2), (0, 3)] {
         let mut machine = machine();
         fail(&mut machine, 3, at(0));
@@ -117,7 +121,7 @@ fn a_batch_that_may_have_been_recorded_is_recorded_again_without_counting_twice(
 }
 
 #[test]
-fn the_store_is_left_alone_for_longer_each_time_it_fails() {
+fn recording_pauses_grow_while_the_store_fails() {
     let mut machine = machine();
     fail(&mut machine, 1, at(0));
     let pauses = (0..8).map(|_| {
@@ -132,7 +136,7 @@ fn the_store_is_left_alone_for_longer_each_time_it_fails() {
 }
 
 #[test]
-fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
+fn unrecordable_outcome_does_not_block_another() {
     let mut machine = machine();
     fail(&mut machine, 5, at(0));
     let (mut given_up, mut recorded) = (vec![], vec![]);
@@ -151,7 +155,7 @@ fn one_outcome_that_cannot_be_recorded_keeps_no_other_from_it() {
 }
 
 #[test]
-fn the_end_comes_when_everything_is_recorded_and_claims_are_dealt_with() {
+fn shutdown_ends_after_claims_and_recordings() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     let ends = machine.reserve(1, at(0)).unwrap();
@@ -173,7 +177,7 @@ fn the_end_comes_when_everything_is_recorded_and_claims_are_dealt_with() {
 }
 
 #[test]
-fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_long_dropped() {
+fn paused_delivery_is_parked_and_an_expired_one_dropped() {
     let (settings, id) = (Settings::default(), DeliveryId::from_ulid(Ulid(9)));
     let to = |active| crate::Destination { url: "https://example.com/", active };
     let admits = |waiting: &WaitingDelivery<()>, active, now| admit(&settings, waiting, to(active), || id, now);
@@ -191,7 +195,7 @@ fn a_delivery_whose_subscription_is_paused_is_parked_and_one_that_waited_too_lon
 }
 
 #[test]
-fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not_attempted() {
+fn job_leased_again_before_its_record_is_requeued() {
     let mut machine = machine();
     fail(&mut machine, 1, at(0));
     let batch = machine.next_batch().unwrap();
@@ -207,7 +211,11 @@ fn what_is_leased_once_more_before_its_record_is_confirmed_is_given_back_and_not
         let (results, _) = batch.call();
         let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Back(at(31_002).wall));
         assert!(!is_back || results[0].0 == job(1));
-        machine.handle_recorded(batch, RecordOutcome { lost: u64::from(is_back), ..RecordOutcome::default() }, at(31_002));
+        machine.handle_recorded(
+            batch,
+            RecordOutcome { lost: u64::from(is_back), ..RecordOutcome::default() },
+            at(31_002),
+        );
     }
     assert_eq!(machine.held(), 0);
     let ends = machine.reserve(1, at(31_003)).unwrap();

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_has_the_headers_that_it_needs_and_both_parts() {
+    fn mail_has_required_headers_and_both_parts() {
         let from = SenderAddress::parse("Candor <no-reply@example.com>").unwrap();
         let it = prepare(&mail("ada@example.org", "Ünited invites you"), &from).unwrap();
         let text = it.content.to_string();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_dot_does_not_end_a_mail() {
+    fn mail_with_a_dot_line_is_sent_completely() {
         for (message, sent) in [
             ("a\r\n.\r\nb", "a\r\n..\r\nb\r\n.\r\n"),
             (".\r\n.\r\n..", "..\r\n..\r\n...\r\n.\r\n"),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_people_write_becomes_a_header_or_another_receiver() {
+    fn mail_fields_cannot_inject_headers_or_recipients() {
         let from = SenderAddress::parse("no-reply@example.com").unwrap();
         let it = prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
         let text = it.content.to_string();

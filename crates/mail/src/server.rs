@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_names_a_server_and_how_it_is_talked_to() {
+    fn smtp_url_selects_server_port_and_encryption() {
         let table = [
             ("smtps://mail.example.com", server("mail.example.com", 465, Security::Tls)),
             ("smtps://mail.example.com?tls=required", server("mail.example.com", 465, Security::Tls)),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_send_a_secret_readably_or_is_not_known_is_refused() {
+    fn smtp_url_with_unprotected_password_is_refused() {
         use InvalidSmtpUrl::{Encoding, Host, Parameter, ReadablePassword, Scheme};
         let table = [
             ("mail.example.com", Scheme),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_is_an_address_that_may_have_a_name() {
+    fn sender_is_an_address_with_an_optional_name() {
         for text in ["no-reply@example.com", "Candor <no-reply@example.com>"] {
             let it = SenderAddress::parse(text).unwrap();
             assert_eq!((it.to_string().as_str(), it.domain()), (text, "example.com"));

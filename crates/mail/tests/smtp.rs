@@ -43,7 +43,7 @@ fn mail(number: usize) -> Mail {
 }
 
 #[tokio::test]
-async fn a_mail_arrives_as_it_was_written() {
+async fn mail_arrives_as_written() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     assert_eq!(plain(&server).send(mail(1)).await, Ok(()));
     let [it] = server.received_mails().try_into().unwrap();
@@ -61,7 +61,7 @@ async fn a_mail_arrives_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn over_tls_nobody_reads_the_mail_or_the_password() {
+async fn mail_and_password_are_encrypted_over_tls() {
     for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
         let server = TestSmtp::start(wire).unwrap();
         assert_eq!(trusting(&server, scheme).send(mail(1)).await, Ok(()), "{wire:?}");
@@ -71,7 +71,7 @@ async fn over_tls_nobody_reads_the_mail_or_the_password() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_ends_the_session() {
+async fn untrusted_certificate_ends_the_session() {
     for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
         let server = TestSmtp::start(wire).unwrap();
         let distrusting = SmtpTransport::new(settings(&format!("{scheme}://localhost:{}", server.port()))).unwrap();
@@ -85,7 +85,7 @@ async fn a_certificate_that_nobody_vouches_for_ends_the_session() {
 }
 
 #[tokio::test]
-async fn nothing_goes_out_readably_where_tls_is_wanted() {
+async fn required_tls_never_falls_back_to_plain_text() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     assert_eq!(trusting(&server, "smtp").send(mail(1)).await, Err(MailFailure::Tls));
     let seen = server.seen();
@@ -93,7 +93,7 @@ async fn nothing_goes_out_readably_where_tls_is_wanted() {
 }
 
 #[tokio::test]
-async fn each_step_says_whether_the_server_or_the_mail_is_to_blame() {
+async fn smtp_failure_is_classified_by_step_and_reply() {
     use MailFailure::{Busy, Closed, Connect, Deferred, Refused, Sender};
     let table = [
         (Step::Greeting, Reply::Say("421 too many"), Busy),
@@ -126,7 +126,7 @@ async fn each_step_says_whether_the_server_or_the_mail_is_to_blame() {
 }
 
 #[tokio::test]
-async fn a_password_that_is_not_accepted_is_told_as_that() {
+async fn rejected_password_is_reported_as_credentials_failure() {
     let server = TestSmtp::start(Wire::Tls).unwrap();
     server.replies_to(Step::Login, Reply::Say("535 no"));
     let transport = trusting(&server, "smtps");
@@ -135,7 +135,7 @@ async fn a_password_that_is_not_accepted_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_left_at_the_deadline() {
+async fn hanging_server_is_abandoned_at_the_deadline() {
     for step in [Step::Sender, Step::Recipient, Step::Data, Step::Message] {
         let server = TestSmtp::start(Wire::Plain).unwrap();
         server.replies_to(step, Reply::Hold);
@@ -147,7 +147,7 @@ async fn a_server_that_hangs_is_left_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_no_connection() {
+async fn closed_port_is_a_connect_failure() {
     let port = TestSmtp::start(Wire::Plain).unwrap().port();
     // The released port may be taken again; port 1 never is.
     assert_ne!(port, 1);
@@ -157,7 +157,7 @@ async fn nobody_listening_is_no_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_mails_share_eight_connections_and_leave_none_open() {
+async fn many_mails_share_eight_connections_and_close_them() {
     const MAILS: usize = 60;
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let transport = Arc::new(plain(&server));
@@ -176,7 +176,7 @@ async fn many_mails_share_eight_connections_and_leave_none_open() {
 }
 
 #[tokio::test]
-async fn a_connection_is_used_on_after_a_refusal_and_replaced_when_the_server_has_closed_it() {
+async fn connection_is_reused_after_refusal_and_replaced_if_closed() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let transport = plain(&server);
     server.replies_to(Step::Recipient, Reply::Say("550 no such mailbox"));
@@ -191,7 +191,7 @@ async fn a_connection_is_used_on_after_a_refusal_and_replaced_when_the_server_ha
 }
 
 #[tokio::test]
-async fn a_check_sends_nothing() {
+async fn check_sends_no_mail() {
     let server = TestSmtp::start(Wire::StartTls).unwrap();
     assert_eq!(trusting(&server, "smtp").check().await, Ok(()));
     assert!(server.until(|server| server.open == 0));
@@ -199,7 +199,7 @@ async fn a_check_sends_nothing() {
 }
 
 #[tokio::test]
-async fn an_address_that_the_server_does_not_understand_is_not_sent_to() {
+async fn non_ascii_address_without_smtputf8_is_not_sent() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let abroad = Mail { to: "jürgen@example.org".to_owned(), ..mail(1) };
     assert_eq!(plain(&server).send(abroad).await, Err(MailFailure::Unsendable), "it has no SMTPUTF8");

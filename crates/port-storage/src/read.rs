@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_asked_for_once() {
+    fn duplicate_values_are_queried_once() {
         let values = [SqlValue::Id([2; 16]), SqlValue::Id([1; 16]), SqlValue::Id([2; 16])];
         assert_eq!(distinct(values.to_vec()), [SqlValue::Id([1; 16]), SqlValue::Id([2; 16])]);
         assert_eq!(distinct(vec![]), []);

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_its_first_moment_and_a_datetime_is_taken_as_it_is() {
+    fn date_means_its_first_moment_and_datetime_is_kept() {
         let read = |text: &str| moment(text).map(|time| time.to_string());
         assert_eq!(read("2026-12-01").unwrap(), "2026-12-01T00:00:00.000Z");
         assert_eq!(read("2026-12-01T01:30:00+02:00").unwrap(), "2026-11-30T23:30:00.000Z");

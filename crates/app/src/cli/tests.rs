@@ -29,13 +29,13 @@ fn help(words: &[&str]) -> String {
 }
 
 #[test]
-fn the_command_line_is_well_formed() {
+fn command_line_is_well_formed() {
     described().debug_assert();
     settings::accepted(described()).debug_assert();
 }
 
 #[test]
-fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behind_it() {
+fn setting_flags_work_before_and_behind_the_command() {
     for (_, setting) in Setting::ALL.iter().filter(|(_, setting)| *setting != Setting::MasterKey) {
         let flag = setting.flag();
         for words in [["candor", &flag, "x", "config"], ["candor", "config", &flag, "x"]] {
@@ -49,7 +49,7 @@ fn every_setting_but_the_secret_one_has_a_flag_in_front_of_the_command_and_behin
 }
 
 #[test]
-fn the_help_of_a_command_has_its_own_settings_with_defaults_and_variables() {
+fn command_help_lists_its_settings_with_defaults() {
     let serve = help(&["candor", "serve"]);
     for (_, setting) in Setting::ALL.iter().filter(|(_, setting)| *setting != Setting::MasterKey) {
         let row = format!("[env: {}]", setting.variable());
@@ -70,7 +70,7 @@ fn the_help_of_a_command_has_its_own_settings_with_defaults_and_variables() {
 }
 
 #[test]
-fn every_command_has_an_example_that_calls_it() {
+fn command_help_has_an_example_with_its_own_name() {
     for command in commands() {
         let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let called = command.get_bin_name().unwrap();
@@ -79,7 +79,7 @@ fn every_command_has_an_example_that_calls_it() {
 }
 
 #[test]
-fn the_help_lists_the_scopes_where_they_are_taken() {
+fn key_create_help_lists_every_scope() {
     let text = help(&["candor", "key", "create"]);
     for scope in candor_domain::access::Permission::words() {
         assert!(text.contains(scope), "{scope} in {text}");

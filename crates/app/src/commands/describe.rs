@@ -98,7 +98,7 @@ mod tests {
     const COMMANDS: [&str; 5] = ["serve", "org rename", "key create", "import", "migrate"];
 
     #[test]
-    fn the_manual_has_every_command_with_its_options() {
+    fn manual_page_has_every_command_and_option() {
         let page = page().unwrap();
         for command in COMMANDS {
             let heading = format!(".SH \"CANDOR {}\"", command.to_uppercase());
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shell_completes_every_command() {
+    fn shell_completion_covers_every_command() {
         for shell in Shell::value_variants() {
             let script = script(*shell);
             for command in COMMANDS.iter().filter_map(|call| call.split(' ').next()) {

@@ -58,7 +58,7 @@ mod tests {
     use super::reachable;
 
     #[test]
-    fn all_addresses_are_asked_at_one_of_this_machine() {
+    fn wildcard_address_is_checked_on_the_loopback_address() {
         for (listening, asked) in [
             ("0.0.0.0:8080", "127.0.0.1:8080"),
             ("[::]:8080", "[::1]:8080"),

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_are_words_with_commas_between_them() {
+    fn scopes_are_parsed_from_a_comma_separated_list() {
         let two = Permissions::NONE.with(Permission::ObservationsRead).with(Permission::EmployeesWrite);
         assert_eq!(scopes("observations:read, employees:write").unwrap(), two);
         assert_eq!(scopes("*").unwrap(), Permissions::ALL);

@@ -26,7 +26,7 @@ fn in_force() -> String {
 }
 
 #[test]
-fn the_example_as_it_is_leaves_every_default_in_force() {
+fn unedited_example_config_keeps_every_default() {
     let loaded = load("as-it-is", EXAMPLE);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     let given: Vec<_> = loaded.config.shown.iter().filter(|shown| shown.origin != Origin::Default).collect();
@@ -34,7 +34,7 @@ fn the_example_as_it_is_leaves_every_default_in_force() {
 }
 
 #[test]
-fn the_example_has_every_setting_with_its_default_or_a_good_value() {
+fn example_config_lists_every_setting_with_a_valid_value() {
     let loaded = load("in-force", &in_force());
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
     // The example must not contain a usable key, since the documentation is public.

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_beat_the_environment_which_beats_the_file_which_beats_defaults() {
+    fn setting_sources_rank_flag_environment_file_default() {
         let path = file("order", "listen = \"a\"\n[database]\nurl = \"a\"\npool = 3\n");
         let variables = [("CANDOR_LISTEN", "b"), ("CANDOR_DATABASE_URL", "b"), ("HOME", "x")];
         let flags = vec![(Setting::Listen, "c".to_owned())];
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_variable_is_a_warning_that_names_it() {
+    fn unknown_variable_is_a_warning_that_names_a_near_match() {
         let given = gather(None, &[("CANDOR_LISTN", ""), ("CANDOR_FOO", "hunter2"), ("CANDOR_listen", "x")]);
         let wanted = [
             "CANDOR_FOO is not a setting and is passed over",
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_in_the_file_is_an_error() {
+    fn unknown_key_in_the_config_file_is_an_error() {
         for text in ["colour = 1", "[database]\ncolour = 1", "[a.b]\nc = 1"] {
             let path = file("unknown", text);
             let problem = problems(&gather(Some(path.clone()), &[])).concat();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_collected() {
+    fn config_problems_are_all_collected() {
         let path = file("all", "colour = 1\nlisten = true\n[smtp]\nuser = \"x\"\n");
         let given = gather(Some(path.clone()), &[("CANDOR_LISTN", "x")]);
         std::fs::remove_file(&path).unwrap();
@@ -217,20 +217,20 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_clients_tests_and_containers_are_none_of_ours() {
+    fn variables_of_clients_tests_and_containers_are_ignored() {
         let variables = ["CANDOR_API_KEY", "CANDOR_TEST_DATABASE_URL", "CANDOR_CI_FAST", "CANDOR_SERVICE_HOST"];
         let given = gather(None, &variables.map(|variable| (variable, "x")));
         assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
     }
 
     #[test]
-    fn an_empty_variable_is_not_given() {
+    fn empty_variable_counts_as_not_set() {
         let given = gather(None, &[("CANDOR_LISTEN", "")]);
         assert_eq!(given.value(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
     }
 
     #[test]
-    fn a_broken_file_is_named_with_the_line() {
+    fn malformed_config_file_is_named_with_its_line() {
         let path = file("broken", "listen = \"a\"\n\nlog = = 1\n");
         let problem = problems(&gather(Some(path.clone()), &[])).concat();
         std::fs::remove_file(&path).unwrap();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_kind_or_twice_is_refused() {
+    fn config_value_of_another_type_or_given_twice_is_refused() {
         for text in ["listen = true", "database_url = \"a\"\n[database]\nurl = \"b\"", "cors_origins = [1]"] {
             let path = file("kinds", text);
             assert_eq!(gather(Some(path.clone()), &[]).problems.len(), 1, "{text}");

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anything_given_the_embedded_database_is_used() {
+    fn default_config_uses_the_embedded_database() {
         let config = load(&[]);
         assert_eq!(config.database, DatabaseUrl::Sqlite("data/candor.db".into()));
         assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 1], 8080)));
@@ -277,13 +277,13 @@ mod tests {
     }
 
     #[test]
-    fn the_embedded_database_follows_the_data_folder() {
+    fn embedded_database_path_follows_the_data_folder() {
         let config = load(&[("CANDOR_DATA_DIR", "elsewhere")]);
         assert_eq!(config.database, DatabaseUrl::Sqlite("elsewhere/candor.db".into()));
     }
 
     #[test]
-    fn what_is_shown_holds_no_secret() {
+    fn shown_config_contains_no_secret() {
         let key = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
         let url = "postgres://app:hunter2@db/candor";
         let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_server_needs_a_sender_and_is_shown_without_its_password() {
+    fn smtp_needs_a_sender_and_is_shown_without_password() {
         let url = ("CANDOR_SMTP_URL", "smtps://app:hunter2@mail.example.com");
         let alone = problems(&[url]);
         assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replica_is_one_of_a_server_and_is_shown_without_its_password() {
+    fn replica_needs_a_server_and_is_shown_without_password() {
         let replica = ("CANDOR_DATABASE_REPLICA_URL", "postgres://app:hunter2@standby/candor");
         let alone = problems(&[replica]);
         assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_DATABASE_URL")), "{alone:?}");
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_counts_quotas_is_shown_without_its_password() {
+    fn redis_url_is_shown_without_password() {
         let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
         assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
         let shown = config
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_value_is_named_without_its_secret() {
+    fn malformed_value_is_named_without_its_secret() {
         for (variable, value) in [
             ("CANDOR_LISTEN", "nowhere"),
             ("CANDOR_ADMIN_LISTEN", "8080"),
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_named_at_once_and_the_values_are_shown_in_spite_of_them() {
+    fn config_problems_do_not_hide_the_shown_values() {
         let pairs = [("CANDOR_LISTEN", "nowhere"), ("CANDOR_LOG_FORMAT", "yaml"), ("CANDOR_SMTP_URL", "x")];
         let problems = problems(&pairs);
         assert_eq!(problems.len(), 3, "{problems:?}");

@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_is_a_file_or_a_server() {
+    fn database_url_is_a_file_or_a_server() {
         assert_eq!(database_url("sqlite://data/candor.db"), Ok(DatabaseUrl::Sqlite("data/candor.db".into())));
         assert_eq!(database_url("sqlite:///var/candor.db"), Ok(DatabaseUrl::Sqlite("/var/candor.db".into())));
         assert!(matches!(database_url("postgresql://db/x"), Ok(DatabaseUrl::Postgres(_))));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_have_a_unit() {
+    fn duration_requires_a_unit() {
         let table = [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("24h", 86_400_000), ("365d", 31_536_000_000)];
         for (text, millis) in table {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_are_a_list() {
+    fn networks_are_parsed_from_a_list() {
         let one = |text: &str| text.parse::<Network>().unwrap();
         assert_eq!(networks("10.0.0.0/8, ::1"), Ok(vec![one("10.0.0.0/8"), one("::1")]));
         for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "all"] {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_networks_or_addresses() {
+    fn webhook_targets_are_networks_or_addresses() {
         let one = |text: &str| text.parse::<IpNet>().unwrap();
         let wanted = vec![one("10.0.0.0/8"), one("192.168.1.7/32"), one("::1/128")];
         assert_eq!(targets("10.0.0.0/8, 192.168.1.7,::1"), Ok(wanted));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_have_a_schedule_and_a_timeout() {
+    fn delivery_schedule_and_timeout_are_validated() {
         assert_eq!(schedule("30s,2m,10m,1h,6h,24h"), Ok(Schedule::default()));
         assert!(schedule("30s,").is_err() && schedule("30").is_err());
         assert_eq!((timeout("15s"), timeout("60s")), (Ok(Duration::from_secs(15)), Ok(Duration::from_secs(60))));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn due_work_is_looked_for_at_least_once_a_minute() {
+    fn sweep_interval_is_at_most_a_minute() {
         assert_eq!(
             (sweep_interval("50ms"), sweep_interval("1m")),
             (Ok(Duration::from_millis(50)), Ok(Duration::from_secs(60)))
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_is_delayed_by_minutes_at_most_or_not_at_all() {
+    fn drain_delay_is_at_most_ten_minutes() {
         let table = [("0", 0), ("0s", 0), ("500ms", 500), ("5s", 5_000), ("10m", 600_000)];
         for (text, millis) in table {
             assert_eq!(drain_delay(text), Ok(Duration::from_millis(millis)));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn quotas_are_counted_by_each_instance_or_on_a_server() {
+    fn rate_limiter_is_local_or_a_redis_url() {
         assert_eq!(rate_limiter("local"), Ok(RateLimiter::Local));
         assert!(matches!(rate_limiter("rediss://:x@cache/1"), Ok(RateLimiter::Redis(it)) if it.host == "cache"));
         for bad in ["", "redis", "Local", "memcached://cache", "redis://cache?x=y"] {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn public_urls_end_before_the_version() {
+    fn public_url_ends_before_the_version() {
         assert_eq!(public_url("https://feedback.example.com/"), Ok("https://feedback.example.com".to_owned()));
         assert_eq!(public_url("http://localhost:8080/api"), Ok("http://localhost:8080/api".to_owned()));
         for bad in ["", "localhost", "https://", "https:///x", "https://a b", "https://a?b", "https://a/v1/"] {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_have_no_path_and_no_pattern() {
+    fn origin_has_no_path_and_no_pattern() {
         assert_eq!(origins("https://a.example,http://localhost:3000").map(|origins| origins.len()), Ok(2));
         assert_eq!(origins("*"), Ok(vec!["*".to_owned()]));
         for bad in ["", "https://a.example/x", "a.example", "https://*.example"] {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_and_formats_are_bounded() {
+    fn pool_size_log_format_and_address_are_validated() {
         assert_eq!((count("1"), count("1000")), (Ok(1), Ok(1000)));
         assert!(count("0").is_err() && count("1001").is_err() && count("many").is_err());
         assert!(log_format("text").is_ok() && log_format("yaml").is_err());

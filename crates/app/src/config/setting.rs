@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_has_one_name_in_three_spellings() {
+    fn setting_name_variable_and_flag_agree() {
         let it = Setting::DatabaseUrl;
         assert_eq!(
             (it.name(), it.variable(), it.flag()),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_offered_when_it_is_near() {
+    fn nearest_setting_is_offered_only_when_similar() {
         assert_eq!(nearest("listn"), Some(Setting::Listen));
         assert_eq!(nearest("databaseurl"), Some(Setting::DatabaseUrl));
         for far in ["foo", "api", "colour_of_the_sky", "timeout", ""] {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kubernetes_and_docker_set_for_a_service_is_not_ours() {
+    fn variables_of_kubernetes_and_docker_are_foreign() {
         let foreign = |variable: &str, value: &str| is_foreign(variable, OsStr::new(value));
         for (variable, value) in [
             ("CANDOR_SERVICE_HOST", "10.0.0.1"),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_every_setting_with_its_default() {
+    fn readme_lists_every_setting_with_its_default() {
         let readme = include_str!("../../../../README.md");
         for (_, setting) in Setting::ALL {
             let row = format!("| `{}` | ", setting.variable());

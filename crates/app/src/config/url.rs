@@ -90,7 +90,7 @@ mod tests {
     use super::masked;
 
     #[test]
-    fn a_password_is_never_shown() {
+    fn password_is_masked_in_every_url() {
         let table = [
             ("postgres://app:hunter2@db.example/candor", "postgres://app:***@db.example/candor"),
             ("postgres://app:hunter2?x@host/db", "postgres://app:***@host/db"),

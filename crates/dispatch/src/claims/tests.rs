@@ -45,7 +45,7 @@ fn walk(claim: Option<Claim>) -> QueueWalk {
 }
 
 #[test]
-fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seconds() {
+fn due_queue_is_claimed_4_times_a_second_and_parked_seldom() {
     let start = START;
     let mut claims = settled(start);
     let mut counts = (0, 0);
@@ -65,7 +65,7 @@ fn the_queue_is_looked_at_four_times_a_second_and_the_parked_ones_every_few_seco
 }
 
 #[test]
-fn after_a_full_claim_the_queues_are_walked_along_until_they_have_nothing_more() {
+fn full_claim_starts_a_walk_until_queues_are_empty() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -89,7 +89,7 @@ fn after_a_full_claim_the_queues_are_walked_along_until_they_have_nothing_more()
 }
 
 #[test]
-fn a_queue_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_takes() {
+fn claim_size_follows_the_depth_of_each_queue() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -107,7 +107,7 @@ fn a_queue_that_takes_much_is_claimed_much_of_and_others_no_more_than_a_new_one_
 }
 
 #[test]
-fn full_queues_are_passed_over_until_they_are_not() {
+fn full_queues_are_skipped_until_they_have_room() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -121,7 +121,7 @@ fn full_queues_are_passed_over_until_they_are_not() {
 }
 
 #[test]
-fn after_a_walk_the_next_one_begins_when_a_queue_that_may_have_more_has_room() {
+fn next_walk_starts_when_a_queue_with_more_has_room() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -138,7 +138,7 @@ fn after_a_walk_the_next_one_begins_when_a_queue_that_may_have_more_has_room() {
 }
 
 #[test]
-fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
+fn empty_walk_continues_at_the_next_interval() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -151,7 +151,7 @@ fn a_walk_that_finds_nothing_goes_on_at_the_next_look() {
 }
 
 #[test]
-fn nothing_is_claimed_without_room_and_at_once_when_there_is_some() {
+fn claim_waits_for_room_and_follows_at_once() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -160,7 +160,7 @@ fn nothing_is_claimed_without_room_and_at_once_when_there_is_some() {
 }
 
 #[test]
-fn parked_deliveries_and_due_ones_take_turns() {
+fn parked_and_due_claims_alternate() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
@@ -175,7 +175,7 @@ fn parked_deliveries_and_due_ones_take_turns() {
 }
 
 #[test]
-fn a_store_that_failed_is_left_alone_for_a_while() {
+fn failed_store_is_not_asked_during_the_pause() {
     let now = START;
     let mut claims = Claims::new(now);
     assert!(claims.next(now, ROOM, vec![]).is_some());

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn quick_acknowledgements_widen_up_to_a_bound_and_other_answers_do_not() {
+    fn prompt_acknowledgements_widen_the_window_to_a_bound() {
         let mut pace = ConcurrencyWindow::new();
         assert_eq!((pace.width(), pace.is_quick()), (8, false));
         assert_eq!(after(&mut pace, &[GOOD]), (9, true));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn more_waits_for_whoever_answers_promptly() {
+    fn queue_depth_grows_with_prompt_acknowledgements() {
         let mut pace = ConcurrencyWindow::new();
         assert_eq!(pace.depth(), 64);
         after(&mut pace, &[GOOD; 100]);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_halves_down_to_one_and_once_for_attempts_that_were_under_way_together() {
+    fn timeouts_halve_the_window_once_per_concurrent_group() {
         let mut pace = ConcurrencyWindow::new();
         for width in [4, 2, 1, 1] {
             assert_eq!(after(&mut pace, &[SILENT; 8]), (width, false));

@@ -51,7 +51,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn tenants_take_turns_and_so_do_the_queues_of_each() {
+    fn tenants_take_turns_and_so_do_their_queues() {
         let queue = |tenant, webhook| {
             (Tenant::live(OrganizationId::from_ulid(Ulid(tenant))), WebhookId::from_ulid(Ulid(webhook)))
         };

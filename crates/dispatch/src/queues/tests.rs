@@ -65,7 +65,7 @@ fn count(begun: &[QueuePlace], wanted: QueueKey) -> usize {
 }
 
 #[test]
-fn a_queue_has_no_more_attempts_under_way_than_it_is_wide() {
+fn queue_starts_no_more_attempts_than_its_window() {
     let mut desk = Desk::new(LIMITS);
     assert_eq!(desk.offer(queue(1, 1), 70), 64, "eight wait for each that may begin");
     let first = desk.start();
@@ -77,7 +77,7 @@ fn a_queue_has_no_more_attempts_under_way_than_it_is_wide() {
 }
 
 #[test]
-fn a_full_queue_says_when_it_is_not_any_more() {
+fn full_queue_reports_when_room_is_free() {
     let mut desk = Desk::new(LIMITS);
     desk.warm(queue(1, 1));
     let (_, depth, _) = desk.queues.queues[&queue(1, 1)].measures();
@@ -92,7 +92,7 @@ fn a_full_queue_says_when_it_is_not_any_more() {
 }
 
 #[test]
-fn tenants_take_turns_however_many_queues_they_have() {
+fn tenants_take_turns_for_any_number_of_queues() {
     let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
     let queues: Vec<_> = (0..20).map(|number| queue(1, number)).chain([queue(2, 99), queue(3, 99)]).collect();
     queues.iter().for_each(|queue| desk.warm(*queue));
@@ -104,7 +104,7 @@ fn tenants_take_turns_however_many_queues_they_have() {
 }
 
 #[test]
-fn receivers_that_hang_leave_half_of_the_room_to_the_others() {
+fn hanging_receivers_leave_half_of_the_room_free() {
     let mut desk = Desk::new(LIMITS);
     let good = queue(2, 1);
     desk.warm(good);
@@ -125,7 +125,7 @@ fn receivers_that_hang_leave_half_of_the_room_to_the_others() {
 }
 
 #[test]
-fn a_receiver_that_hangs_gets_one_attempt_at_a_time_once_many_do() {
+fn hanging_receiver_gets_one_attempt_when_many_hang() {
     let mut desk = Desk::new(LIMITS);
     let mut begun = vec![];
     for webhook in 0..16 {
@@ -145,7 +145,7 @@ fn a_receiver_that_hangs_gets_one_attempt_at_a_time_once_many_do() {
 }
 
 #[test]
-fn what_has_waited_too_long_for_its_lease_is_forgotten() {
+fn delivery_with_too_little_lease_left_is_dropped_from_memory() {
     let mut desk = Desk::new(LIMITS);
     desk.offer(queue(1, 1), 20);
     let first = desk.start();
@@ -162,7 +162,7 @@ fn what_has_waited_too_long_for_its_lease_is_forgotten() {
 }
 
 #[test]
-fn no_more_is_held_than_there_is_room_for() {
+fn queues_hold_no_more_than_their_capacity() {
     let mut desk = Desk::new(QueueLimits { attempts: 4, waiting: 8, batch: 256 });
     desk.warm(queue(1, 1));
     assert!(desk.queues.reserve(10) && !desk.queues.reserve(3));
@@ -181,7 +181,7 @@ fn no_more_is_held_than_there_is_room_for() {
 }
 
 #[test]
-fn after_the_end_nothing_begins_and_what_waits_is_handed_out() {
+fn closed_queues_start_nothing_and_return_waiting_deliveries() {
     let mut desk = Desk::new(LIMITS);
     desk.offer(queue(1, 1), 10);
     let begun = desk.start();
@@ -193,7 +193,7 @@ fn after_the_end_nothing_begins_and_what_waits_is_handed_out() {
 }
 
 #[test]
-fn what_is_counted_agrees_with_what_is_held_after_any_history() {
+fn queue_counters_match_contents_after_random_steps() {
     let random = candor_store_testkit::Random::new(5);
     let mut desk = Desk::new(QueueLimits { attempts: 16, waiting: 24, batch: 256 });
     let mut begun: Vec<QueuePlace> = vec![];

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nothing_but_a_copy_opens_what_is_not_complete() {
+    async fn unfinished_copy_is_opened_by_a_copy_only() {
         let folder = std::env::temp_dir().join(format!("candor-copy-{}", std::process::id()));
         let config = settings(&folder);
         let DatabaseUrl::Sqlite(path) = &config.database else { panic!("{:?}", config.database) };

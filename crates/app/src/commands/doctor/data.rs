@@ -201,7 +201,7 @@ mod tests {
     use crate::commands::doctor::finding::State;
 
     #[test]
-    fn clocks_may_differ_by_seconds_and_not_by_an_hour() {
+    fn clock_difference_warns_over_5_s_and_fails_over_an_hour() {
         for (millis, state) in [
             (0, State::Good),
             (-5_000, State::Good),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_yet_is_looked_for_above() {
+    fn missing_folder_is_checked_at_its_nearest_parent() {
         let folder = std::env::temp_dir();
         assert_eq!(nearest(&folder.join("no/such/candor.db")), folder);
         assert_ne!(room(&folder.join("no/such/candor.db")).state, State::Skipped);

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_shows_what_it_changes_and_rows_that_change_nothing_are_left_out() {
+    fn plan_row_lists_only_changed_cells() {
         let new = json!({"email": {"from": null, "to": "a@x"}, "first_name": {"from": null, "to": "Ada"}, "last_name": {"from": null, "to": "M"}});
         let other =
             json!({"manager_email": {"from": "b@x", "to": null}, "role": {"from": "employee", "to": "manager"}});
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_plan_is_cut_and_says_by_how_much() {
+    fn long_plan_is_truncated_with_a_count() {
         let plan: Vec<Value> = (0..SHOWN + 3).map(|number| row(number, "create", &json!({}))).collect();
         let text = changes(&plan);
         assert_eq!(text.lines().count(), SHOWN + 3, "{text}");

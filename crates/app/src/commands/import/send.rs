@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_told_second_by_second() {
+    fn retry_wait_is_reported_every_second() {
         let (second, half) = (Duration::from_secs(1), Duration::from_millis(500));
         let told: Vec<_> = seconds_of(2 * second + half).collect();
         assert_eq!(told, [(3, second), (2, second), (1, half)]);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_reached_has_got_nothing() {
+    fn connect_failure_counts_as_nothing_received() {
         let io = |kind: ErrorKind| ureq::Error::Io(kind.into());
         for (error, has_got) in [
             (io(ErrorKind::ConnectionRefused), false),

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_add_up_and_rows_have_the_numbers_of_the_whole_file() {
+    fn tally_sums_counters_and_numbers_rows_by_the_whole_file() {
         let tally = tally();
         let object = tally.object(false, None);
         let counters = ["created", "updated", "deactivated", "skipped"].map(|name| object["data"][name].as_u64());
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_in_between_says_how_far_each_part_came() {
+    fn interrupted_import_reports_progress_of_each_part() {
         let mut tally = tally();
         let far = |tally: &Tally| {
             let object = tally.object(false, Some("why"))["import"].clone();
