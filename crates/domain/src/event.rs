@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_keeps_the_bit_it_was_stored_with() {
+    fn event_type_keeps_its_stored_bit() {
         let bits: Vec<_> = EventType::ALL.iter().map(|kind| kind.bit()).collect();
         assert_eq!(bits, (0..24).map(|index| 1 << index).collect::<Vec<i64>>());
         assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));

@@ -4,10 +4,10 @@
 
 use candor_domain::access::api_key::{self, ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Caller, Environment, Permission, Permissions, Quotas, Tenant};
+use candor_domain::catalog::{Attribute, Department, Tone, attribute};
 use candor_domain::conversation::{self, About, Conversation};
 use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
 use candor_domain::json::{Object, Value};
-use candor_domain::catalog::{Attribute, Department, Tone, attribute};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::{self, Organization, Review};

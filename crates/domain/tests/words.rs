@@ -7,9 +7,9 @@ use std::fmt::Debug;
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, QuotaClass};
 use candor_domain::audit::ActorKind;
+use candor_domain::catalog::Tone;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
-use candor_domain::catalog::Tone;
 use candor_domain::organization::Review;
 use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};

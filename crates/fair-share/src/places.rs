@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_tenant_has_half_of_the_places() {
+    async fn tenant_gets_at_most_half_of_the_slots() {
         let places = places(4);
         let held = [places.take(tenant(1), &[]).await.unwrap(), places.take(tenant(1), &[]).await.unwrap()];
         let conditions = ["filter[type]".to_owned()];
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_place_is_for_everybody_and_none_for_nobody() {
+    async fn single_slot_serves_any_tenant_and_zero_slots_none() {
         let one = places(1);
         let held = one.take(tenant(1), &[]).await.unwrap();
         assert!(one.take(tenant(2), &[]).await.is_err());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_has_the_place_that_becomes_free() {
+    async fn freed_slot_goes_to_the_waiting_caller() {
         let places = Arc::new(Places::new(&SlowReads { wait: Duration::from_secs(60), ..SlowReads::with_places(2) }));
         let held = places.take(tenant(1), &[]).await.unwrap();
         let waiting = tokio::spawn({
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn shares_that_nobody_uses_are_forgotten() {
+    async fn unused_tenant_shares_are_forgotten() {
         let places = places(2);
         let held = places.take(tenant(0), &[]).await.unwrap();
         for number in 0..MOST_TENANTS + 10 {

@@ -57,7 +57,7 @@ mod tests {
     use candor_tables::flat::Stored;
 
     #[test]
-    fn rows_are_large_together_once_a_read_has_met_them() {
+    fn rows_count_as_large_after_a_read_has_measured_them() {
         let tenant = |number: u8| Tenant::live(OrganizationId::from_bytes([number; 16]));
         let (sizes, people) = (RowSizes::default(), Employee::TABLE);
         assert!(!sizes.are_large(tenant(1), people, 100));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_whatever_its_size() {
+    fn block_round_trips_at_any_size() {
         let many: Vec<u32> = (0..20_000).map(|number| number * 3 + number % 2).collect();
         let terms: Vec<_> = (0..500)
             .map(|number| {
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_common_is_found_whatever_else_there_is() {
+    fn common_documents_are_found_across_blocks() {
         let blocks =
             blocks(&[("all", (0..5_000).collect()), ("odd", (0..2_500).map(|number| number * 2 + 1).collect())]);
         let common = |term: &str, some: &[u32]| {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_is_told_from_those_that_begin_with_it() {
+    fn term_is_distinguished_from_longer_terms() {
         let blocks = blocks(&[("calm", vec![1]), ("calmly", vec![2]), ("cálm", vec![3])]);
         assert_eq!(found(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
         let begun: Vec<_> = found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|posting| posting.0).collect();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_block() {
+    fn corrupt_data_ends_the_block() {
         let whole = blocks(&[("a", vec![1]), ("b", vec![2])]).remove(0).body;
         for length in 0..whole.len() {
             let mut terms = 0;

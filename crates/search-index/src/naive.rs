@@ -125,7 +125,7 @@ fn naive(texts: &[Text], answers: impl Fn(&Text) -> bool) -> BTreeSet<usize> {
 
 proptest! {
     #[test]
-    fn index_finds_what_a_naive_scan_finds(
+    fn index_finds_the_same_documents_as_a_naive_scan(
         texts in texts(), query in queries(), subject in proptest::option::of(0..PEOPLE), each in 1_usize..200,
         is_merged: bool,
     ) {

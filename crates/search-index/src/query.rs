@@ -175,27 +175,27 @@ mod tests {
     }
 
     #[test]
-    fn what_has_every_word_is_found() {
+    fn document_with_every_word_is_found() {
         assert_eq!(found("kept calm", Score::Whole), [0, 2]);
         assert_eq!(found("calm", Score::Whole), [0, 2, 3]);
         assert!(found("never", Score::Whole).is_empty());
     }
 
     #[test]
-    fn what_only_begins_so_is_found_without_what_has_the_word() {
+    fn prefix_match_excludes_whole_word_matches() {
         assert_eq!(found("kept calm", Score::Begun), [1]);
         assert_eq!(found("i", Score::Begun), [2, 4]);
     }
 
     #[test]
-    fn what_was_changed_may_have_the_word_no_longer() {
+    fn changed_document_may_have_lost_the_word() {
         let changed = format!("calm calmly {CHANGED}");
         assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Begun), [1, 2]);
         assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Whole), [0, 1]);
     }
 
     #[test]
-    fn it_does_not_matter_which_word_comes_first() {
+    fn word_order_does_not_matter() {
         let texts = ["rare all", "all", "all rare", "rare"];
         assert_eq!(found_in(&texts, "rare all", Score::Whole), [0, 2]);
         assert_eq!(found_in(&texts, "all rare", Score::Whole), [0, 2]);

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_numbered_from_the_newest_on() {
+    fn documents_are_numbered_from_the_newest() {
         let it = SegmentContents::build(
             [1; 16],
             vec![document(5, 1, &["a", "b"]), document(9, 2, &["a"]), document(9, 3, &["b", "b"]), document(7, 4, &[])],
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merged_segment_has_each_document_once_with_all_its_terms() {
+    fn merged_segment_has_each_document_once_with_all_terms() {
         let of = |id: u8, documents| SegmentContents::build([id; 16], documents).unwrap();
         let early = of(1, vec![document(5, 1, &["a"]), document(6, 2, &["a", "gone"])]);
         let late = of(2, vec![document(6, 2, &["b"]), document(1, 3, &["a"])]);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_makes_the_segment_that_the_documents_together_make() {
+    fn merged_segment_equals_the_segment_of_all_documents() {
         let document = |number: i64| {
             document(number % 700, (number % 251) as u8, &["all", if number % 3 == 0 { "third" } else { "other" }])
         };
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_found_by_the_fences() {
+    fn document_position_is_found_by_the_fences() {
         let all: Vec<_> = (0..5_000).map(|number| document(number, 1, &["a"])).collect();
         let it = SegmentContents::build([1; 16], all).unwrap().segment;
         // Document 0 was created at 4,999, document 1,024 at 3,975.
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn small_segments_are_merged_until_they_are_large() {
+    fn small_segments_are_merged_until_large() {
         let segment = |id: u8, documents| Segment {
             id: [id; 16],
             documents,

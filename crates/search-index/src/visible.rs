@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn large_team_sees_what_its_members_see_one_by_one() {
+    fn large_team_sees_the_same_as_its_members_one_by_one() {
         let documents: Vec<_> = (0..3_000).map(|number| vec![subject_term(person(2 + number % 300))]).collect();
         let segment = segment(&documents);
         let team: Vec<_> = (0..200).map(|number| person(2 + number * 2)).collect();

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_people_decides_between_gathering_hashing_and_an_index() {
+    fn number_of_people_selects_the_row_source() {
         for (by, count, wanted) in [
             (SortBy::ObservationDate, 0, RowSource::GatherFirsts(0)),
             (SortBy::ObservationDate, 300, RowSource::GatherFirsts(0)),
@@ -306,14 +306,14 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_tagged_rows_decides_between_gathering_hashing_and_an_index() {
+    fn number_of_tagged_rows_selects_the_row_source() {
         let sources = [0, 2_000, 2_001, 8_000, 8_001].map(|count| first(SortBy::CreatedAt, &[tagged(count)]));
         let gather = RowSource::Gather(1);
         assert_eq!(sources, [gather.clone(), gather, scan(&[1]), scan(&[1]), scan(&[])]);
     }
 
     #[test]
-    fn of_two_conditions_the_one_is_gathered_that_names_less() {
+    fn smaller_of_two_conditions_is_gathered() {
         let source = |count, rows| first(SortBy::CreatedAt, &[people(count), tagged(rows)]);
         assert_eq!(source(100, 1_900), RowSource::Gather(0));
         assert_eq!(source(190, 100), RowSource::Gather(1));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_that_did_not_fill_the_page_is_followed_by_what_has_a_bound() {
+    fn unfilled_scan_is_followed_by_a_bounded_source() {
         let then = |by, named: &[NamedRows]| choose(&observations(by), named).then;
         assert_eq!(then(SortBy::CreatedAt, &[people(4_000)]), Some(RowSource::Gather(0)));
         assert_eq!(then(SortBy::ObservationDate, &[people(4_000)]), Some(RowSource::GatherFirsts(0)));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_few_needs_no_look_at_the_others() {
+    fn small_count_ends_the_counting_early() {
         let listing = observations(SortBy::CreatedAt);
         let asked = |counts: &[usize]| {
             let (mut planner, mut counts, mut asked) = (ListPlanner::new(&listing), counts.iter(), 0);
@@ -351,13 +351,13 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_counted_than_decides() {
+    fn counting_stops_at_the_deciding_number() {
         let all = observations(SortBy::CreatedAt).conditions;
         assert_eq!(all.iter().map(counted_to).collect::<Vec<_>>(), [4_001, 8_001]);
     }
 
     #[test]
-    fn what_is_said_of_the_tables_follows_from_their_indexes() {
+    fn covered_and_small_lists_follow_from_the_indexes() {
         assert!(is_covered(&observations(SortBy::ObservationDate)));
         let one = [("filter[owner_id]", "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV")];
         assert!(!is_covered(&objectives(&one, SortBy::PeriodEnd)));

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_without_a_form_is_an_error_that_names_its_column() {
+    fn value_without_a_form_is_an_error_with_its_column() {
         let row = AnyRow::from_row(&Row::new(TestRow));
         let refused = row.cells().unwrap_err().to_string();
         assert_eq!(refused, "the value of odd.shape cannot be written: no form");

@@ -5,9 +5,9 @@
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::assignment::Assignment;
 use candor_domain::audit::AuditEntry;
+use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::event::Event;
-use candor_domain::catalog::{Attribute, Department};
 use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_table_is_listed_once_with_each_column_once() {
+    fn table_is_listed_once_with_distinct_columns() {
         let names: BTreeSet<_> = TABLES.iter().map(|table| table.name).collect();
         assert_eq!(names.len(), TABLES.len());
         for table in TABLES {

@@ -204,7 +204,7 @@ fn title_and_participants_change_but_not_the_subject() {
 }
 
 #[test]
-fn message_notifies_the_other_participants() {
+fn message_notifies_the_remaining_participants() {
     let stored = Conversation { participant_ids: vec![person(2), person(3), person(4)], ..conversation() };
     let decision = stored.add(MessageId::from_ulid(Ulid(5)), message_draft(person(3)), NOON).unwrap();
     assert_eq!(decision.events, [EventType::ConversationMessageCreated]);

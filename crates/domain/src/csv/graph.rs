@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn cycle_excludes_people_who_report_into_it() {
+    fn cycle_excludes_people_below_the_cycle() {
         let lines = lines(&[(1, 2), (2, 3), (3, 2), (4, 1), (5, 5), (6, 7)]);
         let found = find_cycles(&lines, (1..8).map(id));
         assert_eq!(found, [2, 3, 5].map(id).into());

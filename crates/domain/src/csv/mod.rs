@@ -31,9 +31,9 @@ use strum::{IntoStaticStr, VariantArray};
 
 use std::collections::HashMap;
 
+use crate::catalog::Department;
 use crate::fields::StringEnum;
 use crate::id::{ConnectorId, EmployeeId};
-use crate::catalog::Department;
 use crate::params::{self, Params};
 use crate::people::Employee;
 use crate::problem::ValidationErrors;

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn file_with_another_separator_names_it() {
+    fn file_with_another_separator_names_the_separator() {
         for (text, word) in [("email;first_name\n", "semicolons"), ("email\tfirst_name\n", "tabs")] {
             let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
             assert!(problems.as_slice()[0].message.contains(word), "{problems:?}");

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn invitation_of_a_person_who_is_not_pending_is_revoked() {
+    fn invitation_of_a_person_not_pending_is_revoked() {
         let at = Timestamp::from_millis(0);
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
         let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();

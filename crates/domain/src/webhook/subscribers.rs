@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn event_is_delivered_to_each_active_subscription_that_wants_it() {
+    fn event_is_delivered_to_each_active_matching_subscription() {
         let kinds = [EventType::EmployeeCreated, EventType::EmployeeCreated, EventType::ObjectiveArchived];
         let one = EventType::EmployeeCreated.bit();
         for (wanted, deliveries) in [(vec![], 0), (vec![0, 0], 0), (vec![-1], 3), (vec![one, -1, 0], 5)] {

@@ -31,7 +31,7 @@ fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscript
 }
 
 #[test]
-fn subscription_shows_its_secret_only_when_it_is_created() {
+fn subscription_shows_its_secret_only_on_creation() {
     let stored = subscription();
     let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
     assert_eq!(serde_json::to_string(&stored).unwrap(), shown);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicate_topics_are_removed_and_star_is_kept_with_others() {
+    fn duplicate_topics_are_removed_and_star_keeps_its_neighbors() {
         let topics = Topics::from_words(["test.ping", "*", "test.ping", "*"]).unwrap();
         assert_eq!(serde_json::to_string(&topics).unwrap(), r#"["test.ping","*"]"#);
     }

@@ -1,8 +1,8 @@
 use candor_domain::assignment::{self, Assignment};
 use candor_domain::audit::{self, AuditEntry};
+use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
-use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{Family, Objective};
 use candor_domain::observation::{self, Observation};
@@ -57,7 +57,7 @@ fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::F
 }
 
 #[test]
-fn every_list_without_a_filter_is_answered_in_every_order() {
+fn unfiltered_list_has_an_index_for_every_order() {
     let none: [(&str, Vec<String>); 0] = [];
     assert_eq!(
         slow::<Observation>(|sort| rows::observations::list(
@@ -102,7 +102,7 @@ fn every_list_without_a_filter_is_answered_in_every_order() {
 }
 
 #[test]
-fn a_filter_is_answered_in_the_orders_that_its_index_has() {
+fn filtered_list_has_an_index_for_some_orders() {
     let filter = observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
     let by = |name: &str| vec![name.to_owned()];
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_filter_is_answered_in_the_orders_that_its_index_has() {
 }
 
 #[test]
-fn the_default_list_of_assignments_is_one_run_and_any_other_one_a_run_per_status() {
+fn default_assignment_list_is_one_run_and_any_other_many() {
     let runs = |filter: assignment::Filter, sort| {
         let list = rows::assignments::list(&filter, Viewer::Everything, sort, &PAGE);
         list.parts()[0].runs.as_ref().map_or(1, |(_, statuses)| statuses.len())
@@ -138,7 +138,7 @@ fn the_default_list_of_assignments_is_one_run_and_any_other_one_a_run_per_status
 }
 
 #[test]
-fn assignments_are_answered_by_each_person_and_by_the_day_they_are_due() {
+fn assignment_list_by_person_or_due_day_has_an_index() {
     let by = |filter: assignment::Filter| {
         slow::<Assignment>(|sort| rows::assignments::list(&filter, Viewer::Everything, sort, &PAGE))
     };
@@ -154,7 +154,7 @@ fn assignments_are_answered_by_each_person_and_by_the_day_they_are_due() {
 }
 
 #[test]
-fn messages_are_answered_by_author_and_time_and_conversations_by_what_they_are_about() {
+fn message_and_conversation_filters_have_an_index() {
     let of_one = message::Filter { author_id: Some(someone()), created_at: CHANGED };
     let here = Id::from_bytes([7; 16]);
     assert_eq!(slow::<Message>(|sort| rows::conversations::messages(here, &of_one, sort, &PAGE)), []);
@@ -165,7 +165,7 @@ fn messages_are_answered_by_author_and_time_and_conversations_by_what_they_are_a
 }
 
 #[test]
-fn what_no_index_has_is_never_answered_and_named() {
+fn filter_without_an_index_is_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let named = slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE));
     assert_eq!(named.len(), Observation::sorts().count());
@@ -178,7 +178,7 @@ fn what_no_index_has_is_never_answered_and_named() {
 }
 
 #[test]
-fn one_row_by_a_unique_value_is_answered_whatever_else_is_asked() {
+fn row_by_a_unique_value_has_an_index_with_any_other_filter() {
     let filter = people::Filter {
         email: Some("a@example.com".to_owned()),
         roles: vec![people::Role::OrgAdmin],
@@ -191,7 +191,7 @@ fn one_row_by_a_unique_value_is_answered_whatever_else_is_asked() {
 }
 
 #[test]
-fn the_audit_log_is_answered_by_target_actor_or_action() {
+fn audit_log_by_target_actor_or_action_has_an_index() {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let some = |text: &str| Some(text.to_owned());
     let named = |filter: audit::Filter| {
@@ -209,7 +209,7 @@ fn the_audit_log_is_answered_by_target_actor_or_action() {
 }
 
 #[test]
-fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
+fn summary_filters_have_an_index_in_every_order() {
     let none: [(&str, Vec<String>); 0] = [];
     let (all, person) = (summary::Filter::default(), Some(someone()));
     let filters = [
@@ -239,7 +239,7 @@ fn summaries_are_answered_by_each_of_their_filters_in_every_order() {
 }
 
 #[test]
-fn what_a_person_sees_of_summaries_is_three_lists_without_those_that_nothing_is_in() {
+fn summary_list_of_a_person_leaves_out_empty_parts() {
     let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
     let all = summary::Filter::default();
     let parts = |filter: summary::Filter| {
@@ -252,7 +252,7 @@ fn what_a_person_sees_of_summaries_is_three_lists_without_those_that_nothing_is_
 }
 
 #[test]
-fn observations_of_a_viewer_are_answered_by_day() {
+fn observation_list_of_a_viewer_has_an_index_by_day() {
     let all = observation::Filter::default();
     let list = |sort| rows::observations::list(&all, Viewer::Person(someone()), sort, &PAGE);
     let slow: Vec<_> = slow::<Observation>(list).into_iter().map(|(word, _)| word).collect();
@@ -266,7 +266,7 @@ fn observations_of_a_viewer_are_answered_by_day() {
 }
 
 #[test]
-fn observation_lists_of_a_viewer_leave_empty_parts_out() {
+fn observation_list_of_a_viewer_leaves_out_empty_parts() {
     let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
     let parts = |employee_id| {
         let filter = observation::Filter { employee_id, ..observation::Filter::default() };
@@ -276,14 +276,14 @@ fn observation_lists_of_a_viewer_leave_empty_parts_out() {
 }
 
 #[test]
-fn a_value_that_is_given_twice_is_one_run() {
+fn filter_value_given_twice_is_one_run() {
     let filter = audit::Filter { actions: vec!["a".to_owned(), "a".to_owned()], ..Default::default() };
     let listing = rows::audit::list(&filter, Sort::up(SortBy::OccurredAt), &PAGE);
     assert_eq!(listing.parts()[0].runs.as_ref().map(|(_, values)| values.len()), Some(1));
 }
 
 #[test]
-fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
+fn delivery_log_by_type_or_event_has_an_index_but_not_by_both() {
     let (kind, event) = (candor_domain::event::EventType::TestPing, EventId::from_bytes([5; 16]));
     let slow = |event_type, event_id| {
         let filter = DeliveryFilter { event_type, event_id, status: None };
@@ -293,7 +293,7 @@ fn the_log_of_deliveries_is_answered_by_type_or_event_and_not_by_both() {
 }
 
 #[test]
-fn what_other_tables_answer_is_named_only_where_nothing_else_is_to_blame() {
+fn filter_on_another_table_is_named_only_if_alone() {
     let manager = observation::Filter { manager_id: Some(someone()), ..Default::default() };
     let list = |filter: &observation::Filter| {
         rows::observations::list(filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &PAGE)

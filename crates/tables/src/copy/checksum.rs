@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_rows_is_nothing_and_every_value_is_something() {
+    fn checksum_ignores_row_order_but_covers_every_value() {
         let rows = [vec![text("a"), SqlValue::Int(1)], vec![text("b"), SqlValue::Null(Type::Int)]];
         let [one, other] = rows.clone();
         assert_eq!(from_rows(&rows), from_rows(&[other.clone(), one.clone()]));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn values_do_not_run_into_each_other() {
+    fn checksum_separates_adjacent_values() {
         assert_ne!(from_rows(&[vec![text("ab"), text("c")]]), from_rows(&[vec![text("a"), text("bc")]]));
         assert_eq!(from_rows(&[]).text(), "0".repeat(64));
     }

@@ -31,19 +31,19 @@ mod tests {
     }
 
     #[test]
-    fn positions_stay_where_they_are_distinct() {
+    fn distinct_positions_stay_unchanged() {
         assert_eq!(distinct(&[1, 2, 5, 9]), [1, 2, 5, 9]);
     }
 
     #[test]
-    fn what_shares_a_position_moves_on_and_pushes_only_what_stands_there() {
+    fn equal_positions_move_up_with_the_least_displacement() {
         let made = distinct(&[7, 7, 7, 8, 20, 20]);
         assert_eq!(made, [7, 8, 9, 10, 20, 21]);
         assert_eq!(distinct(&made), made, "a second time changes nothing");
     }
 
     #[test]
-    fn it_goes_on_behind_what_was_written_before() {
+    fn positions_continue_behind_the_last_written_one() {
         assert_eq!(DistinctPositions::starting_after(Some(12)).next(11), 13);
         assert_eq!(DistinctPositions::starting_after(None).next(11), 11);
     }

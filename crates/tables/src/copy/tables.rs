@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_each_table_have_an_order() {
+    fn copied_tables_have_a_unique_row_order() {
         let all = tables();
         assert!(all.iter().all(|table| !table.key.is_empty()));
         let find = |name: &str| all.iter().find(|table| table.name == name).unwrap();

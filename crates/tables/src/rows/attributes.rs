@@ -1,9 +1,9 @@
 //! Mapping of attributes, and their lists.
 
-use candor_domain::fields::StringEnum;
-use candor_domain::id::AttributeKind;
 use candor_domain::catalog::Attribute;
 use candor_domain::catalog::attribute::Filter;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::AttributeKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 

@@ -1,8 +1,8 @@
 //! Mapping of departments, and their lists.
 
-use candor_domain::id::DepartmentKind;
 use candor_domain::catalog::Department;
 use candor_domain::catalog::department::Filter;
+use candor_domain::id::DepartmentKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::text::folded;
 
