@@ -10,10 +10,10 @@ use candor_test_postgres::{NODES_VARIABLE, Nodes};
 /// which no store has to do with. Attempts to deliver are removed by days there, and not to the second.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
     + binary_id(candor-store-postgres::audience) \
-    + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|both_ends/)) \
-    + (binary_id(candor-http::api) - test(/^(connections|wire)|^document::every_answer|^headers::every_success|no_value_of_any|a_key_with_just_the_demanded|a_missing_body|members_where_none|any_sequence_agrees|every_post_with_a_key|what_cannot_be_delivered_again/)) \
+    + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|between_two_stores/)) \
+    + (binary_id(candor-http::api) - test(/^(connections|wire)|^document::answer_matches|^headers::success|hostile_body_values|hostile_query_values|key_with_exactly_the_required|missing_body_is_refused|unexpected_members|random_objective_requests|repeated_post_with_key|impossible_redelivery/)) \
     + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
-    + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|goes_on_on_the_other_store/))";
+    + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|continues_on_the_other_store/))";
 
 /// At so many at once: each is as much work for three servers as for one, and for their upkeep.
 const AT_ONCE: &str = "--test-threads=3";

@@ -24,8 +24,11 @@ struct Session<'a> {
 pub(crate) fn serve(shared: &Shared, number: usize, socket: TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let encrypted = shared.wire == Wire::Tls;
-    let first: Box<dyn Stream> =
-        if encrypted { Box::new(shared.certificate.accept(socket.try_clone()?)?) } else { Box::new(socket.try_clone()?) };
+    let first: Box<dyn Stream> = if encrypted {
+        Box::new(shared.certificate.accept(socket.try_clone()?)?)
+    } else {
+        Box::new(socket.try_clone()?)
+    };
     let mut it = Session {
         shared,
         number,

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use crate::support::{Installation, Service, candor};
 
 #[test]
-fn organizations_and_keys_are_made_listed_and_revoked_on_sqlite() {
+fn organizations_and_keys_are_managed_on_sqlite() {
     keys_come_and_go(&Installation::sqlite());
 }
 
 #[test]
-fn organizations_and_keys_are_made_listed_and_revoked_on_postgres() {
+fn organizations_and_keys_are_managed_on_postgres() {
     if let Some(place) = Installation::postgres() {
         keys_come_and_go(&place);
     }
@@ -49,7 +49,7 @@ fn keys_come_and_go(place: &Installation) {
 }
 
 #[test]
-fn a_key_for_somebody_who_is_not_there_is_refused() {
+fn key_for_an_absent_person_or_organization_is_refused() {
     let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     let nobody = "emp_01J00000000000000000000000";
@@ -113,7 +113,7 @@ fn organizations_are_found_and_renamed_on_postgres() {
 }
 
 #[test]
-fn only_who_serves_or_migrates_makes_a_database() {
+fn database_is_created_by_serve_and_migrate_only() {
     let place = Installation::sqlite();
     let (id, key) = ("org_01J00000000000000000000000", "key_01J00000000000000000000000");
     for command in [
@@ -137,7 +137,7 @@ fn only_who_serves_or_migrates_makes_a_database() {
 }
 
 #[test]
-fn a_key_may_end_on_a_date() {
+fn key_expiry_can_be_a_date() {
     let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01"]);
@@ -151,7 +151,7 @@ fn a_key_may_end_on_a_date() {
 }
 
 #[test]
-fn the_command_line_describes_itself_without_any_settings() {
+fn manual_and_completions_need_no_valid_settings() {
     let place = Installation::sqlite().with("CANDOR_LISTEN", "nowhere");
     let manual = candor(&place, &["manual"]).succeeded().stdout;
     assert!(manual.contains(".SH \"CANDOR KEY CREATE\"") && manual.contains("observations:read"), "{manual}");
@@ -163,7 +163,7 @@ fn the_command_line_describes_itself_without_any_settings() {
 }
 
 #[test]
-fn the_embedded_database_is_migrated_on_start_and_the_command_agrees() {
+fn embedded_database_is_migrated_on_start_as_by_the_command() {
     let place = Installation::sqlite();
     let checked = candor(&place, &["migrate", "--check", "--json"]);
     assert_eq!((checked.code, checked.stderr.lines().count()), (Some(3), 1), "{}", checked.stderr);
@@ -176,7 +176,7 @@ fn the_embedded_database_is_migrated_on_start_and_the_command_agrees() {
 }
 
 #[test]
-fn a_schema_that_is_too_old_is_refused_until_it_is_migrated() {
+fn outdated_schema_is_refused_until_migrated() {
     let Some(place) = Installation::empty_postgres() else { return };
     for command in [&["serve"][..], &["org", "create", "--name", "x"]] {
         let it = candor(&place, command);
@@ -194,7 +194,7 @@ fn a_schema_that_is_too_old_is_refused_until_it_is_migrated() {
 }
 
 #[test]
-fn a_server_needs_a_master_key_that_somebody_chose() {
+fn server_database_requires_a_configured_master_key() {
     let place = Installation::sqlite().with("CANDOR_DATABASE_URL", "postgres://127.0.0.1:1/x");
     let it = candor(&place, &["serve"]);
     assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
@@ -202,7 +202,7 @@ fn a_server_needs_a_master_key_that_somebody_chose() {
 }
 
 #[test]
-fn a_database_that_does_not_answer_is_named_without_its_password() {
+fn unreachable_database_is_named_without_its_password() {
     let place = Installation::sqlite()
         .with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x")
         .with("CANDOR_MASTER_KEY", "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
@@ -212,7 +212,7 @@ fn a_database_that_does_not_answer_is_named_without_its_password() {
 }
 
 #[test]
-fn a_taken_address_is_named() {
+fn address_in_use_is_named() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     let it = candor(&place, &["serve", "--listen", &service.address.to_string()]);
@@ -221,7 +221,7 @@ fn a_taken_address_is_named() {
 }
 
 #[test]
-fn a_second_process_does_not_serve_the_same_file_and_commands_go_on() {
+fn second_server_of_one_database_file_is_refused() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]);
     let service = Service::serve(&place);

@@ -15,7 +15,7 @@ fn refused(place: &Installation, arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn an_unknown_variable_is_named_and_keeps_nothing_from_starting() {
+fn unknown_variable_is_named_without_stopping_the_start() {
     let place = Installation::sqlite().with("CANDOR_LISTN", "127.0.0.1:1").with("CANDOR_FOO", "hunter2");
     let service = Service::serve(&place);
     let log = service.log();
@@ -27,7 +27,7 @@ fn an_unknown_variable_is_named_and_keeps_nothing_from_starting() {
 }
 
 #[test]
-fn what_kubernetes_sets_for_a_service_of_that_name_is_passed_over_in_silence() {
+fn variables_of_a_kubernetes_service_are_ignored_silently() {
     let address = "tcp://10.0.0.1:8080";
     let place = Installation::sqlite()
         .with("CANDOR_SERVICE_HOST", "10.0.0.1")
@@ -44,7 +44,7 @@ fn what_kubernetes_sets_for_a_service_of_that_name_is_passed_over_in_silence() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its_table() {
+fn setting_errors_are_named_at_once_and_config_shows_all() {
     let place = Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "http://mail");
     fs::write(place.folder.path().join("candor.toml"), "listen = true\n[database]\npol = 3\n").unwrap();
     let arguments = ["--config", "candor.toml", "--log-format", "yaml"];
@@ -68,7 +68,7 @@ fn everything_that_is_wrong_is_named_at_once_with_its_place_and_config_shows_its
 }
 
 #[test]
-fn a_malformed_setting_is_refused_by_name() {
+fn malformed_setting_is_refused_by_name() {
     let line = refused(&Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon"), &["serve"], 1);
     assert!(line.contains("CANDOR_SWEEP_INTERVAL") && line.contains("soon"), "{line}");
     let line = refused(&Installation::sqlite(), &["serve", "--listen", "nowhere"], 2);
@@ -78,13 +78,13 @@ fn a_malformed_setting_is_refused_by_name() {
 }
 
 #[test]
-fn variables_of_clients_and_tests_are_left_alone() {
+fn variables_of_clients_and_tests_are_ignored() {
     let place = Installation::sqlite().with("CANDOR_API_KEY", "x").with("CANDOR_TEST_ANYTHING", "x");
     candor(&place, &["config"]).succeeded();
 }
 
 #[test]
-fn config_shows_where_each_value_came_from_and_no_secret() {
+fn config_shows_the_origin_of_each_value_and_no_secret() {
     let key = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let place = Installation::sqlite()
         .with("CANDOR_MASTER_KEY", key)
@@ -108,7 +108,7 @@ fn config_shows_where_each_value_came_from_and_no_secret() {
 }
 
 #[test]
-fn wrong_usage_has_a_status_of_its_own() {
+fn wrong_usage_exits_with_status_2() {
     for arguments in [&["fly"][..], &[], &["serve", "--role", "king"], &["key", "create"], &["key", "revoke", "x"]] {
         let it = candor(&Installation::sqlite(), arguments);
         assert_eq!((it.code, it.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", it.stderr);
@@ -116,7 +116,7 @@ fn wrong_usage_has_a_status_of_its_own() {
 }
 
 #[test]
-fn links_begin_where_the_operator_says_or_where_the_service_listens() {
+fn links_start_with_the_public_url_or_the_listening_address() {
     let public = "https://feedback.example.com/api";
     for (place, base) in
         [(Installation::sqlite(), None), (Installation::sqlite().with("CANDOR_PUBLIC_URL", public), Some(public))]
@@ -131,7 +131,7 @@ fn links_begin_where_the_operator_says_or_where_the_service_listens() {
 }
 
 #[test]
-fn only_pages_of_the_origins_that_are_set_may_read_answers() {
+fn cors_headers_are_sent_to_configured_origins_only() {
     let place = Installation::sqlite().with("CANDOR_CORS_ORIGINS", "https://app.example.com");
     let service = Service::serve(&place);
     let mut client = service.anonymous().unwrap();

@@ -117,7 +117,7 @@ fn copied(place: &Installation, from: &str, to: &str) -> Value {
 }
 
 #[test]
-fn the_service_goes_on_on_the_other_store_and_back_again() {
+fn service_continues_on_the_other_store_and_back_again() {
     let Some(server) = Installation::empty_postgres() else { return };
     let (first, server, last) = (place(Installation::sqlite()), place(server), place(Installation::sqlite()));
     let file = |place: &Installation| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
@@ -182,7 +182,7 @@ fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn what_cannot_be_copied_is_said_in_one_line() {
+fn impossible_copy_is_reported_in_one_line() {
     let one = place(Installation::sqlite());
     one.key("*", &[]);
     let other = place(Installation::sqlite());

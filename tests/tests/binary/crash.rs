@@ -17,12 +17,12 @@ const WRITES: usize = 120;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_kill_during_writes_loses_nothing_acknowledged_on_sqlite() {
+fn kill_during_writes_loses_nothing_acknowledged_on_sqlite() {
     a_kill_loses_nothing(&Installation::sqlite());
 }
 
 #[test]
-fn a_kill_during_writes_loses_nothing_acknowledged_on_postgres() {
+fn kill_during_writes_loses_nothing_acknowledged_on_postgres() {
     if let Some(place) = Installation::postgres() {
         a_kill_loses_nothing(&place);
     }

@@ -42,7 +42,7 @@ const WELL: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn a_new_place_is_no_failure_and_stays_as_it_is() {
+fn doctor_finds_no_failure_in_a_new_place_and_creates_nothing() {
     let place = Installation::sqlite();
     let (code, found, _) = examined(&place, &[]);
     assert_eq!(code, Some(0), "{found:?}");
@@ -52,7 +52,7 @@ fn a_new_place_is_no_failure_and_stays_as_it_is() {
 }
 
 #[test]
-fn an_installation_that_is_well_has_nothing_wrong_on_sqlite() {
+fn doctor_finds_no_failure_in_a_good_installation_on_sqlite() {
     let place = Installation::sqlite();
     candor(&place, &["migrate"]).succeeded();
     let (code, found, object) = examined(&place, &[]);
@@ -63,7 +63,7 @@ fn an_installation_that_is_well_has_nothing_wrong_on_sqlite() {
 }
 
 #[test]
-fn an_installation_that_is_well_has_nothing_wrong_on_postgres() {
+fn doctor_finds_no_failure_in_a_good_installation_on_postgres() {
     let Some(place) = Installation::empty_postgres() else { return };
     let (code, found, object) = examined(&place, &[]);
     assert_eq!((code, found["schema"].as_str()), (Some(1), "broken"), "{object}");
@@ -76,7 +76,7 @@ fn an_installation_that_is_well_has_nothing_wrong_on_postgres() {
 }
 
 #[test]
-fn what_is_broken_is_named_with_what_to_do_and_warnings_are_no_failure() {
+fn doctor_names_each_failure_with_its_remedy() {
     let place = Installation::sqlite();
     let organization = place.key("*", &[]).organization;
     let data = place.folder.path().join("data");
@@ -94,14 +94,14 @@ fn what_is_broken_is_named_with_what_to_do_and_warnings_are_no_failure() {
 }
 
 #[test]
-fn settings_that_are_not_understood_are_a_finding() {
+fn doctor_reports_invalid_settings() {
     let (code, found, object) = examined(&Installation::sqlite().with("CANDOR_LISTEN", "nowhere"), &[]);
     assert_eq!((code, found["settings"].as_str()), (Some(1), "broken"), "{object}");
     assert!(object["checks"][0]["message"].as_str().unwrap().contains("CANDOR_LISTEN"), "{object}");
 }
 
 #[test]
-fn an_address_may_be_taken_by_a_candor_and_by_nobody_else() {
+fn doctor_accepts_an_address_used_by_candor_only() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     let listen = service.address.to_string();

@@ -156,7 +156,7 @@ impl Load {
 }
 
 #[test]
-fn a_standby_takes_over_under_load_and_nothing_is_lost_or_doubled() {
+fn failover_under_load_loses_and_duplicates_nothing() {
     let Some(mut stage) = FailoverTest::new() else { return };
     let receiver = Receiver::start();
     let (service, mut first) = stage.serve();
@@ -221,12 +221,12 @@ enum ChangeReach {
 }
 
 #[test]
-fn a_change_that_died_with_its_server_is_made_by_its_retry() {
+fn change_lost_with_its_server_is_made_by_its_retry() {
     in_doubt(ChangeReach::Primary);
 }
 
 #[test]
-fn a_change_that_reached_the_standby_is_what_its_retry_finds() {
+fn change_that_reached_the_standby_is_replayed_to_its_retry() {
     in_doubt(ChangeReach::Standby);
 }
 

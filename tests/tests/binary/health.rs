@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Installation, Service, candor, wait_until};
 
 #[test]
-fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
+fn ready_service_answers_health_checks_and_metrics() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     let mut client = service.anonymous().unwrap();
@@ -25,7 +25,7 @@ fn a_ready_service_is_live_and_ready_and_tells_its_metrics() {
 }
 
 #[test]
-fn metrics_move_to_a_listener_of_their_own() {
+fn metrics_move_to_the_admin_listener() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     assert_eq!(service.anonymous().unwrap().get("/metrics").unwrap().status, 404);
@@ -34,7 +34,7 @@ fn metrics_move_to_a_listener_of_their_own() {
 }
 
 #[test]
-fn a_worker_tells_its_health_where_its_metrics_are() {
+fn worker_answers_health_checks_on_the_admin_listener() {
     let place = Installation::sqlite();
     let worker = Service::start(&place, &["serve", "--role", "worker", "--admin-listen", "127.0.0.1:0"]);
     let mut client = worker.admin().unwrap();
@@ -62,7 +62,7 @@ fn a_worker_tells_its_health_where_its_metrics_are() {
 }
 
 #[test]
-fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
+fn request_log_line_has_no_personal_data_and_no_secret() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::start(&place, &["serve", "--log-format", "json"]);
@@ -83,7 +83,7 @@ fn a_request_is_one_line_of_the_log_without_personal_data_and_secrets() {
 }
 
 #[test]
-fn a_worker_without_a_listener_says_that_nobody_can_watch_it() {
+fn worker_without_admin_listener_logs_a_warning() {
     let place = Installation::sqlite();
     let worker = Service::start(&place, &["serve", "--role", "worker"]);
     let log = worker.log();
@@ -93,7 +93,7 @@ fn a_worker_without_a_listener_says_that_nobody_can_watch_it() {
 }
 
 #[test]
-fn metrics_tell_the_version_and_what_the_process_uses() {
+fn metrics_include_version_and_process_usage() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
@@ -111,7 +111,7 @@ fn metrics_tell_the_version_and_what_the_process_uses() {
 }
 
 #[test]
-fn counters_are_zero_before_they_first_count() {
+fn counters_are_zero_before_the_first_event() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
@@ -134,7 +134,7 @@ fn counters_are_zero_before_they_first_count() {
 }
 
 #[test]
-fn metrics_have_the_sizes_of_organizations() {
+fn metrics_include_the_sizes_of_organizations() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
@@ -175,7 +175,7 @@ fn logged_at(level: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_level_of_the_log_says_more_than_the_one_before_and_none_says_what_is_stored() {
+fn log_levels_add_detail_but_never_stored_data() {
     let [info, debug, trace] = ["info", "debug", "trace"].map(logged_at);
     let has = |lines: &[String], words: &str| lines.iter().any(|line| line.starts_with(words));
     let probe = |lines: &[String]| lines.iter().any(|line| line.contains("livez") || line.contains("readyz"));
@@ -185,7 +185,7 @@ fn each_level_of_the_log_says_more_than_the_one_before_and_none_says_what_is_sto
 }
 
 #[test]
-fn with_json_every_line_on_both_streams_is_json() {
+fn json_log_format_applies_to_every_line_of_both_streams() {
     let place = Installation::sqlite().with("CANDOR_LOG_FORMAT", "json");
     let mut process = crate::support::watched(&place, &["serve"]);
     let lines = process.lines_until("\"ready\"");
@@ -197,7 +197,7 @@ fn with_json_every_line_on_both_streams_is_json() {
 }
 
 #[test]
-fn a_health_check_without_a_client_of_its_own_asks_the_service_beside_it() {
+fn healthcheck_command_asks_the_local_service() {
     let place = Installation::sqlite();
     let alone = candor(&place, &["healthcheck", "--listen", "127.0.0.1:9"]);
     assert_eq!(alone.code, Some(1), "{}", alone.stdout);

@@ -24,7 +24,7 @@ fn still_there(service: &Service) {
 }
 
 #[test]
-fn garbage_is_refused_and_the_service_goes_on() {
+fn malformed_requests_are_refused_and_the_service_continues() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     let written = [
@@ -53,7 +53,7 @@ fn garbage_is_refused_and_the_service_goes_on() {
 }
 
 #[test]
-fn heads_that_are_too_large_are_refused() {
+fn oversized_heads_are_refused() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     let long = "x".repeat(1 << 20);
@@ -75,7 +75,7 @@ fn heads_that_are_too_large_are_refused() {
 }
 
 #[test]
-fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
+fn incomplete_body_changes_nothing_and_blocks_nothing() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
@@ -101,7 +101,7 @@ fn a_body_that_never_arrives_whole_changes_nothing_and_holds_up_nobody() {
 }
 
 #[test]
-fn bodies_that_are_too_large_are_refused_before_they_are_read() {
+fn oversized_bodies_are_refused_before_reading() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
@@ -132,7 +132,7 @@ fn bodies_that_are_too_large_are_refused_before_they_are_read() {
 }
 
 #[test]
-fn many_idle_connections_do_not_shut_others_out() {
+fn many_idle_connections_do_not_block_another_client() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
     // Below the limit per client address, and above the number of server threads.

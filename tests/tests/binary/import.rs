@@ -58,19 +58,19 @@ fn imported(place: Installation) {
 }
 
 #[test]
-fn a_file_of_any_size_is_imported_and_its_failures_are_shown_on_sqlite() {
+fn import_of_any_size_reports_failures_on_sqlite() {
     imported(Installation::sqlite());
 }
 
 #[test]
-fn a_file_of_any_size_is_imported_and_its_failures_are_shown_on_postgres() {
+fn import_of_any_size_reports_failures_on_postgres() {
     if let Some(place) = Installation::postgres() {
         imported(place);
     }
 }
 
 #[test]
-fn an_import_says_what_it_lacks() {
+fn import_names_a_missing_prerequisite() {
     let place = Installation::sqlite();
     let import = |place: &Installation, url: &str| candor(place, &["import", "people.csv", "--url", url]);
     let no_key = import(&place, "http://127.0.0.1:1");
@@ -131,12 +131,12 @@ fn imported_at_once(place: Installation) {
 }
 
 #[test]
-fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_sqlite() {
+fn concurrent_imports_end_in_one_state_on_sqlite() {
     imported_at_once(Installation::sqlite());
 }
 
 #[test]
-fn two_imports_of_overlapping_files_at_once_end_in_one_state_on_postgres() {
+fn concurrent_imports_end_in_one_state_on_postgres() {
     if let Some(place) = Installation::postgres() {
         imported_at_once(place);
     }
@@ -148,7 +148,7 @@ const TORN: usize = 200;
 const PER_KEY: usize = 5;
 
 #[test]
-fn a_torn_upload_leaves_nothing_and_the_whole_one_completes_it() {
+fn torn_upload_changes_nothing_and_the_complete_one_succeeds() {
     let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     let service = Service::serve(&place);

@@ -56,7 +56,7 @@ fn says(process: &mut Child, text: &str) {
 }
 
 #[test]
-fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
+fn import_waits_for_the_quota_and_retries_with_one_key() {
     let (url, keys) = answering(&[
         "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
@@ -73,7 +73,7 @@ fn an_import_waits_for_the_quota_and_tries_again_with_the_same_key() {
 }
 
 #[test]
-fn an_import_reads_standard_input() {
+fn import_reads_standard_input() {
     let (url, keys) = answering(&[DONE]);
     let done = fed(&place(), &["import", "-", "--url", &url, "--json"], b"email\nb@example.com\n");
     assert_eq!(done.json()["import"]["rows_applied"], 1);
@@ -83,7 +83,7 @@ fn an_import_reads_standard_input() {
 }
 
 #[test]
-fn an_import_says_that_nobody_listens_and_that_nothing_went_in_when_it_is_stopped() {
+fn interrupted_import_without_server_reports_nothing_imported() {
     let url = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let place = place();
@@ -100,7 +100,7 @@ fn an_import_says_that_nobody_listens_and_that_nothing_went_in_when_it_is_stoppe
 }
 
 #[test]
-fn an_import_says_that_the_service_is_silent_and_leaves_open_what_went_in() {
+fn interrupted_import_without_answer_reports_unknown_result() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let place = place();
@@ -122,7 +122,7 @@ fn two_parts() -> String {
 }
 
 #[test]
-fn an_import_that_fails_in_between_says_what_each_part_came_to() {
+fn import_that_fails_midway_reports_each_part() {
     let place = place();
     std::fs::write(place.folder.path().join("people.csv"), two_parts()).unwrap();
     let import = |options: &[&str]| {

@@ -9,13 +9,13 @@ const RIGHT: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const WRONG: &str = "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 #[test]
-fn another_master_key_is_refused_on_sqlite() {
+fn wrong_master_key_is_refused_on_sqlite() {
     let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RIGHT);
     refused(place, &[&["serve"], &["migrate"], &["rekey"], &["dev"], &["org", "create", "--name", "x"]]);
 }
 
 #[test]
-fn another_master_key_is_refused_on_postgres() {
+fn wrong_master_key_is_refused_on_postgres() {
     let Some(place) = Installation::postgres() else { return };
     let place = place.with("CANDOR_MASTER_KEY", RIGHT);
     refused(place, &[&["serve"], &["serve", "--role", "api"], &["migrate"], &["rekey"]]);
@@ -38,7 +38,7 @@ fn refused(place: Installation, commands: &[&[&str]]) {
 }
 
 #[test]
-fn no_master_key_is_made_beside_a_database_that_somebody_has_used() {
+fn master_key_is_not_generated_for_a_used_database() {
     let place = Installation::sqlite().with("CANDOR_LOG", "error");
     place.key("*", &[]);
     let file = place.folder.path().join("data/master.key");

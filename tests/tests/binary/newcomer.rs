@@ -39,7 +39,7 @@ fn shows_what_was_created(text: &str) {
 }
 
 #[test]
-fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
+fn dev_command_lines_work_when_pasted_even_twice() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
     let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
@@ -56,7 +56,7 @@ fn the_lines_that_dev_prints_work_when_pasted_also_twice() {
 }
 
 #[test]
-fn the_lines_of_the_readme_work() {
+fn readme_command_lines_work() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
     let said = |member: &str| service.said[member].as_str().unwrap().to_owned();
@@ -77,7 +77,7 @@ fn the_lines_of_the_readme_work() {
 }
 
 #[test]
-fn the_second_start_has_the_same_key_and_the_same_data() {
+fn second_dev_start_has_the_same_key_and_data() {
     let place = Installation::sqlite();
     let mut seen = Vec::new();
     for _ in 0..2 {
@@ -102,7 +102,7 @@ fn the_second_start_has_the_same_key_and_the_same_data() {
 }
 
 #[test]
-fn dev_is_for_the_embedded_database_only() {
+fn dev_command_requires_the_embedded_database() {
     let place = Installation::sqlite().with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x");
     let refused = crate::support::candor(&place, &["dev"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));

@@ -29,7 +29,7 @@ fn place_on_a_line() -> Option<(Installation, Proxy, String)> {
 }
 
 #[test]
-fn a_database_that_goes_away_for_a_while_costs_that_while_only() {
+fn database_outage_ends_with_the_return_of_the_database() {
     let Some((place, line, key)) = place_on_a_line() else { return };
     let service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
     let mut client = service.client(&key);
@@ -58,7 +58,7 @@ fn a_database_that_goes_away_for_a_while_costs_that_while_only() {
 }
 
 #[test]
-fn a_database_that_falls_silent_does_not_hold_up_the_end() {
+fn silent_database_does_not_delay_the_shutdown() {
     let Some((place, line, key)) = place_on_a_line() else { return };
     let mut service = Service::serve(&place);
     let mut client = service.client(&key);
@@ -72,7 +72,7 @@ fn a_database_that_falls_silent_does_not_hold_up_the_end() {
 }
 
 #[test]
-fn a_start_waits_for_a_database_that_does_not_answer_yet_and_says_so() {
+fn start_waits_and_logs_until_the_database_answers() {
     let Some((place, line, key)) = place_on_a_line() else { return };
     line.cut();
     let mut waiting = watched(&place, &["serve"]);
@@ -87,7 +87,7 @@ fn a_start_waits_for_a_database_that_does_not_answer_yet_and_says_so() {
 }
 
 #[test]
-fn a_start_does_not_wait_for_a_database_that_refuses() {
+fn start_does_not_wait_for_a_database_that_refuses() {
     let Some(place) = Installation::postgres() else { return };
     let url = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
     let (server, rest) = url.rsplit_once('/').unwrap();

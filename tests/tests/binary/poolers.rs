@@ -76,7 +76,7 @@ fn serves(place: &Installation, key: &str) {
 }
 
 #[test]
-fn a_pooler_in_session_mode_may_stand_in_between() {
+fn pooler_in_session_mode_is_supported() {
     let Some((_server, pooler)) = pooled(Mode::Session) else { return };
     let place = trusting(&pooler.url());
     let key = place.key("*", &["--admin"]).secret;
@@ -88,7 +88,7 @@ fn a_pooler_in_session_mode_may_stand_in_between() {
 }
 
 #[test]
-fn a_pooler_in_transaction_mode_may_where_it_keeps_statements() {
+fn pooler_in_transaction_mode_needs_prepared_statements() {
     let Some((server, pooler)) = pooled(Mode::Transaction) else { return };
     let direct = Installation::with_database(&server.url());
     let settings = candor(&direct, &["migrate", "--role-settings"]).succeeded().stdout;
@@ -114,7 +114,7 @@ fn a_pooler_in_transaction_mode_may_where_it_keeps_statements() {
 }
 
 #[test]
-fn what_a_pooler_does_not_take_at_the_start_is_explained() {
+fn startup_parameter_refused_by_a_pooler_is_explained() {
     let Some((_server, pooler)) = pooled(Mode::Session) else { return };
     let place = Installation::with_database(&format!("{}?options=-c%20work_mem%3D8MB", pooler.url()));
     let it = candor(&place, &["serve"]);

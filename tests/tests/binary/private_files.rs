@@ -12,7 +12,7 @@ fn mode(place: &Installation, name: &str) -> u32 {
 }
 
 #[test]
-fn the_embedded_database_is_its_owners_alone_with_a_master_key_of_the_operators() {
+fn embedded_database_is_owner_only_with_a_configured_key() {
     let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RING);
     let service = Service::serve(&place);
     for (name, wanted) in [("data", 0o700), ("data/candor.db", 0o600), ("data/candor.db-wal", 0o600)] {
@@ -23,7 +23,7 @@ fn the_embedded_database_is_its_owners_alone_with_a_master_key_of_the_operators(
 }
 
 #[test]
-fn an_open_database_is_closed_and_an_open_folder_is_named() {
+fn world_readable_database_is_closed_and_folder_is_named() {
     let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RING);
     Service::serve(&place).stop();
     let open = |name: &str, mode| {
@@ -50,7 +50,7 @@ fn set_mode(place: &Installation, name: &str, mode: u32) {
 }
 
 #[test]
-fn open_config_file_is_named_if_it_holds_secrets() {
+fn open_config_file_is_named_if_secrets_are_inside() {
     let place = Installation::sqlite().with("CANDOR_CONFIG", "candor.toml");
     let write = |text: &str| fs::write(place.folder.path().join("candor.toml"), text).unwrap();
     let ring = format!("master_key = \"{RING}\"\n");

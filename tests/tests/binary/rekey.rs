@@ -10,12 +10,12 @@ const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 #[test]
-fn the_master_key_is_replaced_on_sqlite() {
+fn master_key_is_replaced_on_sqlite() {
     replaced(Installation::sqlite());
 }
 
 #[test]
-fn the_master_key_is_replaced_on_postgres() {
+fn master_key_is_replaced_on_postgres() {
     if let Some(place) = Installation::postgres() {
         replaced(place);
     }
@@ -57,7 +57,7 @@ fn replaced(place: Installation) {
 }
 
 #[test]
-fn a_lost_master_key_costs_what_it_sealed_and_nothing_else() {
+fn lost_master_key_costs_only_the_data_sealed_with_that_key() {
     let mut place = Installation::sqlite().with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.1/32");
     with_ring(&mut place, OLD);
     let key = place.key("*", &[]);

@@ -91,7 +91,7 @@ fn lags(service: &Service) -> bool {
 }
 
 #[test]
-fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
+fn replica_serves_only_reads_that_may_lag() {
     let Some(stage) = ReplicaTest::new() else { return };
     let service = Service::serve(&stage.place);
     let mut client = service.client(&stage.key);
@@ -138,7 +138,7 @@ fn what_may_lag_is_read_from_the_replica_and_nothing_else_is() {
 }
 
 #[test]
-fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
+fn feed_on_a_replica_shows_each_event_once_in_order() {
     let Some(stage) = ReplicaTest::new() else { return };
     let service = Service::serve(&stage.place);
     let is_over = AtomicBool::new(false);
@@ -182,7 +182,7 @@ fn who_follows_the_feed_on_a_replica_sees_each_event_once_and_in_order() {
 }
 
 #[test]
-fn a_replica_that_dies_or_falls_silent_costs_nothing_but_its_help() {
+fn replica_that_dies_or_hangs_costs_no_request() {
     let Some(mut stage) = ReplicaTest::new() else { return };
     let line = Proxy::forward_to(&stage.pair.standby.url());
     let place = stage.place.with("CANDOR_DATABASE_REPLICA_URL", &line.url(&stage.pair.standby.url()));
@@ -214,7 +214,7 @@ fn a_replica_that_dies_or_falls_silent_costs_nothing_but_its_help() {
 }
 
 #[test]
-fn only_a_standby_of_this_database_with_its_schema_is_read() {
+fn replica_must_be_a_standby_of_this_database_and_schema() {
     let Some(mut pair) = PrimaryAndStandby::start() else { return };
     pair.pause();
     let place = Installation::with_database(&pair.primary.url());

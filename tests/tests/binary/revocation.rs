@@ -14,7 +14,7 @@ fn status(client: &mut Client) -> u16 {
 }
 
 #[test]
-fn a_key_revoked_on_the_command_line_is_refused_within_a_second() {
+fn key_revoked_by_command_is_refused_within_a_second() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]);
     let service = Service::serve(&place);
@@ -25,7 +25,7 @@ fn a_key_revoked_on_the_command_line_is_refused_within_a_second() {
 }
 
 #[test]
-fn a_key_revoked_through_one_instance_is_refused_by_the_other_within_a_second() {
+fn key_revoked_through_one_instance_is_refused_by_another() {
     let Some(place) = Installation::postgres() else { return };
     let admin = place.key("*", &["--admin"]);
     let victim = place.key_of(&admin.organization, "*", &[]);

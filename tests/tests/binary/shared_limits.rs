@@ -101,7 +101,7 @@ fn read(services: &[Service], key: &str, answers: &Answers, end: impl Fn(u16) ->
 }
 
 #[test]
-fn four_instances_with_32_clients_admit_the_limit_of_a_key_together() {
+fn four_instances_with_32_clients_share_the_limit_of_a_key() {
     let Some(server) = TestRedis::start().unwrap() else { return };
     let Some((_place, services, key)) = instances(&server) else { return };
     let answers = Answers::default();
@@ -119,7 +119,7 @@ fn four_instances_with_32_clients_admit_the_limit_of_a_key_together() {
 }
 
 #[test]
-fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_is_back() {
+fn killed_redis_refuses_no_request_and_is_used_after_restart() {
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     let Some((_place, services, key)) = instances(&server) else { return };
     let (answers, enough) = (Answers::default(), AtomicBool::new(false));
@@ -150,7 +150,7 @@ fn a_server_that_is_killed_under_load_refuses_nobody_and_is_used_again_when_it_i
 }
 
 #[test]
-fn a_service_starts_without_the_server_and_counts_alone() {
+fn service_starts_without_redis_and_counts_locally() {
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     server.kill();
     let place = Installation::sqlite().with("CANDOR_RATE_LIMITER", &server.url());
@@ -170,7 +170,7 @@ fn a_service_starts_without_the_server_and_counts_alone() {
 }
 
 #[test]
-fn the_doctor_asks_the_server_over_tls_with_a_password_that_nobody_sees() {
+fn doctor_checks_redis_over_tls_without_showing_the_password() {
     let Some(server) = TestRedis::start_with_tls(&["--requirepass", "hunter2"]).unwrap() else { return };
     let url = |password: &str| format!("rediss://:{password}@localhost:{}", server.port());
     let place = |password: &str| {

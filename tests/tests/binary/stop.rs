@@ -13,7 +13,7 @@ use crate::support::{Client, Installation, Service, signal, wait_until};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]
-fn a_request_under_way_finishes_after_the_signal() {
+fn request_in_flight_finishes_after_the_signal() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     for name in ["TERM", "INT"] {
@@ -38,7 +38,7 @@ fn a_request_under_way_finishes_after_the_signal() {
 }
 
 #[test]
-fn connections_without_a_request_do_not_hold_up_the_end() {
+fn idle_connections_do_not_delay_the_shutdown() {
     let place = Installation::sqlite();
     let mut service = Service::serve(&place);
     let mut used = service.anonymous().unwrap();
@@ -51,7 +51,7 @@ fn connections_without_a_request_do_not_hold_up_the_end() {
 }
 
 #[test]
-fn a_request_that_never_ends_does_not_hold_up_the_end_for_ever() {
+fn endless_request_delays_the_shutdown_for_a_limited_time() {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]).secret;
     let mut service = Service::serve(&place);
@@ -64,7 +64,7 @@ fn a_request_that_never_ends_does_not_hold_up_the_end_for_ever() {
 }
 
 #[test]
-fn a_worker_without_requests_ends_well() {
+fn worker_without_work_shuts_down_cleanly() {
     let place = Installation::sqlite();
     let mut worker = Service::start(&place, &["serve", "--role", "worker", "--sweep-interval", "10ms"]);
     assert_eq!(worker.said["url"], json!(null));
@@ -77,7 +77,7 @@ fn status(client: io::Result<Client>, path: &str) -> Option<u16> {
 }
 
 #[test]
-fn on_a_signal_the_service_is_not_ready_at_once_and_takes_requests_until_the_delay_ends() {
+fn signal_ends_readiness_at_once_and_service_after_the_delay() {
     let place = Installation::sqlite().with("CANDOR_DRAIN_DELAY", "10m");
     let key = place.key("*", &["--admin"]).secret;
     for name in ["TERM", "INT"] {
@@ -127,7 +127,7 @@ fn ask_until_closed(address: SocketAddr, key: &str, told: &AtomicBool, answered:
 }
 
 #[test]
-fn clients_that_keep_connections_see_no_broken_request_in_six_stops_under_load() {
+fn kept_connections_see_no_broken_request_in_six_shutdowns() {
     const CLIENTS: usize = 4;
     let place = Installation::sqlite().with("CANDOR_DRAIN_DELAY", "300ms");
     let key = place.key("*", &["--admin"]).secret;

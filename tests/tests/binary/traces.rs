@@ -9,7 +9,7 @@ fn has(body: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
+fn trace_of_a_request_includes_use_case_and_commit() {
     let collector = Receiver::start();
     collector.answers(|_| ReceiverResponse::Status(200));
     let place = Installation::sqlite()
@@ -36,7 +36,7 @@ fn a_request_its_use_case_and_its_commit_are_told_to_the_collector() {
 }
 
 #[test]
-fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
+fn request_joins_the_callers_trace_with_its_statements() {
     const TRACE: [u8; 16] =
         [0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36];
     let collector = Receiver::start();
@@ -65,7 +65,7 @@ fn a_request_is_part_of_its_callers_trace_and_its_statements_are_part_of_it() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_stops_nothing_and_a_wrong_endpoint_is_refused_at_start() {
+fn absent_collector_stops_nothing_and_bad_endpoint_is_refused() {
     let place = Installation::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
     let service = Service::serve(&place);
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);

@@ -12,12 +12,12 @@ use crate::support::{Installation, Service, freeze};
 const NAME: &str = "ada";
 
 #[test]
-fn a_kill_between_any_two_steps_loses_no_mail_on_sqlite() {
+fn kill_between_any_two_steps_loses_no_mail_on_sqlite() {
     kills(|| Some(Installation::sqlite()));
 }
 
 #[test]
-fn a_kill_between_any_two_steps_loses_no_mail_on_postgres() {
+fn kill_between_any_two_steps_loses_no_mail_on_postgres() {
     kills(Installation::postgres);
 }
 

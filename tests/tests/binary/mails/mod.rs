@@ -62,7 +62,7 @@ fn places() -> impl Iterator<Item = Installation> {
 }
 
 #[test]
-fn whoever_is_invited_gets_a_mail_with_a_link_that_works() {
+fn invited_person_gets_a_mail_with_a_working_link() {
     for place in places() {
         let server = TestSmtp::start(Wire::Plain).unwrap();
         let place = mailing(place, &server);
@@ -88,7 +88,7 @@ fn whoever_is_invited_gets_a_mail_with_a_link_that_works() {
 }
 
 #[test]
-fn over_starttls_the_certificate_must_be_one_that_the_system_trusts() {
+fn starttls_requires_a_certificate_trusted_by_the_system() {
     let server = TestSmtp::start(Wire::StartTls).unwrap();
     let url = format!("smtp://ada:secret@localhost:{}", server.port());
     let place = with_server(Installation::sqlite(), &url);
@@ -110,7 +110,7 @@ fn over_starttls_the_certificate_must_be_one_that_the_system_trusts() {
 }
 
 #[test]
-fn a_mail_that_is_refused_fails_nothing_but_itself() {
+fn refused_mail_fails_without_affecting_another() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     server.replies(|asked| match asked.step {
         Step::Recipient if asked.line.contains("nobody@") => Reply::Say("550 no such mailbox"),
@@ -141,7 +141,7 @@ fn a_mail_that_is_refused_fails_nothing_but_itself() {
 }
 
 #[test]
-fn a_server_that_hangs_or_is_away_delays_no_request() {
+fn hanging_or_absent_mail_server_delays_no_request() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     server.replies_to(Step::Greeting, Reply::Hold);
     let place = mailing(Installation::sqlite(), &server);
@@ -161,7 +161,7 @@ fn a_server_that_hangs_or_is_away_delays_no_request() {
 }
 
 #[test]
-fn an_api_process_queues_and_a_worker_sends() {
+fn mails_queued_by_an_api_process_are_sent_by_a_worker() {
     let Some(place) = Installation::postgres() else { return };
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let place = mailing(place, &server);
@@ -185,7 +185,7 @@ fn an_api_process_queues_and_a_worker_sends() {
 }
 
 #[test]
-fn an_end_in_order_sends_what_is_under_way_and_repeats_nothing() {
+fn shutdown_sends_mails_in_flight_and_repeats_none() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     server.replies_to(Step::Message, Reply::Hold);
     let place = mailing(Installation::sqlite(), &server);

@@ -73,12 +73,12 @@ fn observed(arrival: &ReceivedRequest) -> String {
 }
 
 #[test]
-fn a_pause_stops_deliveries_and_an_end_of_it_resumes_what_was_queued_on_sqlite() {
+fn pause_stops_deliveries_until_resumed_on_sqlite() {
     a_pause_stops_and_resumes(Installation::sqlite());
 }
 
 #[test]
-fn a_pause_stops_deliveries_and_an_end_of_it_resumes_what_was_queued_on_postgres() {
+fn pause_stops_deliveries_until_resumed_on_postgres() {
     if let Some(place) = Installation::postgres() {
         a_pause_stops_and_resumes(place);
     }
@@ -133,12 +133,12 @@ fn settled_count(stage: &mut ControlTest, subscription: &Subscription) -> usize 
 }
 
 #[test]
-fn a_deleted_subscription_gets_nothing_more_and_is_not_found_on_sqlite() {
+fn deleted_subscription_gets_no_more_deliveries_on_sqlite() {
     a_deleted_subscription_gets_nothing_more(Installation::sqlite());
 }
 
 #[test]
-fn a_deleted_subscription_gets_nothing_more_and_is_not_found_on_postgres() {
+fn deleted_subscription_gets_no_more_deliveries_on_postgres() {
     if let Some(place) = Installation::postgres() {
         a_deleted_subscription_gets_nothing_more(place);
     }
@@ -167,7 +167,7 @@ fn a_deleted_subscription_gets_nothing_more(place: Installation) {
 }
 
 #[test]
-fn a_delivery_is_sent_once_more_under_the_promised_id() {
+fn redelivery_is_sent_under_the_announced_id() {
     let mut stage = ControlTest::set(Installation::sqlite());
     let subscription = stage.subscribe("/hooks");
     let id = stage.observe();
@@ -191,7 +191,7 @@ fn a_delivery_is_sent_once_more_under_the_promised_id() {
 }
 
 #[test]
-fn a_test_is_sent_also_while_the_subscription_is_paused_and_only_once() {
+fn test_delivery_is_sent_once_even_while_paused() {
     let mut stage = ControlTest::set(Installation::sqlite());
     let (subscription, _) = (stage.subscribe("/failing/tested"), stage.subscribe("/failing/witness"));
     stage.patch(&subscription, &json!({"active": false}));

@@ -18,12 +18,12 @@ const TIMEOUT_SECONDS: u64 = 5;
 const RETRIES: usize = 50;
 
 #[test]
-fn a_kill_at_any_point_loses_no_delivery_on_sqlite() {
+fn kill_at_any_point_loses_no_delivery_on_sqlite() {
     kills(Installation::sqlite());
 }
 
 #[test]
-fn a_kill_at_any_point_loses_no_delivery_on_postgres() {
+fn kill_at_any_point_loses_no_delivery_on_postgres() {
     if let Some(place) = Installation::postgres() {
         kills(place);
     }

@@ -19,7 +19,7 @@ fn check(secret: &str, arrival: &ReceivedRequest) -> Result<(), SignatureError> 
 }
 
 #[test]
-fn live_deliveries_pass_the_documented_check_also_during_a_rotation() {
+fn live_deliveries_pass_the_documented_check_during_rotation() {
     let place = impatient(Installation::sqlite(), 5, 1);
     let key = place.key("*", &["--admin"]).secret;
     let (service, receiver) = (Service::serve(&place), Receiver::start());

@@ -16,12 +16,12 @@ const ENOUGH: usize = 100;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_stop_under_load_loses_no_delivery_and_repeats_none_on_sqlite() {
+fn shutdown_under_load_loses_and_repeats_nothing_on_sqlite() {
     a_stop_under_load(Installation::sqlite());
 }
 
 #[test]
-fn a_stop_under_load_loses_no_delivery_and_repeats_none_on_postgres() {
+fn shutdown_under_load_loses_and_repeats_nothing_on_postgres() {
     if let Some(place) = Installation::postgres() {
         a_stop_under_load(place);
     }
@@ -56,7 +56,7 @@ fn a_stop_under_load(place: Installation) {
 }
 
 #[test]
-fn receivers_that_hang_do_not_hold_up_the_end_and_are_asked_again_at_the_next_start() {
+fn hanging_receivers_do_not_delay_the_shutdown() {
     let place = trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
     let key = place.key("*", &["--admin"]).secret;
     let (mut service, receiver) = (Service::serve(&place), Receiver::start());

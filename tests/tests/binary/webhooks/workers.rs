@@ -49,7 +49,7 @@ impl WorkerTest {
 }
 
 #[test]
-fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
+fn two_workers_share_the_queue_without_duplicate_attempts() {
     let Some(mut stage) = WorkerTest::set() else { return };
     let workers = [stage.worker(), stage.worker()];
     // Some attempts stay in flight while both workers claim more; others fail and are retried.
@@ -69,7 +69,7 @@ fn two_workers_share_the_queue_and_no_delivery_is_attempted_by_both() {
 }
 
 #[test]
-fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
+fn killed_workers_deliveries_are_taken_over_at_lease_end() {
     let Some(mut stage) = WorkerTest::set() else { return };
     stage.receiver.answers(|_| ReceiverResponse::Hold);
     let worker = stage.worker();
@@ -96,7 +96,7 @@ fn what_a_killed_worker_had_is_taken_over_when_its_lease_ends_and_not_before() {
 }
 
 #[test]
-fn a_worker_that_wakes_up_after_its_lease_records_nothing() {
+fn worker_resumed_after_its_lease_records_nothing() {
     let Some(mut stage) = WorkerTest::set() else { return };
     stage.receiver.answers(|_| ReceiverResponse::Hold);
     let sleeper = stage.worker();
