@@ -75,7 +75,11 @@ impl Run {
             };
         }
         self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now));
-        process.machine.handle_attempt_ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), Some(answer)));
+        process.machine.handle_attempt_ended(
+            begun.place,
+            &begun.item.job,
+            AttemptEnd::Finished(Box::new(finished), Some(answer)),
+        );
         self.drive(place);
     }
 
@@ -87,7 +91,11 @@ impl Run {
             let job = begun.item.job;
             self.promises.landed(process.life, (begun.place.queue, job.event_id));
             let finished = unsent(job, AttemptResult::Back(wall));
-            process.machine.handle_attempt_ended(begun.place, &begun.item.job, AttemptEnd::Finished(Box::new(finished), None));
+            process.machine.handle_attempt_ended(
+                begun.place,
+                &begun.item.job,
+                AttemptEnd::Finished(Box::new(finished), None),
+            );
         }
         self.drive(place);
     }

@@ -17,6 +17,10 @@ const OPENERS: [&str; 16] = [
     "So long", "The same", "It", "Its",
 ];
 const PEOPLE: [&str; 6] = ["nobody", "somebody", "whoever", "everybody", "anybody", "whom"];
+/// Further words that no test name has.
+const VAGUE: [&str; 5] = ["others", "it", "what", "who", "how"];
+/// Maximum length of a test name.
+const TEST_NAME_CHARS: usize = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
@@ -25,10 +29,11 @@ enum Rule {
     Continued,
     Closure,
     Function,
+    Test,
 }
 
 impl Rule {
-    const ALL: [Self; 5] = [Self::Opener, Self::People, Self::Continued, Self::Closure, Self::Function];
+    const ALL: [Self; 6] = [Self::Opener, Self::People, Self::Continued, Self::Closure, Self::Function, Self::Test];
 
     const fn name(self) -> &'static str {
         match self {
@@ -37,6 +42,7 @@ impl Rule {
             Self::Continued => "continued",
             Self::Closure => "closure",
             Self::Function => "function",
+            Self::Test => "test",
         }
     }
 
@@ -47,6 +53,7 @@ impl Rule {
             Self::Continued => "the sentence runs over several items; give each item its own sentence",
             Self::Closure => "a closure parameter is named `it`; name it after the value that it holds",
             Self::Function => "a function is named `of`; give it a verb, such as `from_row`",
+            Self::Test => "the test name has over 60 characters or a vague word; name subject, condition and result",
         }
     }
 }
@@ -141,7 +148,26 @@ fn offences(file: &SourceFile) -> Vec<(Rule, Finding)> {
             add(Rule::Function, line);
         }
     }
+    if is_rust {
+        test_names(&file.text).filter(|(_, name)| is_vague(name)).for_each(|(line, _)| add(Rule::Test, line));
+    }
     found
+}
+
+/// Returns the names of test functions and of the cases of the store suite, with their lines.
+fn test_names(source: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut follows_attribute = false;
+    (1..).zip(source.lines().map(str::trim_start)).filter_map(move |(number, line)| {
+        follows_attribute |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+        let (_, rest) = line.split_once(if follows_attribute { "fn " } else { "Case::new(" })?;
+        follows_attribute = false;
+        rest.split(|letter: char| !is_word(letter)).next().map(|name| (number, name))
+    })
+}
+
+fn is_vague(test_name: &str) -> bool {
+    test_name.len() > TEST_NAME_CHARS
+        || test_name.split('_').any(|word| PEOPLE.contains(&word) || VAGUE.contains(&word))
 }
 
 /// Contiguous comment lines of one kind: first line, marker and joined text.
@@ -246,6 +272,16 @@ mod tests {
         assert_eq!(rules("a.rs", &closure), [(Rule::Closure, 1), (Rule::Closure, 2)]);
         let function = format!("pub {} {}(a: u8) {{}}\nfn offer() {{}}\n", "fn", "of");
         assert_eq!(rules("a.rs", &function), [(Rule::Function, 1)]);
+    }
+
+    #[test]
+    fn long_or_vague_test_name_is_found() {
+        let (longest, long) = ("a".repeat(TEST_NAME_CHARS), "a".repeat(TEST_NAME_CHARS + 1));
+        let names = ["key_is_found", "nobody_finds_a_key", "others_wait", &longest, &long];
+        let test = |name: &str| format!("#[tokio::test]\nasync fn {name}() {{}}\nfn how_it_is() {{}}\n");
+        let text = names.map(test).concat();
+        assert_eq!(rules("a.rs", &text), [(Rule::Test, 5), (Rule::Test, 8), (Rule::Test, 14)]);
+        assert_eq!(rules("a.rs", "Case::new(what_is_read),\nCase::new(row_is_read),\n"), [(Rule::Test, 1)]);
     }
 
     #[test]
