@@ -18,6 +18,12 @@ const SEARCHES = [
   ["paging", "Paging and cursors"],
   ["webhook signature", GUIDE],
 ];
+// Languages, and a part of the sample in each.
+const SAMPLES = {
+  TypeScript: "const observation = await candor.observations.create({",
+  Python: "observation = candor.observations.create(",
+  curl: "curl -sS -X POST",
+};
 // Every id has this regular expression.
 const PATTERN = "[0-9A-HJKMNP-TV-Z]{25}";
 
@@ -32,13 +38,15 @@ async function read(page) {
 
 async function samples(page) {
   await page.getByRole("heading", { name: OPERATION }).first().scrollIntoViewIfNeeded();
-  const shown = (text) => page.getByText(text).first().waitFor(WAIT);
-  await shown("curl -sS");
-  const all = await page.evaluate(async () => {
-    const document = await (await fetch("/docs/reference.json")).json();
-    return document.paths["/observations"].post["x-codeSamples"].map((it) => it.label);
-  });
-  check(all.join() === "curl,TypeScript,Python", `samples in ${all}`);
+  const card = page.getByRole("group", { name: /Request Example for\s+post\s*\/observations$/ }).first();
+  await card.getByText(SAMPLES.curl).waitFor(WAIT);
+  for (const [label, text] of Object.entries(SAMPLES)) {
+    await card.getByTestId("client-picker").click();
+    await page.getByRole("option", { name: label, exact: true }).click();
+    await card.getByText(text).waitFor(WAIT);
+    const colours = await card.locator("code span[class^=hljs]").count();
+    check(colours > 0, `the sample in ${label} is not highlighted`);
+  }
 }
 
 async function search(page) {

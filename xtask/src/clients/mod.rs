@@ -1,11 +1,13 @@
 //! `cargo xtask clients`: generates the types and methods of the client libraries from the OpenAPI document.
 
 mod document;
+mod literals;
 mod model;
 mod names;
 mod query;
 mod render;
 mod rust;
+mod samples;
 mod schemas;
 mod suite;
 mod types;
@@ -50,5 +52,8 @@ pub(crate) fn check() -> Outcome {
 
 fn generated() -> Outcome<Vec<(String, String)>> {
     let document = serde_json::from_str(&fs::read_to_string(root().join(DOCUMENT))?)?;
-    render::all(&document::read(&document)?)
+    let api = document::read(&document)?;
+    let mut files = render::all(&api)?;
+    files.push(samples::generated(&api, &document)?);
+    Ok(files)
 }

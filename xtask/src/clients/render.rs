@@ -22,8 +22,8 @@ const FILES: [(&str, &str); 9] = [
 /// Columns of a generated file.
 const WIDTH: usize = 110;
 
-/// The path and text of every generated file.
-pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
+/// The settings and filters of all templates.
+pub(super) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_trim_blocks(true);
@@ -38,6 +38,12 @@ pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
     environment.add_filter("template_path", template_path);
     environment.add_filter("python_path", |path: &str| path_with(path, |name| format!("{{segment({name})}}")));
     rust::add_filters(&mut environment);
+    environment
+}
+
+/// The path and text of every generated file.
+pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
+    let environment = environment();
     let requests = rust::requests(api);
     let render = |(template, path): &(&str, &str)| -> Outcome<(String, String)> {
         let source = fs::read_to_string(root().join("xtask/clients").join(template))?;

@@ -1,5 +1,6 @@
 //! `cargo xtask clients --test`: checks and tests the libraries against the built binary, each language in a thread.
 
+use super::samples;
 use crate::packages;
 use crate::process::{Outcome, cargo, output, program, root, run as run_program, succeeds};
 use crate::test::build_binary;
@@ -60,7 +61,7 @@ fn typescript(target: &Path) -> Outcome {
         Ok(folder) => folder,
         Err(problem) => return skip("TypeScript", &*problem),
     };
-    for name in ["src", "test", "examples", "build", "dist"] {
+    for name in ["src", "test", "examples", "samples", "build", "dist"] {
         remove(&folder.join(name))?;
     }
     for name in ["src", "test", "examples"] {
@@ -69,6 +70,7 @@ fn typescript(target: &Path) -> Outcome {
     for name in ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", "README.md", "CHANGELOG.md"] {
         fs::copy(root().join(TYPESCRIPT).join(name), folder.join(name))?;
     }
+    write_samples("TypeScript", "ts", &folder.join("samples"))?;
     let npm = |arguments: &[&str]| run_program(&mut tool("npm", arguments, &folder, target));
     for script in ["build", "check", "test"] {
         npm(&["run", "--silent", script])?;
@@ -104,7 +106,11 @@ fn python(target: &Path) -> Outcome {
     };
     let cache = environment.join("mypy").to_string_lossy().into_owned();
     run(&["-m", "mypy", "--no-error-summary", "--cache-dir", &cache, "src", "tests", "examples"])?;
-    run(&["-m", "pyright", "--pythonpath", &python.to_string_lossy(), "src", "examples"])?;
+    let samples = environment.join("samples");
+    remove(&samples)?;
+    write_samples("Python", "py", &samples)?;
+    let interpreter = python.to_string_lossy();
+    run(&["-m", "pyright", "--pythonpath", &interpreter, "src", "examples", &samples.to_string_lossy()])?;
     run(&["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])?;
     let wheels = environment.join("wheels");
     remove(&wheels)?;
@@ -137,6 +143,15 @@ fn rust(target: &Path) -> Outcome {
     fs::write(folder.join("src/main.rs"), PROGRAM)?;
     let mut command = cargo(&["run", "--quiet", "--offline"]);
     run_program(command.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target")))
+}
+
+/// Writes each sample of the reference in a language into a file of its own, so that its compiler checks it.
+fn write_samples(label: &str, extension: &str, folder: &Path) -> Outcome {
+    fs::create_dir(folder)?;
+    for (operation, source) in samples::committed(label)? {
+        fs::write(folder.join(format!("{operation}.{extension}")), source)?;
+    }
+    Ok(())
 }
 
 fn skip(language: &str, problem: &(impl std::fmt::Display + ?Sized)) -> Outcome {

@@ -1,0 +1,121 @@
+//! Samples of every operation for the reference: curl, and each client library. The tests of the libraries compile them.
+
+use super::model::{Answer, Api, Operation, Resource};
+use super::names::snake_case;
+use super::{literals, render};
+use crate::process::{Outcome, root};
+use minijinja::{Environment, Value as Variable, context};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// File with the samples of each operation, which the service serves in `/docs`.
+const FILE: &str = "crates/http/assets/samples.json";
+/// Template, name of the language for the highlighter, and label in the reference.
+const LANGUAGES: [(&str, &str, &str); 3] = [
+    ("sample.sh.jinja", "bash", "curl"),
+    ("sample.ts.jinja", "typescript", "TypeScript"),
+    ("sample.py.jinja", "python", "Python"),
+];
+/// Part of every identifier behind its prefix.
+const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
+/// Value of required query parameters, which are words to search for.
+const SOME_WORDS: &str = "launch";
+
+/// One entry of `x-codeSamples`.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Sample {
+    lang: String,
+    label: String,
+    source: String,
+}
+
+/// The path and text of the file with all samples.
+pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)> {
+    let mut environment = render::environment();
+    literals::add_filters(&mut environment);
+    let mut samples = BTreeMap::new();
+    for (resource, operation) in operations(api) {
+        let input = input(document, resource, operation);
+        let render = |(template, lang, label): (&str, &str, &str)| -> Outcome<Sample> {
+            let source = rendered(&environment, template, &input)?;
+            Ok(Sample { lang: lang.to_owned(), label: label.to_owned(), source })
+        };
+        samples.insert(operation.id.clone(), LANGUAGES.into_iter().map(render).collect::<Outcome<Vec<_>>>()?);
+    }
+    Ok((FILE.to_owned(), serde_json::to_string_pretty(&samples)? + "\n"))
+}
+
+/// The committed samples of one language by operation, as `/docs` shows them.
+pub(super) fn committed(label: &str) -> Outcome<BTreeMap<String, String>> {
+    let all: BTreeMap<String, Vec<Sample>> = serde_json::from_str(&fs::read_to_string(root().join(FILE))?)?;
+    let mut chosen = BTreeMap::new();
+    for (id, samples) in all {
+        let sample = samples.into_iter().find(|sample| sample.label == label);
+        chosen.insert(snake_case(&id), sample.ok_or_else(|| format!("{id} has no sample in {label}"))?.source + "\n");
+    }
+    Ok(chosen)
+}
+
+fn rendered(environment: &Environment<'_>, template: &str, input: &Variable) -> Outcome<String> {
+    let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
+    Ok(environment.render_named_str(template, &source, input)?.trim_end().to_owned())
+}
+
+fn operations(api: &Api) -> impl Iterator<Item = (Option<&Resource>, &Operation)> {
+    let of_resources = api
+        .resources
+        .iter()
+        .flat_map(|resource| resource.operations.iter().map(move |operation| (Some(resource), operation)));
+    of_resources.chain(api.root.iter().map(|operation| (None, operation)))
+}
+
+/// The variables of the templates.
+fn input(document: &Value, resource: Option<&Resource>, operation: &Operation) -> Variable {
+    let item = &document["paths"][&operation.path];
+    let described = &item[operation.method.to_lowercase()];
+    let ids: Vec<String> = operation.path_parameters.iter().map(|name| some_id(document, item, name)).collect();
+    let mut path = operation.path.clone();
+    for (name, id) in operation.path_parameters.iter().zip(&ids) {
+        path = path.replace(&format!("{{{name}}}"), id);
+    }
+    let required = operation.query_members.iter().filter(|member| member.required);
+    let query: BTreeMap<&str, &str> = required.map(|member| (member.name.as_str(), SOME_WORDS)).collect();
+    let (is_list, answer) = match &operation.answer {
+        Answer::Nothing => (false, None),
+        Answer::One(name) => (false, Some(variable(name))),
+        Answer::PageOf(name) => (true, Some(variable(name))),
+    };
+    let example = described.pointer("/requestBody/content/application~1json/example");
+    let has_limit = operation.query_members.iter().any(|member| member.name == "limit");
+    let parameters = query.iter().map(|(name, value)| format!("{name}={value}"));
+    let parameters: Vec<String> = parameters.chain(has_limit.then(|| "limit=20".to_owned())).collect();
+    let url = if parameters.is_empty() { path } else { format!("{path}?{}", parameters.join("&")) };
+    context! {
+        operation, ids, url, query, is_list, answer,
+        resource => resource.map(|resource| &resource.name),
+        is_csv => operation.body.as_ref().is_some_and(|body| body.is_csv),
+        example => example.map(Variable::from_serialize),
+        has_key => described["security"].as_array().is_none_or(|ways| !ways.is_empty()),
+        is_idempotent => described["parameters"].to_string().contains("/IdempotencyKey"),
+    }
+}
+
+/// The name of a variable for a resource of this type, in snake case.
+fn variable(type_name: &str) -> String {
+    snake_case(type_name.trim_end_matches("WithSecret"))
+}
+
+/// An identifier with the prefix that the pattern of the path's parameter requires.
+fn some_id(document: &Value, item: &Value, name: &str) -> String {
+    let parameters = item["parameters"].as_array().into_iter().flatten();
+    let parameters = parameters.map(|parameter| match parameter["$ref"].as_str() {
+        Some(path) => document.pointer(path.trim_start_matches('#')).unwrap_or(parameter),
+        None => parameter,
+    });
+    let pattern = parameters
+        .filter(|parameter| parameter["name"] == name)
+        .find_map(|parameter| parameter["schema"]["pattern"].as_str()?.trim_start_matches('^').split_once('_'));
+    format!("{}_{SOME_ID}", pattern.map_or("id", |(prefix, _)| prefix))
+}
