@@ -2,7 +2,7 @@
 
 use crate::Error;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// A blocking connection to a database. It must not be used within a runtime.
 #[derive(Debug)]
@@ -49,5 +49,18 @@ impl TestSession {
     pub fn number(&self, question: &str) -> Result<i64, Error> {
         let row = self.runtime.block_on(self.client.query_one(question, &[])).map_err(Error::sql(question))?;
         row.try_get(0).map_err(Error::sql(question))
+    }
+
+    /// Returns the first column of every row as text. NULL is an empty text.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn texts(&self, query: &str) -> Result<Vec<String>, Error> {
+        let messages = self.runtime.block_on(self.client.simple_query(query)).map_err(Error::sql(query))?;
+        let first_column = messages.iter().filter_map(|message| {
+            let SimpleQueryMessage::Row(row) = message else { return None };
+            Some(row.get(0).unwrap_or_default().to_owned())
+        });
+        Ok(first_column.collect())
     }
 }

@@ -1,72 +1,113 @@
-//! The database under the service, for what is put into it directly and looked up there.
+//! A connection to the database under the service, for loading and looking up rows directly.
 
-use crate::Outcome;
-use crate::admin::Admin;
-use crate::data::Dialect;
+use crate::Result;
+use crate::options::Store;
+use candor_test_postgres::TestSession;
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::deserialize::QueryableByName;
 use diesel::sql_types::Text;
 use diesel::sqlite::SqliteConnection;
 use diesel::{RunQueryDsl, sql_query};
 use std::cell::RefCell;
+use std::fs::File;
 
-/// A connection of this program's own.
-pub(crate) struct Database {
-    pub(crate) dialect: Dialect,
-    connection: Either,
-}
-
-enum Either {
-    Postgres(Admin),
-    Sqlite(RefCell<SqliteConnection>),
+pub(crate) enum Database {
+    Postgres(TestSession),
+    Sqlite { path: String, connection: RefCell<SqliteConnection> },
 }
 
 #[derive(QueryableByName)]
-struct Only {
+struct Row {
     #[diesel(sql_type = Text)]
-    only: String,
+    value: String,
 }
 
 impl Database {
-    pub(crate) fn on_postgres(url: &str) -> Outcome<Self> {
-        Ok(Self { dialect: Dialect::Postgres, connection: Either::Postgres(Admin::connect(url)?) })
-    }
-
-    pub(crate) fn on_sqlite(path: &str) -> Outcome<Self> {
+    pub(crate) fn connect(url: &str) -> Result<Self> {
+        let Some(path) = url.strip_prefix("sqlite://") else { return Ok(Self::Postgres(TestSession::connect(url)?)) };
         let mut connection = SqliteConnection::establish(path)?;
         connection.batch_execute("PRAGMA busy_timeout = 30000; PRAGMA synchronous = off")?;
-        Ok(Self { dialect: Dialect::Sqlite, connection: Either::Sqlite(RefCell::new(connection)) })
+        Ok(Self::Sqlite { path: path.to_owned(), connection: RefCell::new(connection) })
     }
 
-    /// Runs a statement, and leaves nothing of it to be done in the background.
-    pub(crate) fn run(&self, statement: &str) -> Outcome {
-        match &self.connection {
-            Either::Postgres(admin) => admin.run(statement),
-            Either::Sqlite(connection) => {
-                let mut connection = connection.borrow_mut();
-                connection.batch_execute(statement)?;
-                Ok(connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
+    pub(crate) const fn store(&self) -> Store {
+        match self {
+            Self::Postgres(_) => Store::Postgres,
+            Self::Sqlite { .. } => Store::Sqlite,
+        }
+    }
+
+    /// Executes statements without results.
+    pub(crate) fn run(&self, statements: &str) -> Result {
+        match self {
+            Self::Postgres(session) => Ok(session.execute(statements).map_err(|error| abridged(&error.to_string()))?),
+            Self::Sqlite { connection, .. } => Ok(connection.borrow_mut().batch_execute(statements)?),
+        }
+    }
+
+    /// Executes a statement for each store.
+    pub(crate) fn run_by_store(&self, postgres: &str, sqlite: &str) -> Result {
+        self.run(self.store().pick(postgres, sqlite))
+    }
+
+    /// Returns the column `value` of every row as text.
+    pub(crate) fn texts(&self, query: &str) -> Result<Vec<String>> {
+        match self {
+            Self::Postgres(session) => Ok(session.texts(query)?),
+            Self::Sqlite { connection, .. } => {
+                let rows: Vec<Row> = sql_query(query).load(&mut *connection.borrow_mut())?;
+                Ok(rows.into_iter().map(|row| row.value).collect())
             }
         }
     }
 
-    /// What an expression comes to, as text.
-    pub(crate) fn text(&self, expression: &str) -> Outcome<String> {
-        let query = format!("SELECT CAST(({expression}) AS text) AS only");
-        match &self.connection {
-            Either::Postgres(admin) => {
-                Ok(admin.texts(&query)?.into_iter().next().ok_or_else(|| format!("no answer to {query}"))?)
-            }
-            Either::Sqlite(connection) => {
-                let mut rows: Vec<Only> = sql_query(&query).load(&mut *connection.borrow_mut())?;
-                Ok(rows.pop().ok_or_else(|| format!("no answer to {query}"))?.only)
-            }
-        }
+    /// Returns the value of an expression as text.
+    pub(crate) fn text(&self, expression: &str) -> Result<String> {
+        let query = format!("SELECT CAST({expression} AS text) AS value");
+        Ok(self.texts(&query)?.pop().ok_or_else(|| format!("`{query}` has no result"))?)
     }
 
-    /// What an expression comes to, as a number.
-    pub(crate) fn number(&self, expression: &str) -> Outcome<u64> {
+    /// Returns the value of an expression as a number.
+    pub(crate) fn number(&self, expression: &str) -> Result<i64> {
         let text = self.text(expression)?;
-        text.parse().map_err(|_| format!("no number: {expression} is {text}").into())
+        text.parse().map_err(|_| format!("{expression} is {text}, not a number").into())
     }
+
+    /// Prepares the connection for many rows that are known to be right. They are not worth a flush each.
+    pub(crate) fn begin_load(&self) -> Result {
+        self.run_by_store(
+            "SET session_replication_role = replica; SET synchronous_commit = off; SET maintenance_work_mem = '256MB'",
+            "PRAGMA foreign_keys = off; PRAGMA cache_size = -1000000",
+        )
+    }
+
+    /// Completes a load, so that no background work is left.
+    pub(crate) fn end_load(&self) -> Result {
+        match self {
+            Self::Postgres(session) => {
+                // After asynchronous commits rows are not marked as visible to all transactions.
+                session.execute("SET synchronous_commit = on; CHECKPOINT")?;
+                session.execute("VACUUM (ANALYZE, FREEZE)")?;
+                Ok(session.execute("CHECKPOINT")?)
+            }
+            Self::Sqlite { path, .. } => {
+                self.checkpoint()?;
+                Ok(File::open(path)?.sync_all()?)
+            }
+        }
+    }
+
+    /// Moves the write-ahead log of SQLite into the database.
+    pub(crate) fn checkpoint(&self) -> Result {
+        self.run_by_store("", "PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+}
+
+/// Returns the beginning and the end of an error, which may name a statement with thousands of rows.
+fn abridged(error: &str) -> String {
+    const SHOWN: usize = 300;
+    let characters: Vec<char> = error.chars().collect();
+    let (first, last) =
+        (SHOWN.min(characters.len()), characters.len().saturating_sub(SHOWN).max(SHOWN.min(characters.len())));
+    format!("{}…{}", String::from_iter(&characters[..first]), String::from_iter(&characters[last..]))
 }

@@ -1,49 +1,43 @@
 //! Measures the built service on both stores, against pgbench on the same machine in the same minutes.
 //!
-//! `cargo xtask bench` builds everything and starts this.
+//! `cargo xtask bench` builds everything and starts this program.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what this prints")]
 
-mod admin;
+mod api;
 mod burst;
+mod comparison;
 mod cost;
 mod data;
+mod data_set;
 mod database;
 mod document;
 mod http;
+mod instance;
 mod measures;
 mod options;
 mod pgbench;
 mod random;
 mod receiver;
 mod report;
-mod rounds;
 mod scratch;
 mod service;
-mod stage;
 mod traffic;
 
-use options::Options;
+use clap::Parser;
+use data_set::{DataSet, Kind};
+use options::{Options, Store};
+use pgbench::Postgres;
 use report::Line;
 use scratch::Scratch;
-use stage::{Postgres, Stage};
 use std::error::Error;
 use std::process::ExitCode;
 
-/// What something comes to; the error is a text for a person.
-pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
-
-const USAGE: u8 = 2;
+/// The error is a text for a person.
+pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {
-    let options = match Options::parse(std::env::args().skip(1)) {
-        Ok(options) => options,
-        Err(problem) => {
-            eprintln!("{problem}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match run(&options) {
+    match run(&Options::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {
@@ -53,72 +47,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the caller may be content.
-fn run(options: &Options) -> Outcome<bool> {
-    let scratch = Scratch::make()?;
-    let postgres = match Postgres::start()? {
-        Ok(postgres) => Some(postgres),
-        Err(why) => {
-            println!("skipped: PostgreSQL, and with it every comparison with pgbench. {why}");
-            None
-        }
-    };
-    if options.hold {
-        return hold(options, &scratch, postgres.as_ref()).map(|()| true);
-    }
-    let lines = measured(options, &scratch, postgres.as_ref())?;
+/// Measures and prints. Returns `false` if a limit is missed and `--check` is set.
+fn run(options: &Options) -> Result<bool> {
+    let scratch = Scratch::create()?;
+    let postgres = Postgres::start()?;
+    let lines = measure(options, &scratch, postgres.as_ref())?;
     println!("\n{}", report::table(&lines));
-    let missed = lines.iter().filter(|it| !it.is_met()).count();
+    let missed = lines.iter().filter(|line| !line.is_met()).count();
     println!("{missed} of {} results miss their limits", lines.len());
     match &postgres {
-        Some(postgres) if options.in_full() => document::write(options, &lines, &postgres.version()?)?,
-        _ => println!("The document is written by a full run on both stores."),
+        Some(postgres) if options.is_complete() => document::write(options, &lines, &postgres.version()?)?,
+        _ => println!("Only a complete run on both stores writes the document."),
     }
     Ok(missed == 0 || !options.check)
 }
 
-/// Keeps the services up for whoever wants to look into them.
-fn hold(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome {
-    let wanted = measures::wanted(options);
-    let size = match (wanted.main, wanted.tree) {
-        (false, false) => options.size_of_the_small(),
-        (_, true) => options.size_of_tree(),
-        (true, false) => options.size(),
-    };
-    let stage = Stage::set("main", size, options, scratch, postgres)?;
-    if !options.only.is_empty() && wanted.search {
-        measures::load_texts(&stage, options)?;
-    }
-    println!("{}\nEnter ends this.", stage.addresses());
-    std::io::stdin().read_line(&mut String::new())?;
-    Ok(())
-}
-
-fn measured(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Outcome<Vec<Line>> {
-    let wanted = measures::wanted(options);
+fn measure(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Result<Vec<Line>> {
     let mut lines = vec![];
-    if wanted.main {
-        let stage = Stage::set("main", options.size(), options, scratch, postgres)?;
-        lines.extend(measures::on_the_main_stage(&stage, options)?);
+    for kind in Kind::ALL {
+        if measures::selected(kind, options).next().is_some() {
+            let data = DataSet::load(kind, options, scratch, postgres)?;
+            lines.extend(measures::run(kind, &data)?);
+        }
     }
-    if wanted.tree {
-        // Nothing is compared with pgbench here.
-        let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
-        let stage = Stage::set("tree", options.size_of_tree(), options, scratch, postgres)?;
-        lines.extend(measures::on_the_tree(&stage, options)?);
-    }
-    if wanted.small {
-        let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
-        let stage = Stage::set("small", options.size_of_the_small(), options, scratch, postgres)?;
-        lines.extend(measures::on_the_small_stage(&stage, options)?);
-    }
-    if wanted.search {
-        let postgres = postgres.filter(|_| options.measures(options::Store::Postgres));
-        let stage = Stage::set("search", options.size_of_the_small(), options, scratch, postgres)?;
-        lines.extend(measures::on_the_search_stage(&stage, options)?);
-    }
-    if wanted.cluster {
-        lines.extend(measures::on_a_cluster(options, scratch)?);
+    if options.selects(measures::CLUSTER) && options.measures(Store::Postgres) {
+        lines.extend(measures::cluster::run(options, scratch)?);
     }
     Ok(lines)
 }

@@ -1,39 +1,105 @@
-//! PostgreSQL's own load generator, running the statements that the store sends.
+//! A PostgreSQL server, and its own load generator running the statements that the store sends.
 
-use crate::Outcome;
-use crate::admin::Admin;
+use crate::Result;
+use crate::burst::Sample;
+use crate::comparison::Contender;
+use crate::cost::{self, Processes};
+use crate::database::Database;
+use candor_test_postgres::Cluster;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The session settings of the store, so that both get the same plans.
+/// A durable server with enough memory for the data. There are no checkpoints during a turn, which would make turns
+/// differ. The server shows whole statements, so that pgbench can run the same ones.
+const SETTINGS: [&str; 6] = [
+    "shared_buffers=2GB",
+    "max_wal_size=8GB",
+    "checkpoint_timeout=1h",
+    "autovacuum_naptime=1h",
+    "track_activity_query_size=32kB",
+    "random_page_cost=1.1",
+];
+/// Session settings of the store, so that both get the same plans.
 const SESSION: &str = "-c plan_cache_mode=force_generic_plan -c jit=off";
 /// Threads of the load generator.
 const THREADS: &str = "2";
 
-/// The program, led to one database.
-#[derive(Debug, Clone)]
-pub(crate) struct PgBench {
+/// The server and the program `pgbench`.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    cluster: Cluster,
+    pgbench: PathBuf,
+}
+
+impl Postgres {
+    /// Returns `None` and prints the reason if there is nothing to compare with.
+    pub(crate) fn start() -> Result<Option<Self>> {
+        let cluster = Cluster::start_with(&SETTINGS)?;
+        let pgbench = cluster.as_ref().and_then(|cluster| cluster.program("pgbench"));
+        let reason = match (cluster, pgbench) {
+            (Some(cluster), Some(pgbench)) => return Ok(Some(Self { cluster, pgbench })),
+            (Some(_), None) => "PostgreSQL has no pgbench here: install its client programs",
+            (None, _) => "no PostgreSQL server programs found: set PG_BIN_DIR",
+        };
+        println!("skipped: PostgreSQL, and with it every comparison with pgbench. {reason}");
+        Ok(None)
+    }
+
+    pub(crate) fn version(&self) -> Result<String> {
+        Database::connect(&self.cluster.url())?.text("current_setting('server_version')")
+    }
+
+    /// Creates an empty database and returns its URL.
+    pub(crate) fn create_database(&self, name: &str) -> Result<String> {
+        create_database(&self.cluster.url(), name)
+    }
+
+    pub(crate) fn reference(&self, url: String, folder: &Path) -> Result<Reference> {
+        let database = Database::connect(&url)?;
+        let processes = Processes { service: None, server: Some(cost::server(&database)?) };
+        let (program, folder) = (self.pgbench.clone(), folder.to_path_buf());
+        Ok(Reference { database, program, url, folder, processes })
+    }
+}
+
+/// Creates an empty database on the server of another database and returns its URL.
+pub(crate) fn create_database(url: &str, name: &str) -> Result<String> {
+    Database::connect(url)?.run(&format!("CREATE DATABASE {name}"))?;
+    let (server, _) = url.rsplit_once('/').ok_or("a URL without a database")?;
+    Ok(format!("{server}/{name}"))
+}
+
+/// pgbench on one database.
+pub(crate) struct Reference {
+    pub(crate) database: Database,
     program: PathBuf,
     url: String,
     folder: PathBuf,
+    processes: Processes,
 }
 
-impl PgBench {
-    pub(crate) fn new(program: PathBuf, url: String, folder: &Path) -> Self {
-        Self { program, url, folder: folder.to_path_buf() }
-    }
-
-    /// Writes a script down to be run by [`PgBench::rate`].
-    pub(crate) fn script(&self, name: &str, text: &str) -> Outcome<PathBuf> {
+impl Reference {
+    /// Writes a script for [`Self::contender`].
+    pub(crate) fn script(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.folder.join(format!("{name}.pgbench"));
         fs::write(&path, text)?;
         Ok(path)
     }
 
+    /// A script as a contender.
+    pub(crate) fn contender(&self, script: PathBuf, clients: usize) -> Contender<'_> {
+        Box::new(move |time, _| {
+            let before = self.processes.usage()?;
+            let rate = self.rate(&script, clients, time)?;
+            let usage = self.processes.usage()? - before;
+            Ok(Sample::from_rate(rate).with_usage(usage, rate * time.as_secs_f64()))
+        })
+    }
+
     /// Transactions per second.
-    pub(crate) fn rate(&self, script: &Path, clients: usize, time: Duration) -> Outcome<f64> {
+    fn rate(&self, script: &Path, clients: usize, time: Duration) -> Result<f64> {
         let mut command = Command::new(&self.program);
         command.args(["--no-vacuum", "--protocol=prepared", "--jobs", THREADS]);
         command.args(["--client", &clients.to_string(), "--time", &time.as_secs().max(1).to_string()]);
@@ -41,42 +107,42 @@ impl PgBench {
         command.env("PGOPTIONS", SESSION).stdin(Stdio::null());
         let output = command.output().map_err(|error| format!("cannot run pgbench: {error}"))?;
         let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let rate = rate(&text).filter(|_| output.status.success());
+        let rate = parse_rate(&text).filter(|_| output.status.success());
         rate.ok_or_else(|| format!("pgbench failed: {}", errors.trim()).into())
+    }
+
+    /// Returns the latest statement of the store that contains all these words. `values` replace its parameters.
+    pub(crate) fn store_statement(&self, words: &[&str], values: &[String]) -> Result<String> {
+        let query = "SELECT query AS value FROM pg_stat_activity WHERE application_name = 'candor'";
+        let statements = self.database.texts(query)?;
+        let sent = statements.iter().find(|statement| words.iter().all(|word| statement.contains(word)));
+        insert_values(sent.ok_or_else(|| format!("the store has sent no statement with {words:?}"))?, values)
     }
 }
 
-/// The last line with a rate leaves the time for connecting out, in every version.
-fn rate(output: &str) -> Option<f64> {
-    let line = output.lines().rev().find_map(|it| it.trim().strip_prefix("tps = "))?;
+/// Parses the output of pgbench. In every version the last rate is the one without connection times.
+fn parse_rate(output: &str) -> Option<f64> {
+    let line = output.lines().rev().find_map(|line| line.trim().strip_prefix("tps = "))?;
     line.split(' ').next()?.parse().ok()
 }
 
-/// The statement that the store has sent last and that contains all these words, with each `$n` replaced by the nth
-/// expression.
-pub(crate) fn statement_of_the_store(admin: &Admin, words: &[&str], values: &[String]) -> Outcome<String> {
-    let found = admin.texts("SELECT query FROM pg_stat_activity WHERE application_name = 'candor'")?;
-    let found = found.iter().find(|query| words.iter().all(|it| query.contains(it)));
-    let found = found.ok_or_else(|| format!("the store has sent no statement with {words:?}"))?;
-    filled(found, values)
-}
-
-fn filled(statement: &str, values: &[String]) -> Outcome<String> {
+/// Replaces each `$n` by the nth value. All values must be used.
+fn insert_values(statement: &str, values: &[String]) -> Result<String> {
     let mut parts = statement.split('$');
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    let mut most = 0;
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    let mut used = 0;
     for part in parts {
-        let digits = part.find(|it: char| !it.is_ascii_digit()).unwrap_or(part.len());
+        let digits = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
         let number: usize = part[..digits].parse()?;
-        let value = number.checked_sub(1).and_then(|it| values.get(it));
-        filled += value.ok_or_else(|| format!("the store's statement has other parameters now: {statement}"))?;
-        filled += &part[digits..];
-        most = most.max(number);
+        let value = number.checked_sub(1).and_then(|index| values.get(index));
+        text += value.ok_or_else(|| format!("the store's statement has other parameters now: {statement}"))?;
+        text += &part[digits..];
+        used = used.max(number);
     }
-    if most == values.len() {
-        return Ok(filled);
+    if used == values.len() {
+        return Ok(text);
     }
-    Err(format!("the store's statement has {most} parameters instead of {}: {statement}", values.len()).into())
+    Err(format!("the store's statement has {used} parameters instead of {}: {statement}", values.len()).into())
 }
 
 #[cfg(test)]
@@ -84,18 +150,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_without_connecting_is_read() {
+    fn rate_without_connection_times_is_parsed() {
         let new = "latency average = 0.9 ms\ntps = 34012.5 (without initial connection time)\n";
         let old =
             "tps = 100.0 (including connections establishing)\ntps = 120.5 (excluding connections establishing)\n";
-        assert_eq!((rate(new), rate(old), rate("nothing")), (Some(34012.5), Some(120.5), None));
+        assert_eq!((parse_rate(new), parse_rate(old), parse_rate("x")), (Some(34012.5), Some(120.5), None));
     }
 
     #[test]
-    fn every_parameter_is_filled_in() {
+    fn every_parameter_is_replaced() {
         let values = ["A".to_owned(), "B".to_owned()];
-        assert_eq!(filled("x = $1 AND (y, z) < ($2, $1)", &values).unwrap(), "x = A AND (y, z) < (B, A)");
-        assert!(filled("x = $1", &values).is_err());
-        assert!(filled("x = $1 AND $2 AND $3", &values).is_err());
+        let text = insert_values("x = $1 AND (y, z) < ($2, $1)", &values).unwrap();
+        assert_eq!(text, "x = A AND (y, z) < (B, A)");
+        assert!(insert_values("x = $1", &values).is_err());
+        assert!(insert_values("x = $1 AND $2 AND $3", &values).is_err());
     }
 }

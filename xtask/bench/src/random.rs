@@ -1,9 +1,9 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// A stream of numbers with the helpers that this program needs.
+/// A stream of pseudo-random numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(SplitMix64);
 
@@ -16,7 +16,12 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number from `from` up to and without `to`.
+    /// Returns any of the values.
+    pub(crate) fn pick<'a, T>(&mut self, values: &'a [T]) -> &'a T {
+        &values[self.between(0, u32::try_from(values.len()).unwrap_or(u32::MAX)) as usize]
+    }
+
+    /// Returns a number from `from` up to and without `to`.
     pub(crate) fn between(&mut self, from: u32, to: u32) -> u32 {
         from + (self.next() % (to - from) as u64) as u32
     }
@@ -27,7 +32,7 @@ mod tests {
     use super::Random;
 
     #[test]
-    fn every_number_of_a_range_comes_up_and_no_other() {
+    fn between_returns_every_number_of_the_range() {
         let mut random = Random::seeded(1);
         let mut seen: Vec<u32> = (0..500).map(|_| random.between(3, 10)).collect();
         seen.sort_unstable();

@@ -1,7 +1,7 @@
-//! Somebody who receives webhooks on this machine: answers at once, or not at all, and notes what came when.
+//! A receiver of webhooks on this machine. It answers at once or not at all, and records arrivals.
 
-use crate::Outcome;
-use crate::http::length;
+use crate::Result;
+use crate::http::{content_length, head_end};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,42 +12,42 @@ use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::{oneshot, watch};
 
-/// What acknowledges a delivery.
+/// Acknowledgement of a delivery.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-/// What stands before the id of the resource that a delivery is about.
+/// Text before the id of the resource in the body of a delivery.
 const BEFORE_ID: &[u8] = b"\"data\":{\"id\":\"";
 const BUFFER: usize = 16 * 1024;
 
-/// What came, by the id of the resource that it is about.
+/// Id of the resource of a delivery, and its time.
 pub(crate) type Arrival = (String, Instant);
 
-/// A receiver, for as long as this value lives.
+/// A receiver. It stops on drop.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) address: SocketAddr,
-    seen: Arc<Seen>,
+    arrivals: Arc<Arrivals>,
     hangs: watch::Sender<bool>,
     _end: oneshot::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct Arrivals {
     count: AtomicUsize,
     first: Mutex<Option<Instant>>,
-    noted: Mutex<Option<Vec<Arrival>>>,
+    recorded: Mutex<Option<Vec<Arrival>>>,
 }
 
 impl Receiver {
-    /// Listens, on a thread of its own.
-    pub(crate) fn start() -> Outcome<Self> {
+    /// Listens on a thread of its own.
+    pub(crate) fn start() -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (hangs, hanging) = watch::channel(false);
         let (end, ended) = oneshot::channel::<()>();
-        let seen = Arc::new(Seen::default());
-        let serving = Arc::clone(&seen);
+        let arrivals = Arc::new(Arrivals::default());
+        let serving = Arc::clone(&arrivals);
         thread::spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
@@ -56,70 +56,72 @@ impl Receiver {
                 }
             });
         });
-        Ok(Self { address, seen, hangs, _end: end })
+        Ok(Self { address, arrivals, hangs, _end: end })
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}/hooks", self.address)
     }
 
-    /// From now on nothing is answered, or everything is; what has not been answered by then never is.
-    pub(crate) fn hang(&self, hangs: bool) {
+    /// Stops answering, or answers again. Requests that hang by then are never answered.
+    pub(crate) fn set_hanging(&self, hangs: bool) {
         self.hangs.send_replace(hangs);
     }
 
-    /// How many have come since this was asked last, and when the first of them did.
-    pub(crate) fn count_anew(&self) {
-        self.seen.count.store(0, Ordering::Relaxed);
-        *lock(&self.seen.first) = None;
+    /// Sets the count to zero.
+    pub(crate) fn reset(&self) {
+        self.arrivals.count.store(0, Ordering::Relaxed);
+        *lock(&self.arrivals.first) = None;
     }
 
+    /// Deliveries since the last reset.
     pub(crate) fn count(&self) -> usize {
-        self.seen.count.load(Ordering::Relaxed)
+        self.arrivals.count.load(Ordering::Relaxed)
     }
 
+    /// Time of the first delivery since the last reset.
     pub(crate) fn first(&self) -> Option<Instant> {
-        *lock(&self.seen.first)
+        *lock(&self.arrivals.first)
     }
 
-    /// From now on every arrival is noted.
-    pub(crate) fn note(&self) {
-        *lock(&self.seen.noted) = Some(vec![]);
+    /// Starts to record every arrival.
+    pub(crate) fn start_recording(&self) {
+        *lock(&self.arrivals.recorded) = Some(vec![]);
     }
 
-    /// What was noted; no more is from now on.
-    pub(crate) fn noted(&self) -> Vec<Arrival> {
-        lock(&self.seen.noted).take().unwrap_or_default()
+    /// Stops recording. Returns the recorded arrivals.
+    pub(crate) fn take_recorded(&self) -> Vec<Arrival> {
+        lock(&self.arrivals.recorded).take().unwrap_or_default()
     }
 }
 
-impl Seen {
-    fn see(&self, body: &[u8]) {
+impl Arrivals {
+    fn add(&self, body: &[u8]) {
         let now = Instant::now();
         if self.count.fetch_add(1, Ordering::Relaxed) == 0 {
             *lock(&self.first) = Some(now);
         }
-        if let Some(noted) = lock(&self.noted).as_mut() {
-            noted.extend(id(body).map(|it| (it, now)));
+        if let Some(recorded) = lock(&self.recorded).as_mut() {
+            recorded.extend(resource_id(body).map(|id| (id, now)));
         }
     }
 }
 
-fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(listener: TcpListener, seen: &Arc<Seen>, hanging: &watch::Receiver<bool>) -> Outcome {
+async fn accept(listener: TcpListener, arrivals: &Arc<Arrivals>, hanging: &watch::Receiver<bool>) -> Result {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     loop {
         let (stream, _) = listener.accept().await?;
-        let (seen, hanging) = (Arc::clone(seen), hanging.clone());
-        tokio::spawn(async move { drop(answer(stream, &seen, hanging).await) });
+        let (arrivals, hanging) = (Arc::clone(arrivals), hanging.clone());
+        tokio::spawn(async move { drop(answer(stream, &arrivals, hanging).await) });
     }
 }
 
-/// Answers one request after the other, until the connection ends.
-async fn answer(mut stream: TcpStream, seen: &Seen, mut hanging: watch::Receiver<bool>) -> Outcome {
+/// Answers the requests of a connection until it ends.
+async fn answer(mut stream: TcpStream, arrivals: &Arrivals, mut hanging: watch::Receiver<bool>) -> Result {
     stream.set_nodelay(true)?;
     let (mut buffer, mut filled) = (vec![0; BUFFER], 0);
     loop {
@@ -128,12 +130,12 @@ async fn answer(mut stream: TcpStream, seen: &Seen, mut hanging: watch::Receiver
             return Ok(());
         }
         filled += read;
-        let Some((body, end)) = request(&buffer[..filled]).filter(|(_, end)| *end <= filled) else { continue };
-        // Whoever sees the request counted may change the receiver's mind for the next one, not for this one.
+        let Some((body, end)) = body_range(&buffer[..filled]).filter(|(_, end)| *end <= filled) else { continue };
+        // Read before the request is counted: `set_hanging` after the count is for later requests.
         let hangs = *hanging.borrow();
-        seen.see(&buffer[body..end]);
+        arrivals.add(&buffer[body..end]);
         if hangs {
-            hanging.wait_for(|it| !it).await?;
+            hanging.wait_for(|hangs| !hangs).await?;
             return Ok(());
         }
         stream.write_all(ANSWER).await?;
@@ -141,16 +143,16 @@ async fn answer(mut stream: TcpStream, seen: &Seen, mut hanging: watch::Receiver
     }
 }
 
-/// Where the body of a request begins and ends, once the head is there.
-fn request(bytes: &[u8]) -> Option<(usize, usize)> {
-    let body = bytes.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
-    let head = std::str::from_utf8(&bytes[..body]).ok()?;
-    Some((body, body + length(head).unwrap_or_default()))
+/// Returns where the body of a request begins and ends, once the head is complete.
+fn body_range(bytes: &[u8]) -> Option<(usize, usize)> {
+    let start = head_end(bytes)?;
+    let head = std::str::from_utf8(&bytes[..start]).ok()?;
+    Some((start, start + content_length(head).unwrap_or_default()))
 }
 
-fn id(body: &[u8]) -> Option<String> {
-    let begin = body.windows(BEFORE_ID.len()).position(|it| it == BEFORE_ID)? + BEFORE_ID.len();
-    let end = body[begin..].iter().position(|it| *it == b'"')?;
+fn resource_id(body: &[u8]) -> Option<String> {
+    let begin = body.windows(BEFORE_ID.len()).position(|window| window == BEFORE_ID)? + BEFORE_ID.len();
+    let end = body[begin..].iter().position(|byte| *byte == b'"')?;
     Some(String::from_utf8_lossy(&body[begin..begin + end]).into_owned())
 }
 
@@ -162,17 +164,17 @@ mod tests {
     const POST: &[u8] = b"POST / HTTP/1.1\r\nContent-Length: 23\r\n\r\n{\"x\":1,\"data\":{\"id\":\"a\"";
 
     #[test]
-    fn a_request_ends_with_its_body() {
-        assert_eq!(request(POST), Some((POST.len() - 23, POST.len())));
-        assert_eq!(request(&POST[..20]), None);
-        assert_eq!(id(&POST[POST.len() - 23..]), Some("a".to_owned()));
-        assert_eq!(id(b"{}"), None);
+    fn request_ends_with_its_body() {
+        assert_eq!(body_range(POST), Some((POST.len() - 23, POST.len())));
+        assert_eq!(body_range(&POST[..20]), None);
+        assert_eq!(resource_id(&POST[POST.len() - 23..]), Some("a".to_owned()));
+        assert_eq!(resource_id(b"{}"), None);
     }
 
     #[test]
-    fn what_comes_is_answered_counted_and_noted() {
+    fn delivery_is_answered_counted_and_recorded() {
         let receiver = Receiver::start().unwrap();
-        receiver.note();
+        receiver.start_recording();
         let mut stream = std::net::TcpStream::connect(receiver.address).unwrap();
         let mut answer = [0; ANSWER.len()];
         for _ in 0..2 {
@@ -180,22 +182,22 @@ mod tests {
             stream.read_exact(&mut answer).unwrap();
             assert_eq!(answer, ANSWER);
         }
-        let ids: Vec<String> = receiver.noted().into_iter().map(|(id, _)| id).collect();
+        let ids: Vec<String> = receiver.take_recorded().into_iter().map(|(id, _)| id).collect();
         assert_eq!((receiver.count(), ids.as_slice()), (2, ["a".to_owned(), "a".to_owned()].as_slice()));
-        receiver.count_anew();
+        receiver.reset();
         assert_eq!((receiver.count(), receiver.first()), (0, None));
     }
 
     #[test]
-    fn what_hangs_is_never_answered() {
+    fn hanging_request_is_never_answered() {
         let receiver = Receiver::start().unwrap();
-        receiver.hang(true);
+        receiver.set_hanging(true);
         let mut stream = std::net::TcpStream::connect(receiver.address).unwrap();
         stream.write_all(POST).unwrap();
         while receiver.count() == 0 {
             std::thread::yield_now();
         }
-        receiver.hang(false);
+        receiver.set_hanging(false);
         assert_eq!(stream.read(&mut [0; 8]).unwrap(), 0);
     }
 }

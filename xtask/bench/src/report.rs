@@ -3,12 +3,12 @@
 use crate::options::Store;
 use std::fmt::Write;
 
-/// What a value must be.
+/// Condition for a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Limit {
     AtLeast(f64),
     AtMost(f64),
-    /// It is only told.
+    /// The value is only reported.
     None,
 }
 
@@ -26,13 +26,14 @@ impl Limit {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) what: String,
-    /// Absent where the store plays no part.
+    /// `None` if the result does not depend on the store.
     pub(crate) store: Option<Store>,
-    /// What was measured, in absolute figures, and what it is compared with.
+    /// Absolute figures of the measurement.
     pub(crate) measured: String,
+    /// Absolute figures that the measurement is compared with.
     pub(crate) against: String,
     pub(crate) value: f64,
-    /// Behind the value: `×`, or a unit.
+    /// `×` or a unit.
     pub(crate) unit: &'static str,
     pub(crate) limit: Limit,
 }
@@ -40,6 +41,18 @@ pub(crate) struct Line {
 const HEADS: [&str; 7] = ["What", "Store", "Measured", "Compared with", "Result", "Limit", "Met"];
 
 impl Line {
+    /// Creates a result on one store. `figures` are the measurement and what it is compared with.
+    pub(crate) fn new(
+        what: impl Into<String>,
+        store: Store,
+        figures: [String; 2],
+        (value, unit): (f64, &'static str),
+        limit: Limit,
+    ) -> Self {
+        let [measured, against] = figures;
+        Self { what: what.into(), store: Some(store), measured, against, value, unit, limit }
+    }
+
     pub(crate) fn is_met(&self) -> bool {
         self.limit.is_met_by(self.value)
     }
@@ -50,51 +63,40 @@ impl Line {
             Limit::AtMost(limit) => ("≤ ", Some(limit)),
             Limit::None => ("", None),
         };
-        let value = |it: f64| format!("{} {}", short(it), self.unit);
+        let with_unit = |value: f64| format!("{} {}", short(value), self.unit);
         [
             self.what.clone(),
-            self.store.map_or_else(String::new, |it| it.to_string()),
+            self.store.map_or_else(String::new, |store| store.to_string()),
             self.measured.clone(),
             self.against.clone(),
-            value(self.value),
-            limit.map_or_else(String::new, |it| format!("{sign}{}", value(it))),
-            match (limit, self.is_met()) {
-                (None, _) => String::new(),
-                (_, true) => "yes".to_owned(),
-                (_, false) => "no".to_owned(),
-            },
+            with_unit(self.value),
+            limit.map_or_else(String::new, |limit| format!("{sign}{}", with_unit(limit))),
+            limit.map_or("", |_| if self.is_met() { "yes" } else { "no" }).to_owned(),
         ]
     }
 }
 
-/// Two digits behind the point for what is small, none for what is large.
+/// Formats small values with two digits after the point and large ones without.
 fn short(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// A rate.
+/// Formats a rate.
 pub(crate) fn per_second(rate: f64) -> String {
     grouped(rate) + "/s"
 }
 
-/// A whole number with its thousands apart.
+/// Formats a whole number with separated thousands.
 pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
-    let first = digits.len() % 3;
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && at % 3 == first % 3 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8_lossy(&groups.join(&b',')).into_owned()
 }
 
-/// The lines as a Markdown table whose columns line up.
+/// Returns the lines as a Markdown table with aligned columns.
 pub(crate) fn table(lines: &[Line]) -> String {
-    let rows: Vec<[String; 7]> =
-        std::iter::once(HEADS.map(str::to_owned)).chain(lines.iter().map(Line::cells)).collect();
+    let heads = HEADS.map(str::to_owned);
+    let rows: Vec<[String; 7]> = std::iter::once(heads).chain(lines.iter().map(Line::cells)).collect();
     let widths: [usize; 7] =
         std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or_default());
     let mut out = String::new();
@@ -104,9 +106,7 @@ pub(crate) fn table(lines: &[Line]) -> String {
         }
         out.push_str("|\n");
         if number == 0 {
-            for width in widths {
-                let _ = write!(out, "|{}", "-".repeat(width + 2));
-            }
+            widths.iter().for_each(|width| out.extend(["|", &"-".repeat(width + 2)]));
             out.push_str("|\n");
         }
     }
@@ -114,45 +114,35 @@ pub(crate) fn table(lines: &[Line]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn line(value: f64, limit: Limit) -> Line {
-        Line {
-            what: "GET".to_owned(),
-            store: Some(Store::Sqlite),
-            measured: "2/s".to_owned(),
-            against: "1/s".to_owned(),
-            value,
-            unit: "×",
-            limit,
-        }
+    pub(crate) fn line(value: f64, limit: Limit) -> Line {
+        Line::new("GET", Store::Sqlite, ["2/s", "1/s"].map(str::to_owned), (value, "×"), limit)
     }
 
     #[test]
-    fn a_limit_is_met_at_its_edge_and_missed_past_it() {
+    fn limit_is_met_at_its_edge_and_missed_past_it() {
         assert!(line(0.75, Limit::AtLeast(0.75)).is_met() && !line(0.74, Limit::AtLeast(0.75)).is_met());
         assert!(line(5.0, Limit::AtMost(5.0)).is_met() && !line(5.01, Limit::AtMost(5.0)).is_met());
         assert!(!line(f64::NAN, Limit::AtLeast(0.75)).is_met() && !line(f64::NAN, Limit::AtMost(5.0)).is_met());
     }
 
     #[test]
-    fn the_table_has_a_row_for_each_line() {
+    fn table_has_an_aligned_row_for_each_line() {
         let lines = [line(0.5, Limit::AtLeast(1.1)), line(2.0, Limit::None)];
-        let wanted = "\
+        let expected = "\
 | What | Store  | Measured | Compared with | Result | Limit    | Met |
 |------|--------|----------|---------------|--------|----------|-----|
 | GET  | SQLite | 2/s      | 1/s           | 0.50 × | ≥ 1.10 × | no  |
 | GET  | SQLite | 2/s      | 1/s           | 2.00 × |          |     |
 ";
-        assert_eq!(table(&lines), wanted);
+        assert_eq!(table(&lines), expected);
     }
 
     #[test]
-    fn thousands_are_apart() {
-        let table =
-            [(0.4, "0/s"), (999.0, "999/s"), (1000.0, "1,000/s"), (31415.9, "31,416/s"), (1_234_567.0, "1,234,567/s")];
-        for (rate, text) in table {
+    fn thousands_are_separated() {
+        for (rate, text) in [(0.4, "0/s"), (999.0, "999/s"), (1000.0, "1,000/s"), (1_234_567.0, "1,234,567/s")] {
             assert_eq!(per_second(rate), text);
         }
     }

@@ -1,55 +1,54 @@
-//! What is loaded: every row follows from its number, in SQL as in Rust, so that requests can name what is stored.
+//! The loaded rows. Each follows from its number, in SQL as in Rust, so that requests can name stored rows.
 
-mod load;
 mod sql;
 pub(crate) mod words;
 
-pub(crate) use load::{into_postgres, into_sqlite, number_in_sqlite, run_in_sqlite};
-pub(crate) use sql::{Dialect, hex, numbers};
+pub(crate) use sql::{hex, numbers};
 
+use crate::Result;
+use crate::database::Database;
 use candor_domain::id::{AttributeId, EmployeeId, ObservationId};
 use candor_domain::time::Date;
 
-/// 2022-01-01: everything loaded is in the past.
+/// 2022-01-01 in days since 1970-01-01. All loaded rows are in the past.
 pub(crate) const FIRST_DAY: u32 = 18_993;
-/// Days over which the observations spread.
+/// Days over which the observations are spread.
 pub(crate) const DAYS: u32 = 1_000;
+const MILLIS_PER_DAY: u64 = 86_400_000;
 /// Direct reports of a manager.
 const BRANCHES: u32 = 10;
-/// The last people report to one another in a line, so that there are managers at every depth.
+/// People at the end of the list who report to each other in a line. They give managers at every depth.
 pub(crate) const LINE: u32 = 60;
-
-/// Every so many objectives one is approved and begins on a day that is far away.
+/// One in `APPROVED` objectives is approved and begins on a distant day.
 pub(crate) const APPROVED: u32 = 10;
 
-/// How much is loaded.
+/// Numbers of loaded rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) people: u32,
     pub(crate) observations: u32,
 }
 
-/// The hexadecimal digits of an id around its number: like a ULID's, the first digits grow with the number.
+/// Hexadecimal digits of an id around its number. As in a ULID, the first digits grow with the number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Series {
     pub(crate) before: &'static str,
-    pub(crate) behind: &'static str,
+    pub(crate) after: &'static str,
 }
 
-pub(crate) const PEOPLE: Series = Series { before: "017", behind: "00a3c15e0b7d4429f86e1b" };
-pub(crate) const OBJECTIVES: Series = Series { before: "019", behind: "005e21f7b80c4d93a6711f" };
-pub(crate) const OBSERVATIONS: Series = Series { before: "018", behind: "00c9074d21e86fb35a90d2" };
+pub(crate) const PEOPLE: Series = Series { before: "017", after: "00a3c15e0b7d4429f86e1b" };
+pub(crate) const OBJECTIVES: Series = Series { before: "019", after: "005e21f7b80c4d93a6711f" };
+pub(crate) const OBSERVATIONS: Series = Series { before: "018", after: "00c9074d21e86fb35a90d2" };
+pub(crate) const EVENTS: Series = Series { before: "019", after: "00e7203d11a84fc66b29d8" };
 
-pub(crate) const EVENTS: Series = Series { before: "019", behind: "00e7203d11a84fc66b29d8" };
-
-/// Numbers become seven decimal digits, which are hexadecimal ones too: a text that pgbench can make.
+/// Number of the first row. Numbers have seven decimal digits, a text that pgbench can generate.
 pub(crate) const FIRST_NUMBER: u32 = 1_000_000;
 pub(crate) const NUMBER_STEP: u32 = 8;
 
 impl Series {
-    /// The id of the row with this index.
+    /// Returns the id of the row with this index.
     pub(crate) fn id(self, index: u32) -> [u8; 16] {
-        let digits = format!("{}{}{}", self.before, FIRST_NUMBER + NUMBER_STEP * index, self.behind);
+        let digits = format!("{}{}{}", self.before, FIRST_NUMBER + NUMBER_STEP * index, self.after);
         u128::from_str_radix(&digits, 16).unwrap_or_default().to_be_bytes()
     }
 }
@@ -63,12 +62,11 @@ pub(crate) fn observation(index: u32) -> ObservationId {
 }
 
 impl Size {
-    /// How many objectives there are.
     pub(crate) const fn objectives(self) -> u32 {
         self.observations / 10
     }
 
-    /// The day that an observation is about, in days since 1970-01-01: later ones are mostly about later days.
+    /// Returns the day of an observation in days since 1970-01-01. Later rows mostly have later days.
     pub(crate) fn day(self, index: u32) -> u32 {
         FIRST_DAY + index / self.per_day() - index % 7
     }
@@ -81,20 +79,20 @@ impl Size {
         (self.observations / DAYS).max(1)
     }
 
-    /// The manager of a person; the first one has none.
+    /// Returns the manager of a person. The first person has none.
     pub(crate) fn manager(self, index: u32) -> Option<u32> {
-        if index > self.line_begins() {
+        if index > self.line_start() {
             return Some(index - 1);
         }
         Some(index.checked_sub(1)? / BRANCHES)
     }
 
-    /// The first person of the line at the end; the others report to the one before.
-    pub(crate) fn line_begins(self) -> u32 {
+    /// Returns the first person of the line at the end. The next ones report to their predecessor.
+    pub(crate) fn line_start(self) -> u32 {
         self.people - LINE
     }
 
-    /// How many people are above each person, and below.
+    /// Returns the number of people above each person, and below.
     pub(crate) fn depths_and_sizes(self) -> Vec<(u32, u32)> {
         let mut found = vec![(0, 0); self.people as usize];
         for index in 1..self.people {
@@ -108,7 +106,7 @@ impl Size {
         found
     }
 
-    /// The observation with this rank in the default order of the list, the newest first.
+    /// Returns the observation with this rank in the default order of the list, the newest first.
     pub(crate) fn ranked(self, rank: u32) -> u32 {
         let mut all: Vec<(u32, u32)> = (0..self.observations).map(|index| (self.day(index), index)).collect();
         let (_, found, _) = all.select_nth_unstable_by(rank as usize, |one, other| other.cmp(one));
@@ -116,14 +114,29 @@ impl Size {
     }
 }
 
-/// The attributes of an observation: none for every second one, else one to three.
+/// Number of attributes of an observation: none for every second one, else one to three.
 pub(crate) const fn attribute_count(index: u32) -> usize {
     if index.is_multiple_of(2) { 0 } else { (1 + index / 2 % 3) as usize }
 }
 
-/// Attributes that differ, beginning with the one whose turn it is.
+/// Returns `count` neighbours in the list of all attributes, which is a ring.
 pub(crate) fn attributes_from(all: &[AttributeId], first: usize, count: usize) -> Vec<AttributeId> {
-    (0..count.min(all.len())).map(|it| all[(first + it) % all.len()]).collect()
+    (0..count.min(all.len())).map(|offset| all[(first + offset) % all.len()]).collect()
+}
+
+/// Loads the rows of a tenant into a migrated database. Returns the attributes of the tenant.
+pub(crate) fn load(database: &Database, tenant: [u8; 16], size: Size) -> Result<Vec<AttributeId>> {
+    let store = database.store();
+    let digits = store.pick("replace(id::text, '-', '')", "hex(id)");
+    let tenant_literal = store.bytes(tenant);
+    let query = format!("SELECT {digits} AS value FROM attributes WHERE tenant_id = {tenant_literal} ORDER BY id");
+    let ids = database.texts(&query)?.into_iter().map(|digits| u128::from_str_radix(&digits, 16));
+    let attributes = ids.map(|id| Ok(AttributeId::from_bytes(id?.to_be_bytes()))).collect::<Result<Vec<_>>>()?;
+    database.begin_load()?;
+    let rows = sql::Rows { store, size, tenant, attributes: &attributes };
+    rows.statements().iter().try_for_each(|statement| database.run(statement))?;
+    database.end_load()?;
+    Ok(attributes)
 }
 
 #[cfg(test)]
@@ -133,7 +146,7 @@ mod tests {
     const SIZE: Size = Size { people: 1_000, observations: 5_000 };
 
     #[test]
-    fn ids_grow_with_their_numbers_and_are_valid() {
+    fn ids_are_valid_and_grow_with_their_numbers() {
         let ids: Vec<_> = [0, 1, 9, 10, 99_999, 999_999].into_iter().map(observation).collect();
         assert!(ids.is_sorted());
         for id in ids {
@@ -143,21 +156,21 @@ mod tests {
     }
 
     #[test]
-    fn everybody_but_the_first_is_below_the_first() {
+    fn depths_and_sizes_follow_the_managers() {
         let found = SIZE.depths_and_sizes();
         assert_eq!(found[0], (0, 999));
         assert_eq!(found[1].0, 1);
-        let line = SIZE.line_begins() as usize;
+        let line = SIZE.line_start() as usize;
         assert_eq!(found[line].1, LINE - 1);
         assert_eq!(found[999], (found[line].0 + LINE - 1, 0));
     }
 
     #[test]
-    fn the_newest_day_comes_first() {
+    fn rank_zero_is_the_newest_observation() {
         let first = SIZE.ranked(0);
-        assert!((0..SIZE.observations).all(|it| (SIZE.day(it), it) <= (SIZE.day(first), first)));
+        assert!((0..SIZE.observations).all(|index| (SIZE.day(index), index) <= (SIZE.day(first), first)));
         let ranked = SIZE.ranked(700);
-        let newer = (0..SIZE.observations).filter(|it| (SIZE.day(*it), *it) > (SIZE.day(ranked), ranked));
+        let newer = (0..SIZE.observations).filter(|index| (SIZE.day(*index), *index) > (SIZE.day(ranked), ranked));
         assert_eq!(newer.count(), 700);
     }
 }

@@ -1,122 +1,94 @@
-//! The statements that make the rows, the same for both databases but for the spelling of values.
+//! The statements that insert the rows. Both stores have the same ones, except for the notation of values.
 
 use super::{
-    APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, NUMBER_STEP, OBJECTIVES, OBSERVATIONS, PEOPLE, Series,
-    Size,
+    APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, MILLIS_PER_DAY, NUMBER_STEP, OBJECTIVES, OBSERVATIONS,
+    PEOPLE, Series, Size,
 };
+use crate::options::Store;
 use candor_domain::id::AttributeId;
 
-const MILLIS_PER_DAY: u64 = 86_400_000;
-/// Combinations of attributes that occur.
+/// Different combinations of attributes.
 const COMBINATIONS: usize = 24;
 
-/// Words enough for texts of 400 characters that begin at different places.
+/// Source of texts of 400 characters, which start at different words.
 const WORDS: &str = "She kept the whole team informed while the migration was running and wrote down every decision with its \
 reasons so that nobody had to ask twice. When the first attempt failed she stayed calm and found the cause in the logs and \
 proposed a smaller step that we could take on the same day. People from two other teams told me afterwards how much they had \
 learned from the way she explained the trade between speed and safety. Next time she could hand over earlier because the \
 last evening was long and some of the work could have been shared with the colleagues who had offered their help.";
 
-/// How a database spells values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Postgres,
-    Sqlite,
-}
-
-impl Dialect {
+/// Notation of values in SQL.
+impl Store {
     /// A literal of 16 bytes.
     pub(crate) fn bytes(self, bytes: [u8; 16]) -> String {
         let hex = hex(&bytes);
-        match self {
-            Self::Postgres => format!("'{hex}'::uuid"),
-            Self::Sqlite => format!("X'{hex}'"),
-        }
+        self.pick(format!("'{hex}'::uuid"), format!("X'{hex}'"))
     }
 
     fn ids(self, ids: &[AttributeId]) -> String {
-        let each = ids.iter().map(|it| hex(&it.to_bytes()));
-        match self {
-            Self::Postgres => format!("'{{{}}}'::uuid[]", each.collect::<Vec<_>>().join(",")),
-            Self::Sqlite => format!("X'{}'", each.collect::<String>()),
-        }
+        let each: Vec<String> = ids.iter().map(|id| hex(&id.to_bytes())).collect();
+        self.pick(format!("'{{{}}}'::uuid[]", each.join(",")), format!("X'{}'", each.concat()))
     }
 
-    /// The id with an index that an expression gives.
+    /// The id of the row whose index is the value of an expression.
     pub(crate) fn id(self, series: Series, index: &str) -> String {
-        let Series { before, behind } = series;
-        let digits = format!("'{before}' || ({FIRST_NUMBER} + {NUMBER_STEP} * ({index})) || '{behind}'");
-        match self {
-            Self::Postgres => format!("({digits})::uuid"),
-            Self::Sqlite => format!("unhex({digits})"),
-        }
+        let Series { before, after } = series;
+        let digits = format!("'{before}' || ({FIRST_NUMBER} + {NUMBER_STEP} * ({index})) || '{after}'");
+        self.pick(format!("({digits})::uuid"), format!("unhex({digits})"))
     }
 
     fn time(self, millis: &str) -> String {
-        match self {
-            Self::Postgres => format!("to_timestamp(({millis}) / 1000.0)"),
-            Self::Sqlite => format!("({millis})"),
-        }
+        self.pick(format!("to_timestamp(({millis}) / 1000.0)"), format!("({millis})"))
     }
 
     pub(crate) fn date(self, days: &str) -> String {
-        match self {
-            Self::Postgres => format!("(date '1970-01-01' + ({days})::int)"),
-            Self::Sqlite => format!("({days})"),
-        }
+        self.pick(format!("(date '1970-01-01' + ({days})::int)"), format!("({days})"))
     }
 
-    /// So many minutes ago.
     pub(crate) fn minutes_ago(self, minutes: u32) -> String {
-        match self {
-            Self::Postgres => format!("now() - interval '{minutes} minutes'"),
-            Self::Sqlite => format!("(unixepoch() - 60 * {minutes}) * 1000"),
-        }
+        self.pick(format!("now() - interval '{minutes} minutes'"), format!("(unixepoch() - 60 * {minutes}) * 1000"))
     }
 
-    const fn no(self) -> &'static str {
-        match self {
-            Self::Postgres => "false",
-            Self::Sqlite => "0",
-        }
+    fn no(self) -> &'static str {
+        self.pick("false", "0")
     }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A table `n` with the numbers `k` from nought, so many.
+/// A common table expression `n` with the numbers `k` from 0 to `count - 1`.
 pub(crate) fn numbers(count: u32) -> String {
     format!("WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < {})", count - 1)
 }
 
-/// Whose rows they are, and which attributes there are.
+/// The rows of one tenant.
 #[derive(Debug, Clone)]
 pub(super) struct Rows<'a> {
-    pub(super) dialect: Dialect,
+    pub(super) store: Store,
     pub(super) size: Size,
     pub(super) tenant: [u8; 16],
     pub(super) attributes: &'a [AttributeId],
 }
 
 impl Rows<'_> {
-    /// Everything, in the order in which it is to be run.
+    /// All statements in their order.
     pub(super) fn statements(&self) -> Vec<String> {
         vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags(), self.objectives()]
     }
 
-    /// The index of the manager of the person with index `k`.
+    /// Index of the manager of person `k`.
     fn manager(&self, k: &str) -> String {
-        let line = self.size.line_begins();
+        let line = self.size.line_start();
         format!("(CASE WHEN {k} > {line} THEN {k} - 1 ELSE ({k} - 1) / {BRANCHES} END)")
     }
 
     fn people(&self) -> String {
-        let Self { dialect, size, tenant, .. } = self;
-        let (tenant, id) = (dialect.bytes(*tenant), dialect.id(PEOPLE, "k"));
-        let manager = dialect.id(PEOPLE, &self.manager("k"));
-        let at = dialect.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
+        let Self { store, size, tenant, .. } = self;
+        let (tenant, id) = (store.bytes(*tenant), store.id(PEOPLE, "k"));
+        let manager = store.id(PEOPLE, &self.manager("k"));
+        let at = store.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
         format!(
             "INSERT INTO employees (tenant_id, id, email, first_name, last_name, role, manager_id, status, custom_fields, \
              hris_source, created_at, updated_at, email_key, first_name_key, last_name_key, version) {} \
@@ -130,13 +102,13 @@ impl Rows<'_> {
     fn tree(&self) -> String {
         format!(
             "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES ({}, 1, 1)",
-            self.dialect.bytes(self.tenant)
+            self.store.bytes(self.tenant)
         )
     }
 
     fn lines(&self) -> String {
-        let Self { dialect, size, tenant, .. } = self;
-        let (ancestor, descendant) = (dialect.id(PEOPLE, "a"), dialect.id(PEOPLE, "d"));
+        let Self { store, size, tenant, .. } = self;
+        let (ancestor, descendant) = (store.id(PEOPLE, "a"), store.id(PEOPLE, "d"));
         format!(
             "INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) {}, \
              up(a, d, depth) AS (SELECT {}, k, 1 FROM n WHERE k > 0 \
@@ -145,32 +117,32 @@ impl Rows<'_> {
             numbers(size.people),
             self.manager("k"),
             self.manager("a"),
-            dialect.bytes(*tenant),
+            store.bytes(*tenant),
         )
     }
 
-    /// Whom an observation is about looks random, and is the same in both databases.
+    /// Index of the person of an observation: pseudo-random, and equal on both stores.
     fn about(&self) -> String {
         let mixed = "((k * CAST(1103515245 AS bigint) + 12345) % 2147483648)";
         format!("(({mixed} % 65521 * 40503 + {mixed} / 65521) % {})", self.size.people)
     }
 
-    /// An expression by the combination whose turn it is, of the attributes in it.
+    /// An expression of the attributes of row `k`, as a `CASE` over the combinations.
     fn by_combination(&self, each: impl Fn(&[AttributeId]) -> String) -> String {
-        let whens = (0..COMBINATIONS).map(|it| {
-            let index = u32::try_from(it).unwrap_or_default();
-            let chosen = super::attributes_from(self.attributes, it * 5, super::attribute_count(index));
-            format!(" WHEN {it} THEN {}", each(&chosen))
+        let whens = (0..COMBINATIONS).map(|number| {
+            let index = u32::try_from(number).unwrap_or_default();
+            let chosen = super::attributes_from(self.attributes, number * 5, super::attribute_count(index));
+            format!(" WHEN {number} THEN {}", each(&chosen))
         });
         format!("CASE k % {COMBINATIONS}{} END", whens.collect::<String>())
     }
 
     fn observations(&self) -> String {
-        let Self { dialect, size, tenant, .. } = self;
-        let (tenant, id) = (dialect.bytes(*tenant), dialect.id(OBSERVATIONS, "k"));
+        let Self { store, size, tenant, .. } = self;
+        let (tenant, id) = (store.bytes(*tenant), store.id(OBSERVATIONS, "k"));
         let day = format!("{FIRST_DAY} + k / {} - k % 7", size.per_day());
         let step = MILLIS_PER_DAY * u64::from(DAYS) / u64::from(size.observations);
-        let at = dialect.time(&format!("{} + k * CAST({step} AS bigint)", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
+        let at = store.time(&format!("{} + k * CAST({step} AS bigint)", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
         format!(
             "INSERT INTO observations (tenant_id, id, employee_id, type, observation, impact, attribute_ids, \
              observation_date, created_at, updated_at, archived, version) {} \
@@ -178,18 +150,18 @@ impl Rows<'_> {
              substr('{WORDS}', 1 + k % 90, 400), CASE WHEN k % 3 = 0 THEN substr('{WORDS}', 1 + k % 300, 120) END, \
              {}, {}, {at}, {at}, {}, 1 FROM n",
             numbers(size.observations),
-            dialect.id(PEOPLE, &self.about()),
-            self.by_combination(|it| dialect.ids(it)),
-            dialect.date(&day),
-            dialect.no(),
+            store.id(PEOPLE, &self.about()),
+            self.by_combination(|chosen| store.ids(chosen)),
+            store.date(&day),
+            store.no(),
         )
     }
 
-    /// Objectives of employees: some approved, the others proposed, ending on one of the days of the observations.
+    /// Objectives of employees. Some are approved, the others proposed; they end on days of the observations.
     fn objectives(&self) -> String {
-        let Self { dialect, size, tenant, .. } = self;
-        let at = dialect.time(&format!("{} + k", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
-        let far = dialect.date(&format!("{FIRST_DAY} * 4"));
+        let Self { store, size, tenant, .. } = self;
+        let at = store.time(&format!("{} + k", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
+        let far = store.date(&format!("{FIRST_DAY} * 4"));
         let ends = format!("{FIRST_DAY} + (k * 7919) % {DAYS}");
         let approved = |yes: &str, no: &str| format!("CASE WHEN k % {APPROVED} = 0 THEN {yes} ELSE {no} END");
         format!(
@@ -198,24 +170,25 @@ impl Rows<'_> {
              SELECT {}, {}, 'employee', {}, 'Objective ' || k, substr('{WORDS}', 1 + k % 90, 300), {}, {}, {}, \
              {at}, {at}, {}, 'employee', {}, {}, 1 FROM n",
             numbers(size.objectives()),
-            dialect.bytes(*tenant),
-            dialect.id(OBJECTIVES, "k"),
-            dialect.id(PEOPLE, &self.about()),
+            store.bytes(*tenant),
+            store.id(OBJECTIVES, "k"),
+            store.id(PEOPLE, &self.about()),
             approved("'approved'", "'proposed'"),
-            approved(&far, &dialect.date(&format!("{ends} - 90"))),
-            approved(&far, &dialect.date(&ends)),
-            dialect.no(),
+            approved(&far, &store.date(&format!("{ends} - 90"))),
+            approved(&far, &store.date(&ends)),
+            store.no(),
             approved("'employee/approved'", "'employee/proposed'"),
             approved(&far, "NULL"),
         )
     }
 
-    /// The same attributes as rows: the first, second and third of each observation.
+    /// The attributes of observations as rows: the first, second and third of each observation.
     fn tags(&self) -> String {
-        let Self { dialect, size, tenant, .. } = self;
+        let Self { store, size, tenant, .. } = self;
         let nth = |at: usize| {
-            let attribute =
-                |it: &[AttributeId]| it.get(at).map_or_else(|| "NULL".to_owned(), |it| dialect.bytes(it.to_bytes()));
+            let attribute = |chosen: &[AttributeId]| {
+                chosen.get(at).map_or_else(|| "NULL".to_owned(), |id| store.bytes(id.to_bytes()))
+            };
             format!("SELECT k, {} AS attribute FROM n", self.by_combination(attribute))
         };
         format!(
@@ -226,8 +199,8 @@ impl Rows<'_> {
             nth(0),
             nth(1),
             nth(2),
-            dialect.bytes(*tenant),
-            dialect.id(OBSERVATIONS, "k"),
+            store.bytes(*tenant),
+            store.id(OBSERVATIONS, "k"),
         )
     }
 }

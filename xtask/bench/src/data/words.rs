@@ -1,58 +1,49 @@
-//! Texts of a vocabulary as languages have it, where few words are in most texts and most words in few, in tenants of
-//! very different size. The service indexes them as what was there before the search.
+//! Texts with word frequencies as in natural language, in tenants of very different size. The service indexes them as rows
+//! from before the search existed.
 
-use std::thread::park_timeout;
-use std::time::{Duration, Instant};
-
-use super::{DAYS, FIRST_DAY, Series, hex, person};
-use crate::Outcome;
-use crate::admin::Admin;
+use super::{DAYS, FIRST_DAY, MILLIS_PER_DAY, Series, hex, person};
+use crate::Result;
+use crate::database::Database;
 use crate::options::Store;
 use crate::random::Random;
+use crate::service::wait_until;
 use candor_domain::id::ObservationId;
-use diesel::RunQueryDsl;
-use diesel::connection::{Connection, SimpleConnection};
-use diesel::sql_types::BigInt;
-use diesel::sqlite::SqliteConnection;
+use std::time::{Duration, Instant};
 
-/// Words of a text.
-pub(crate) const WORDS_OF_A_TEXT: usize = 60;
+pub(crate) const WORDS_PER_TEXT: usize = 60;
 /// Different words.
 const VOCABULARY: u32 = 50_000;
-/// Two words that many texts have, and none both: every fifth text one of them, and every fifth the other.
+/// Two frequent words that no text has both of. One in `APART_SHARE` texts has the first one, as many have the second.
 pub(crate) const APART: [&str; 2] = ["northward", "southward"];
-const EVERY: u64 = 5;
-const MILLIS_PER_DAY: i64 = 86_400_000;
-/// Rows that are sent at once.
+const APART_SHARE: u64 = 5;
+/// Rows of an `INSERT` statement.
 const BATCH: u32 = 2_000;
-/// People that texts are about.
+/// People that the texts are about.
 const PEOPLE: u32 = 10_000;
-/// How often it is looked whether all is indexed, …
-const PAUSE: Duration = Duration::from_millis(200);
-/// … and for how long at the most.
+/// Upper bound for the duration of indexing all texts.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
-const TEXTS: Series = Series { before: "01a", behind: "00b1a96c40d2e85f7733c4" };
+const TEXTS: Series = Series { before: "01a", after: "00b1a96c40d2e85f7733c4" };
 
-/// Words by how often they occur: the one at place `n` an `n`-th as often as the first.
+/// Words by descending frequency. The word at place `n` has an `n`-th of the frequency of the first (Zipf's law).
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,
-    /// Up to each word, the sum of how often they occur.
+    /// Cumulative frequencies.
     sums: Vec<f64>,
 }
 
 impl Vocabulary {
     pub(crate) fn new() -> Self {
         let mut sum = 0.0;
-        let sums = (0..VOCABULARY).map(|it| {
-            sum += 1.0 / f64::from(it + 1);
+        let sums = (0..VOCABULARY).map(|place| {
+            sum += 1.0 / f64::from(place + 1);
             sum
         });
         Self { sums: sums.collect(), words: (0..VOCABULARY).map(word).collect() }
     }
 
-    /// The word at a place, the first of which is the most frequent.
+    /// Returns the word at a place.
     pub(crate) fn word(&self, place: u32) -> &str {
         &self.words[place as usize]
     }
@@ -60,22 +51,22 @@ impl Vocabulary {
     fn any(&self, random: &mut Random) -> &str {
         let all = self.sums[self.sums.len() - 1];
         let wanted = random.next() as f64 / u64::MAX as f64 * all;
-        let place = self.sums.partition_point(|it| *it < wanted);
+        let place = self.sums.partition_point(|sum| *sum < wanted);
         &self.words[place.min(self.words.len() - 1)]
     }
 
-    /// A text of so many words.
+    /// Returns a random text.
     pub(crate) fn text(&self, random: &mut Random) -> String {
-        let words: Vec<&str> = (0..WORDS_OF_A_TEXT).map(|_| self.any(random)).collect();
+        let words: Vec<&str> = (0..WORDS_PER_TEXT).map(|_| self.any(random)).collect();
         words.join(" ")
     }
 }
 
-/// Syllables by the number's digits; every beginning is that of many words.
+/// Returns the word with a number: a syllable for each digit in base 70. Many words share each beginning.
 fn word(number: u32) -> String {
     const FIRST: &[u8] = b"bdfgklmnprstvz";
     const SECOND: &[u8] = b"aeiou";
-    // Two digits by chance before the number itself: words that are as frequent begin differently.
+    // Two random digits before the number itself: words of similar frequency start differently.
     let mut rest = Random::seeded(u64::from(number)).next() % 4_900 + 4_900 * u64::from(number + 1);
     let mut text = String::new();
     while rest > 0 {
@@ -86,7 +77,7 @@ fn word(number: u32) -> String {
     text
 }
 
-/// How many texts a tenant gets.
+/// Number of texts of a tenant.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Texts {
     pub(crate) tenant: [u8; 16],
@@ -94,9 +85,9 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Tenants without anything else, the largest with most of so many texts.
-    pub(crate) fn of_others(tenants: u32, texts: u32) -> Vec<Self> {
-        let shares: Vec<f64> = (1..=tenants).map(|it| 1.0 / f64::from(it)).collect();
+    /// Divides texts among tenants without other data, by Zipf's law.
+    pub(crate) fn divide(tenants: u32, texts: u32) -> Vec<Self> {
+        let shares: Vec<f64> = (1..=tenants).map(|place| 1.0 / f64::from(place)).collect();
         let all: f64 = shares.iter().sum();
         let mut random = Random::seeded(11);
         let each = shares.into_iter().map(|share| {
@@ -108,151 +99,71 @@ impl Texts {
     }
 }
 
-/// Loads the texts of all these tenants, mixed as they would have come in.
-pub(crate) fn load(store: Store, database: &str, vocabulary: &Vocabulary, tenants: &[Texts]) -> Outcome {
-    let mut database = Loading::begin(store, database)?;
+/// Loads the texts of all tenants in random order, and queues them for the index.
+pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenants: &[Texts]) -> Result {
+    database.begin_load()?;
+    let store = database.store();
     let mut random = Random::seeded(5);
     let mut left = tenants.to_vec();
-    let all = tenants.iter().map(|it| it.count).sum();
-    let mut rows = Rows { store, all, texts: vec![] };
+    let all = tenants.iter().map(|texts| texts.count).sum();
+    let mut rows = vec![];
     for number in 0..all {
-        let tenant = next(&mut left, random.between(0, all - number)).ok_or("no tenant has texts left")?;
+        let tenant = take_one(&mut left, random.between(0, all - number)).ok_or("no tenant has texts left")?;
         let mut text = vocabulary.text(&mut random);
-        if let Some(word) = usize::try_from(random.next() % EVERY).ok().and_then(|it| APART.get(it)) {
+        if let Some(word) = usize::try_from(random.next() % APART_SHARE).ok().and_then(|place| APART.get(place)) {
             text = format!("{text} {word}");
         }
-        rows.add(number, tenant, &text);
+        rows.push(row(store, (number, all), tenant, &text));
         if number % BATCH == BATCH - 1 || number == all - 1 {
-            database.run(&rows.statements())?;
+            let columns = "tenant_id, id, employee_id, type, observation, attribute_ids, observation_date, created_at, \
+                           updated_at, archived, version";
+            database.run(&format!("INSERT INTO observations ({columns}) VALUES {}", rows.join(", ")))?;
+            rows.clear();
         }
     }
-    database.run(&to_be_indexed(store, tenants))?;
-    database.end()
+    let queued = |texts: &Texts| format!("({}, 'observations', {})", store.bytes(texts.tenant), store.bytes([0; 16]));
+    let queued: Vec<String> = tenants.iter().map(queued).collect();
+    let insert = "INSERT INTO search_backlog (tenant_id, table_name, after_id) VALUES";
+    database.run(&format!("{insert} {}", queued.join(", ")))?;
+    database.end_load()
 }
 
-/// A tenant by chance: each comes as often as it has texts left.
-fn next(left: &mut [Texts], mut turn: u32) -> Option<[u8; 16]> {
-    for it in left {
-        match turn.checked_sub(it.count) {
+/// Takes a text of a tenant. Each tenant is as likely as it has texts left.
+fn take_one(left: &mut [Texts], mut turn: u32) -> Option<[u8; 16]> {
+    for texts in left {
+        match turn.checked_sub(texts.count) {
             Some(rest) => turn = rest,
             None => {
-                it.count -= 1;
-                return Some(it.tenant);
+                texts.count -= 1;
+                return Some(texts.tenant);
             }
         }
     }
     None
 }
 
-/// A database that is being loaded.
-enum Loading {
-    Server(Box<Admin>),
-    File(Box<SqliteConnection>),
+/// The values of an observation. The text consists of letters and blanks, so it needs no escapes.
+fn row(store: Store, (number, all): (u32, u32), tenant: [u8; 16], text: &str) -> String {
+    let per_day = (all / DAYS).max(1);
+    let day = FIRST_DAY + number / per_day;
+    let at = u64::from(day) * MILLIS_PER_DAY + u64::from(number % per_day) * (MILLIS_PER_DAY / u64::from(per_day));
+    let (id, about) = (ObservationId::from_bytes(TEXTS.id(number)), person(number % PEOPLE));
+    let (tenant, id, about) = (hex(&tenant), hex(&id.to_bytes()), hex(&about.to_bytes()));
+    store.pick(
+        format!(
+            "('{tenant}', '{id}', '{about}', 'strength', '{text}', '{{}}', date '1970-01-01' + {day}, \
+             to_timestamp({at} / 1000.0), to_timestamp({at} / 1000.0), false, 1)"
+        ),
+        format!("(X'{tenant}', X'{id}', X'{about}', 'strength', '{text}', X'', {day}, {at}, {at}, 0, 1)"),
+    )
 }
 
-impl Loading {
-    fn begin(store: Store, database: &str) -> Outcome<Self> {
-        Ok(match store {
-            Store::Postgres => {
-                let admin = Admin::connect(database)?;
-                // Rows are known to be right, and are not worth a flush each.
-                admin.run("SET session_replication_role = replica; SET synchronous_commit = off")?;
-                Self::Server(Box::new(admin))
-            }
-            Store::Sqlite => {
-                let mut file = SqliteConnection::establish(database.trim_start_matches("sqlite://"))?;
-                file.batch_execute(
-                    "PRAGMA busy_timeout = 5000; PRAGMA synchronous = off; PRAGMA foreign_keys = off; \
-                     PRAGMA cache_size = -1000000;",
-                )?;
-                Self::File(Box::new(file))
-            }
-        })
-    }
-
-    fn run(&mut self, statements: &str) -> Outcome {
-        match self {
-            Self::Server(admin) => admin.run(statements),
-            Self::File(file) => Ok(file.batch_execute(statements)?),
-        }
-    }
-
-    fn end(mut self) -> Outcome {
-        match &mut self {
-            Self::Server(admin) => {
-                // Beside commits that are not flushed, rows are not marked as visible to all.
-                admin.run("SET synchronous_commit = on; CHECKPOINT")?;
-                admin.run("VACUUM (ANALYZE, FREEZE)")?;
-                admin.run("CHECKPOINT")
-            }
-            Self::File(file) => Ok(file.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?),
-        }
-    }
-}
-
-/// Rows on their way to a store.
-struct Rows {
-    store: Store,
-    all: u32,
-    /// What stands behind `VALUES`.
-    texts: Vec<String>,
-}
-
-impl Rows {
-    fn add(&mut self, number: u32, tenant: [u8; 16], text: &str) {
-        let per_day = (self.all / DAYS).max(1);
-        let day = FIRST_DAY + number / per_day;
-        let at = i64::from(day) * MILLIS_PER_DAY + i64::from(number % per_day) * (MILLIS_PER_DAY / i64::from(per_day));
-        let (id, about) = (ObservationId::from_bytes(TEXTS.id(number)), person(number % PEOPLE));
-        let (tenant, id, about) = (hex(&tenant), hex(&id.to_bytes()), hex(&about.to_bytes()));
-        // Words are letters only.
-        match self.store {
-            Store::Postgres => self.texts.push(format!(
-                "('{tenant}', '{id}', '{about}', 'strength', '{text}', '{{}}', date '1970-01-01' + {day}, \
-                 to_timestamp({at} / 1000.0), to_timestamp({at} / 1000.0), false, 1)"
-            )),
-            Store::Sqlite => self.texts.push(format!(
-                "(X'{tenant}', X'{id}', X'{about}', 'strength', '{text}', X'', {day}, {at}, {at}, 0, 1)"
-            )),
-        }
-    }
-
-    /// What puts them into the store; there are none left then.
-    fn statements(&mut self) -> String {
-        let columns = "tenant_id, id, employee_id, type, observation, attribute_ids, observation_date, created_at, \
-                       updated_at, archived, version";
-        let texts = std::mem::take(&mut self.texts).join(", ");
-        format!("INSERT INTO observations ({columns}) VALUES {texts}")
-    }
-}
-
-/// The observations of these tenants are from before the index of words.
-fn to_be_indexed(store: Store, tenants: &[Texts]) -> String {
-    let mark = if store == Store::Sqlite { "X" } else { "" };
-    let row = |it: &Texts| format!("({mark}'{}', 'observations', {mark}'{}')", hex(&it.tenant), hex(&[0; 16]));
-    let rows = tenants.iter().map(row).collect::<Vec<_>>().join(", ");
-    format!("INSERT INTO search_backlog (tenant_id, table_name, after_id) VALUES {rows}")
-}
-
-/// Waits until a service has indexed everything; says how many seconds that took.
-pub(crate) fn wait_until_indexed(store: Store, database: &str) -> Outcome<f64> {
-    const LEFT: &str = "SELECT (SELECT count(*) FROM search_backlog) + (SELECT count(*) FROM search_pending)";
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        let left = match store {
-            Store::Postgres => i64::try_from(Admin::connect(database)?.number(LEFT)?)?,
-            Store::Sqlite => {
-                let mut file = SqliteConnection::establish(database.trim_start_matches("sqlite://"))?;
-                file.batch_execute("PRAGMA busy_timeout = 5000")?;
-                diesel::dsl::sql::<BigInt>(LEFT).get_result(&mut file)?
-            }
-        };
-        if left == 0 {
-            return Ok(begun.elapsed().as_secs_f64());
-        }
-        park_timeout(PAUSE);
-    }
-    Err("the service does not index what was there before".into())
+/// Waits until the service has indexed everything. Returns the seconds.
+pub(crate) fn wait_until_indexed(database: &Database) -> Result<f64> {
+    const LEFT: &str = "(SELECT count(*) FROM search_backlog) + (SELECT count(*) FROM search_pending)";
+    let started = Instant::now();
+    wait_until("all texts are indexed", PATIENCE, || Ok(database.number(&format!("({LEFT})"))? == 0))?;
+    Ok(started.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]
@@ -261,13 +172,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn words_differ_and_begin_alike() {
+    fn words_differ_and_share_beginnings() {
         let all = Vocabulary::new().words;
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
-        assert!(all.iter().all(|it| it.bytes().all(|it| it.is_ascii_lowercase())));
+        assert!(all.iter().all(|word| word.bytes().all(|letter| letter.is_ascii_lowercase())));
         for length in [1, 3] {
             let beginning = &all[80][..length];
-            assert!(all.iter().filter(|it| it.starts_with(beginning)).count() > 10, "{beginning}");
+            assert!(all.iter().filter(|word| word.starts_with(beginning)).count() > 10, "{beginning}");
         }
     }
 
@@ -276,18 +187,21 @@ mod tests {
         let vocabulary = Vocabulary::new();
         let mut random = Random::seeded(3);
         let texts: Vec<String> = (0..1_000).map(|_| vocabulary.text(&mut random)).collect();
-        let with = |word: &str| texts.iter().filter(|it| it.split(' ').any(|it| it == word)).count();
-        assert!(with(vocabulary.word(0)) > 900);
-        assert!((100..300).contains(&with(vocabulary.word(23))), "{}", with(vocabulary.word(23)));
-        assert!(with(vocabulary.word(10_000)) < 10);
+        let count = |place| {
+            let word = vocabulary.word(place);
+            texts.iter().filter(|text| text.split(' ').any(|other| other == word)).count()
+        };
+        assert!(count(0) > 900);
+        assert!((100..300).contains(&count(23)), "{}", count(23));
+        assert!(count(10_000) < 10);
     }
 
     #[test]
     fn every_tenant_gets_its_texts() {
-        let mut left = Texts::of_others(20, 10_000);
-        let all: u32 = left.iter().map(|it| it.count).sum();
+        let mut left = Texts::divide(20, 10_000);
+        let all: u32 = left.iter().map(|texts| texts.count).sum();
         assert!(left[0].count > 10 * left[19].count && left[19].count > 0);
-        assert!((0..all).all(|it| next(&mut left, all - it - 1).is_some()));
-        assert_eq!(next(&mut left, 0), None);
+        assert!((0..all).all(|taken| take_one(&mut left, all - taken - 1).is_some()));
+        assert_eq!(take_one(&mut left, 0), None);
     }
 }

@@ -1,95 +1,63 @@
-//! This build against another one (`--before`), in turns on the same data: reads alone, and nine of them to one create.
-//! Ratios within one run hold on a machine that others use as well.
-
-use crate::Outcome;
-use crate::burst::Traffic;
-use crate::options::Options;
-use crate::report::{Limit, Line};
-use crate::rounds::{ratio, take_warm_turns};
-use crate::stage::{CLIENTS, Side, Stage};
-use crate::traffic;
-use std::rc::Rc;
+//! This build against another one (`--before`) on the same data: reads alone, and nine reads to one create.
 
 use super::manager;
-use super::reads::figures;
+use crate::Result;
+use crate::data_set::{CLIENTS, DataSet};
+use crate::instance::Instance;
+use crate::report::{Limit, Line};
+use crate::traffic::Traffic;
 
-/// Where the seeds of each build begin, so that no create is a retry of another.
+/// First seeds of each build, so that no create repeats another one.
 const SEEDS: u64 = 20_000;
 const SEEDS_BEFORE: u64 = 30_000;
-const SEEDS_OF_A_ROW: u64 = 100;
+/// Seeds of a row.
+const ROW_SEEDS: u64 = 100;
 
-pub(super) fn on_the_main_stage(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    if options.before.is_none() {
-        return Ok(vec![]);
-    }
+pub(super) fn main(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let (key, size) = (&instance.api.key, data.size);
+    let expand = "&expand=employee,attributes";
+    let reads = vec![
+        ("GET one observation".to_owned(), Traffic::observation(key, size)),
+        ("First page".to_owned(), Traffic::first_page(key, "")),
+        ("First page with `expand=employee,attributes`".to_owned(), Traffic::first_page(key, expand)),
+        ("List of 50, anywhere in it".to_owned(), Traffic::any_page(key, size)),
+    ];
+    let mut lines = with_and_without_creates(data, instance, reads, CLIENTS)?;
+    lines.extend(compare(data, instance, ("Create".to_owned(), instance.creates(size)), ROW_SEEDS - 1, CLIENTS)?);
+    Ok(lines)
+}
+
+pub(super) fn tree(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    with_and_without_creates(data, instance, manager::groups(data, instance), manager::CLIENTS)
+}
+
+fn with_and_without_creates(
+    data: &DataSet<'_>,
+    instance: &Instance,
+    reads: Vec<(String, Traffic)>,
+    clients: usize,
+) -> Result<Vec<Line>> {
+    let creates = instance.creates(data.size);
     let mut lines = vec![];
-    for side in stage.measured(options) {
-        let (key, size) = (&side.key, stage.size);
-        let creates = traffic::create(key, size, side.attributes.clone());
-        let reads = [
-            ("GET one observation", traffic::one_observation(key, size)),
-            ("First page", traffic::first_page(key, "")),
-            ("First page with `expand=employee,attributes`", traffic::first_page(key, "&expand=employee,attributes")),
-            ("List of 50, anywhere in it", traffic::any_page(key, size)),
-        ];
-        for (number, (what, read)) in (0..).zip(reads) {
-            lines.extend(both(side, options, what, read, &creates, number, CLIENTS)?);
-        }
-        lines.extend(compared(side, options, "Create".to_owned(), creates, SEEDS_OF_A_ROW - 1, CLIENTS)?);
+    for (number, (what, read)) in (0..).zip(reads) {
+        let mixed = (format!("{what}: nine to one create"), read.mixed_with(&creates, 10));
+        lines.extend(compare(data, instance, (format!("{what}: reads alone"), read), number, clients)?);
+        lines.extend(compare(data, instance, mixed, number, clients)?);
     }
     Ok(lines)
 }
 
-pub(super) fn on_the_tree(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    if options.before.is_none() {
-        return Ok(vec![]);
-    }
-    let mut lines = vec![];
-    for side in stage.measured(options) {
-        let creates = traffic::create(&side.key, stage.size, side.attributes.clone());
-        for (number, (what, managers)) in (0..).zip(manager::groups(stage)) {
-            let read = traffic::page_of_reports(&side.key, managers);
-            lines.extend(both(side, options, &what, read, &creates, number, manager::CLIENTS)?);
-        }
-    }
-    Ok(lines)
-}
-
-/// A read alone, and among creates.
-fn both(
-    side: &Side,
-    options: &Options,
-    what: &str,
-    read: Rc<Traffic>,
-    creates: &Rc<Traffic>,
+/// Returns `None` without another build.
+fn compare(
+    data: &DataSet<'_>,
+    instance: &Instance,
+    (what, traffic): (String, Traffic),
     number: u64,
     clients: usize,
-) -> Outcome<Vec<Line>> {
-    let mixed = traffic::nine_to_one(&read, creates);
-    let mut lines = compared(side, options, format!("{what}: reads alone"), read, number, clients)?;
-    lines.extend(compared(side, options, format!("{what}: nine to one create"), mixed, number, clients)?);
-    Ok(lines)
-}
-
-fn compared(
-    side: &Side,
-    options: &Options,
-    what: String,
-    traffic: Rc<Traffic>,
-    number: u64,
-    clients: usize,
-) -> Outcome<Vec<Line>> {
-    let from = |first: u64| first + number % SEEDS_OF_A_ROW * SEEDS_OF_A_ROW;
-    let now = side.contender_from(Rc::clone(&traffic), clients, from(SEEDS));
-    let Some(before) = side.contender_before(traffic, clients, from(SEEDS_BEFORE)) else { return Ok(vec![]) };
-    let samples = take_warm_turns(&[now, before], options.rounds(), options.turn())?;
-    Ok(vec![Line {
-        what,
-        store: Some(side.store),
-        measured: figures(&samples[0]),
-        against: format!("before {}", figures(&samples[1])),
-        value: ratio(&samples[0], &samples[1]),
-        unit: "×",
-        limit: Limit::None,
-    }])
+) -> Result<Option<Line>> {
+    let seeds = |first: u64| first + number % ROW_SEEDS * ROW_SEEDS;
+    let now = instance.contender(traffic.clone(), clients, seeds(SEEDS));
+    let Some(before) = instance.contender_before(traffic, clients, seeds(SEEDS_BEFORE)) else { return Ok(None) };
+    let comparison = data.compare_reads(instance, &[now, before])?.against("before");
+    Ok(Some(comparison.speed(what, Limit::None)))
 }

@@ -1,88 +1,77 @@
-//! Everything from one store to the other, against `COPY` of the same rows into the same tables with their indexes and
+//! A copy of all data to the other store, against `COPY` of the same rows into the same tables with their indexes and
 //! references.
 
-use candor_tables::schema::{Copying, Placement, TABLES};
-
-use crate::Outcome;
-use crate::admin::Admin;
-use crate::options::{Options, Store};
+use crate::Result;
+use crate::comparison::typical;
+use crate::data_set::DataSet;
+use crate::database::Database;
+use crate::instance::Instance;
+use crate::options::Store;
 use crate::report::{Limit, Line, grouped};
-use crate::rounds::median;
-use crate::stage::{Side, Stage};
+use candor_tables::schema::{Copying, Placement, TABLES};
 use std::time::Instant;
 
-const LEAST_OF_BARE: f64 = 0.5;
+const MIN_SPEED: f64 = 0.5;
 
-/// The seconds of one round.
+/// Seconds of one round.
 #[derive(Debug, Clone, Copy)]
 struct Round {
-    there: f64,
+    to_postgres: f64,
     bare: f64,
-    back: f64,
+    to_sqlite: f64,
 }
 
-pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let (Some(postgres), Some(sqlite)) = (stage.on_postgres(), stage.on_sqlite()) else { return Ok(vec![]) };
-    if !options.measures(Store::Postgres) {
-        return Ok(vec![]);
-    }
-    let rounds = (0..options.copies()).map(|number| round(postgres, sqlite, number)).collect::<Outcome<Vec<_>>>()?;
-    let typical = |property: fn(&Round) -> f64| median(rounds.iter().map(property));
-    let rows = grouped(f64::from(stage.size.observations));
-    let (there, bare, back) = (typical(|it| it.there), typical(|it| it.bare), typical(|it| it.back));
-    let line = |to, measured, against, value, limit| Line {
-        what: format!("`candor copy` of {rows} observations and all else, comparison included"),
-        store: Some(to),
-        measured: format!("{measured:.1} s"),
-        against,
-        value,
-        unit: "×",
-        limit,
+/// Runs once, and needs both stores.
+pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else { return Ok(vec![]) };
+    let rounds = (0..data.options.copies()).map(|number| round(instance, sqlite, number));
+    let rounds = rounds.collect::<Result<Vec<_>>>()?;
+    let seconds = |property: fn(&Round) -> f64| format!("{:.1} s", typical(&rounds, property));
+    let (to_postgres, bare) = (seconds(|round| round.to_postgres), seconds(|round| round.bare));
+    let rows = grouped(f64::from(data.size.observations));
+    let line = |to, figures, value: fn(&Round) -> f64, limit| {
+        let what = format!("`candor copy` of {rows} observations and all else, comparison included");
+        Line::new(what, to, figures, (typical(&rounds, value), "×"), limit)
     };
+    let there = [to_postgres.clone(), format!("`COPY` of the same rows {bare}")];
+    let back = [seconds(|round| round.to_sqlite), format!("the other way {to_postgres}")];
     Ok(vec![
-        line(
-            Store::Postgres,
-            there,
-            format!("`COPY` of the same rows {bare:.1} s"),
-            typical(|it| it.bare / it.there),
-            Limit::AtLeast(LEAST_OF_BARE),
-        ),
-        line(Store::Sqlite, back, format!("the other way {there:.1} s"), typical(|it| it.there / it.back), Limit::None),
+        line(Store::Postgres, there, |round| round.bare / round.to_postgres, Limit::AtLeast(MIN_SPEED)),
+        line(Store::Sqlite, back, |round| round.to_postgres / round.to_sqlite, Limit::None),
     ])
 }
 
-fn round(postgres: &Side, sqlite: &Side, number: usize) -> Outcome<Round> {
-    let source = sqlite.file_for_another(&format!("copied{number}"))?;
-    let target = postgres.on_an_empty_database(&format!("copied{number}"))?;
-    let back = sqlite.on_an_empty_database(&format!("back{number}"))?;
-    let bare = postgres.on_an_empty_database(&format!("bare{number}"))?;
-    bare.migrated()?;
-    let there = seconds(|| target.copied(&source, target.database()))?;
-    let bare = bare_seconds(target.database(), bare.database())?;
-    let back = seconds(|| target.copied(target.database(), back.database()))?;
-    Ok(Round { there, bare, back })
+fn round(postgres: &Instance, sqlite: &Instance, number: usize) -> Result<Round> {
+    let source = sqlite.copy_of_file(&format!("copied{number}"))?;
+    let target = postgres.on_empty_database(&format!("copied{number}"))?;
+    let back = sqlite.on_empty_database(&format!("back{number}"))?;
+    let bare = postgres.on_empty_database(&format!("bare{number}"))?;
+    bare.execute(&["migrate"])?;
+    let copy = |from: &str, to: &str| seconds(|| target.execute(&["copy", "--from", from, "--to", to]).map(drop));
+    Ok(Round {
+        to_postgres: copy(&source.database, &target.database)?,
+        bare: bare_seconds(&target.database, &bare.database)?,
+        to_sqlite: copy(&target.database, &back.database)?,
+    })
 }
 
-/// How long the server takes for the same rows, which it reads from files of its own.
-fn bare_seconds(from: &str, to: &str) -> Outcome<f64> {
-    let (from, to) = (Admin::connect(from)?, Admin::connect(to)?);
-    let folder = from.texts("SHOW data_directory")?.into_iter().next().unwrap_or_default();
+/// Seconds in which the server copies the same rows from files of its own.
+fn bare_seconds(from: &str, to: &str) -> Result<f64> {
+    let (from, to) = (Database::connect(from)?, Database::connect(to)?);
+    let folder = from.text("current_setting('data_directory')")?;
     // A migrated database has its master keys already.
-    let tables: Vec<_> = TABLES
-        .iter()
-        .filter(|table| table.copying == Copying::Rows && table.placement == Placement::Tenant)
-        .map(|table| table.name)
-        .collect();
+    let tables = TABLES.iter().filter(|table| table.copying == Copying::Rows && table.placement == Placement::Tenant);
+    let tables: Vec<_> = tables.map(|table| table.name).collect();
     let file = |table: &str| format!("'{folder}/bare-{table}' (FORMAT binary)");
     for table in &tables {
-        // A table in partitions is only copied as the answer of a query.
+        // `COPY` cannot read a partitioned table directly.
         from.run(&format!("COPY (SELECT * FROM {table}) TO {}", file(table)))?;
     }
-    seconds(|| tables.iter().try_for_each(|it| to.run(&format!("COPY {it} FROM {}", file(it)))))
+    seconds(|| tables.iter().try_for_each(|table| to.run(&format!("COPY {table} FROM {}", file(table)))))
 }
 
-fn seconds(work: impl FnOnce() -> Outcome) -> Outcome<f64> {
-    let begun = Instant::now();
+fn seconds(work: impl FnOnce() -> Result) -> Result<f64> {
+    let started = Instant::now();
     work()?;
-    Ok(begun.elapsed().as_secs_f64())
+    Ok(started.elapsed().as_secs_f64())
 }

@@ -1,42 +1,35 @@
-//! Memory, time to be ready, size of the binary.
+//! Memory, time until the service is ready, and size of the binary.
 
-use crate::Outcome;
-use crate::options::Options;
+use crate::Result;
+use crate::data_set::DataSet;
+use crate::instance::Instance;
 use crate::report::{Limit, Line};
-use crate::stage::Stage;
+use crate::service::MEGABYTE;
 use std::fs;
 
-const MEGABYTE: f64 = 1_000_000.0;
-const MOST_IDLE_MEGABYTES: f64 = 40.0;
-const MOST_READY_SECONDS: f64 = 0.5;
-const MOST_BINARY_MEGABYTES: f64 = 40.0;
+const MAX_IDLE_MEGABYTES: f64 = 40.0;
+const MAX_READY_SECONDS: f64 = 0.5;
+const MAX_BINARY_MEGABYTES: f64 = 40.0;
 
-pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let mut lines = vec![];
-    for side in stage.measured(options) {
-        let line = |what: &str, measured: &str, value, unit, most| Line {
-            what: what.to_owned(),
-            store: Some(side.store),
-            measured: measured.to_owned(),
-            against: String::new(),
-            value,
-            unit,
-            limit: Limit::AtMost(most),
-        };
-        let megabytes = side.idle_bytes as f64 / MEGABYTE;
-        lines.push(line("Idle memory", "resident after some requests", megabytes, "MB", MOST_IDLE_MEGABYTES));
-        let starts = "process start to `/readyz`, filled database";
-        lines.push(line("Ready", starts, side.ready_seconds, "s", MOST_READY_SECONDS));
+pub(super) fn service(_: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let line = |what, measured: &str, value, at_most| {
+        Line::new(what, instance.store, [measured.to_owned(), String::new()], value, Limit::AtMost(at_most))
+    };
+    let megabytes = instance.idle_bytes as f64 / MEGABYTE;
+    let starts = "process start to `/readyz`, filled database";
+    Ok(vec![
+        line("Idle memory", "resident after some requests", (megabytes, "MB"), MAX_IDLE_MEGABYTES),
+        line("Ready", starts, (instance.ready_seconds, "s"), MAX_READY_SECONDS),
+    ])
+}
+
+/// Runs once, since the store makes no difference.
+pub(super) fn binary(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    if data.measured().next().is_some_and(|first| first.store != instance.store) {
+        return Ok(vec![]);
     }
-    let bytes = fs::metadata(&options.binary)?.len();
-    lines.push(Line {
-        what: "Binary".to_owned(),
-        store: None,
-        measured: "release build".to_owned(),
-        against: String::new(),
-        value: bytes as f64 / MEGABYTE,
-        unit: "MB",
-        limit: Limit::AtMost(MOST_BINARY_MEGABYTES),
-    });
-    Ok(lines)
+    let megabytes = fs::metadata(&data.options.binary)?.len() as f64 / MEGABYTE;
+    let figures = ["release build".to_owned(), String::new()];
+    let limit = Limit::AtMost(MAX_BINARY_MEGABYTES);
+    Ok(vec![Line { store: None, ..Line::new("Binary", instance.store, figures, (megabytes, "MB"), limit) }])
 }

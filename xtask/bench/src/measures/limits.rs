@@ -1,46 +1,42 @@
-//! What it costs to count the quotas of keys on a server that instances share.
+//! Cost of counting the quotas of keys on a server that instances share.
 
-use crate::Outcome;
+use crate::Result;
 use crate::burst::{Sample, Shape, burst};
-use crate::options::{Options, Store};
+use crate::comparison::{Contender, typical};
+use crate::data_set::DataSet;
+use crate::instance::Instance;
+use crate::options::Store;
 use crate::report::{Limit, Line, per_second};
-use crate::rounds::{Contender, median, take_warm_turns, typical};
-use crate::stage::Stage;
-use crate::traffic;
+use crate::traffic::Traffic;
 use candor_test_redis::TestRedis;
 
-/// How many milliseconds later half of the answers may be, with the server on the same machine.
-const LATER_AT_MOST: f64 = 1.0;
+/// Upper bound for the delay of half of the answers, with the server on the same machine.
+const MAX_DELAY_MILLIS: f64 = 1.0;
 
-/// A service that counts by itself and one that asks a server take turns on the same database, so on PostgreSQL only.
-pub(super) fn shared(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let mut lines = vec![];
-    for side in stage.measured(options).filter(|it| it.store == Store::Postgres) {
-        let Some(server) = TestRedis::start()? else { break };
-        let service = side.counting_on(&server.url())?;
-        let requests = traffic::one_observation(&side.key, stage.size);
-        let sharing = |time, round| burst(service.address, &requests, Shape::of_time(1, time, round));
-        let contenders: [Contender<'_>; 2] = [side.contender(requests.clone(), 1), Box::new(sharing)];
-        let samples = take_warm_turns(&contenders, options.rounds(), options.turn())?;
-        let (alone, shared) = (&samples[0], &samples[1]);
-        lines.push(Line {
-            what: "GET one observation, 1 client: shared limits".to_owned(),
-            store: Some(side.store),
-            measured: figures(shared),
-            against: format!("limits of its own {}", figures(alone)),
-            value: median(shared.iter().zip(alone).map(|(shared, alone)| half(shared) - half(alone))),
-            unit: "ms later at p50",
-            limit: Limit::AtMost(LATER_AT_MOST),
-        });
+/// A service with its own quotas and one with a shared server take turns on one database, so on PostgreSQL only.
+pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    if instance.store != Store::Postgres {
+        return Ok(vec![]);
     }
-    Ok(lines)
-}
-
-/// The time within which half of the requests was answered, in milliseconds.
-fn half(sample: &Sample) -> f64 {
-    sample.within(0.5)
+    let Some(server) = TestRedis::start()? else { return Ok(vec![]) };
+    let service = instance.with_rate_limiter(&server.url())?;
+    let requests = Traffic::observation(&instance.api.key, data.size);
+    let own = instance.contender(requests.clone(), 1, 0);
+    let shared: Contender<'_> =
+        Box::new(move |time, round| burst(service.address, &requests, Shape::for_time(1, time, round)));
+    let comparison = data.compare_reads(instance, &[own, shared])?;
+    let [own, shared] = [0, 1].map(|contender| figures(&comparison.samples[contender]));
+    let later = comparison.median_of_pairs(|own, shared| shared.within(0.5) - own.within(0.5));
+    Ok(vec![Line::new(
+        "GET one observation, 1 client: shared limits",
+        instance.store,
+        [shared, format!("limits of its own {own}")],
+        (later, "ms later at p50"),
+        Limit::AtMost(MAX_DELAY_MILLIS),
+    )])
 }
 
 fn figures(samples: &[Sample]) -> String {
-    format!("p50 {:.2} ms, {}", typical(samples, half), per_second(typical(samples, |it| it.rate)))
+    let millis = typical(samples, |sample| sample.within(0.5));
+    format!("p50 {millis:.2} ms, {}", per_second(typical(samples, |sample| sample.rate)))
 }

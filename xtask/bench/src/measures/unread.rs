@@ -1,52 +1,42 @@
-//! Memory that clients hold by not reading their answers.
+//! Memory that clients hold by not reading their responses.
 
-use crate::Outcome;
-use crate::options::Options;
+use super::tenants::create_large_people;
+use crate::Result;
+use crate::data_set::DataSet;
+use crate::instance::Instance;
 use crate::report::{Limit, Line};
-use crate::service::pause;
-use crate::stage::{Side, Stage};
+use crate::service::{MEGABYTE, wait};
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
-
-use super::tenants::tenant_of_large_people;
+use std::time::Duration;
 
 /// Connections that never read; a client address may have 256.
 const CONNECTIONS: usize = 240;
-const MOST_MEGABYTES: f64 = 200.0;
-const MEGABYTE: f64 = 1_000_000.0;
-/// Time in which the answers are made, well below the time after which a connection that takes nothing is closed.
-const WATCHED: Duration = Duration::from_secs(10);
+const MAX_MEGABYTES: f64 = 200.0;
+/// Time in which the responses are created, well below the write timeout of a connection.
+const TIME: Duration = Duration::from_secs(10);
 
-pub(super) fn run(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    stage.measured(options).map(measure).collect()
-}
-
-fn measure(side: &Side) -> Outcome<Line> {
-    let key = tenant_of_large_people(side, "a")?;
-    let idle = side.service.own_bytes()?;
-    let ask = || -> Outcome<Vec<TcpStream>> {
-        let head = format!("Host: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
+pub(super) fn run(_: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let key = create_large_people(instance, "a")?.key;
+    let idle = instance.service.own_bytes()?;
+    let request =
+        format!("GET /v1/employees?limit=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
+    let (unread, peak) = instance.service.peak_bytes_during(|| {
         let mut unread = Vec::with_capacity(CONNECTIONS);
         for _ in 0..CONNECTIONS {
-            let mut stream = TcpStream::connect(side.service.address)?;
-            write!(stream, "GET /v1/employees?limit=100 HTTP/1.1\r\n{head}")?;
+            let mut stream = TcpStream::connect(instance.service.address)?;
+            stream.write_all(request.as_bytes())?;
             unread.push(stream);
         }
-        let begun = Instant::now();
-        while begun.elapsed() < WATCHED {
-            pause();
-        }
+        wait(TIME)?;
         Ok(unread)
-    };
-    let (unread, peak) = side.service.peak_bytes_during(ask)?;
-    Ok(Line {
-        what: format!("Memory of {} unread answers of 3.3 MB, above idle, without mapped files", unread.len()),
-        store: Some(side.store),
-        measured: format!("peak {:.0} MB", peak as f64 / MEGABYTE),
-        against: format!("idle {:.0} MB", idle as f64 / MEGABYTE),
-        value: peak.saturating_sub(idle) as f64 / MEGABYTE,
-        unit: "MB",
-        limit: Limit::AtMost(MOST_MEGABYTES),
-    })
+    })?;
+    let [peak, idle] = [peak, idle].map(|bytes| bytes as f64 / MEGABYTE);
+    Ok(vec![Line::new(
+        format!("Memory of {} unread answers of 3.3 MB, above idle, without mapped files", unread.len()),
+        instance.store,
+        [format!("peak {peak:.0} MB"), format!("idle {idle:.0} MB")],
+        ((peak - idle).max(0.0), "MB"),
+        Limit::AtMost(MAX_MEGABYTES),
+    )])
 }

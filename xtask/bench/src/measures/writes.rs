@@ -1,36 +1,126 @@
-//! Changes of people.
+//! New observations of different kinds, and changes of people.
 
-use crate::Outcome;
-use crate::options::Options;
+use super::inserts;
+use crate::Result;
+use crate::burst::{Shape, burst};
+use crate::comparison::{Comparison, Turns, typical};
+use crate::data_set::{CLIENTS, DataSet};
+use crate::instance::Instance;
 use crate::report::{Limit, Line};
-use crate::rounds::{ratio, take_turns};
-use crate::stage::{CLIENTS, Stage};
-use crate::traffic;
+use crate::traffic::Traffic;
 
-use super::reads::figures;
+/// First seeds of each kind, so that no request repeats one of another kind.
+pub(super) const SCRIPT_SEED: u64 = 1_000;
+const RETRY_SEEDS: u64 = 7_000;
+const ORGANIZATION_SEEDS: u64 = 8_000;
+const MIXED_SEEDS: u64 = 14_000;
 
-const MOST_FOR_A_MOVE: f64 = 2.0;
+/// Creates that are compared with pgbench inserting the same rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Creates {
+    what: &'static str,
+    /// Upper bound for the number of people that the observations are about.
+    pub(super) people: u32,
+    /// Number of attributes of an observation.
+    pub(super) tags: usize,
+    pub(super) seeds: u64,
+    at_least: [f64; 2],
+}
 
-pub(super) fn new_manager(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let mut lines = vec![];
-    for side in stage.measured(options) {
-        for (clients, limit) in [(1, Limit::AtMost(MOST_FOR_A_MOVE)), (CLIENTS, Limit::None)] {
-            let contenders = [
-                side.contender(traffic::new_manager(&side.key, stage.size), clients),
-                side.contender(traffic::rename(&side.key, stage.size), clients),
-            ];
-            let samples = take_turns(&contenders, options.rounds(), options.turn())?;
-            let many = if clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
-            lines.push(Line {
-                what: format!("PATCH of `manager_id` against one of `first_name`, {many}"),
-                store: Some(side.store),
-                measured: figures(&samples[0]),
-                against: figures(&samples[1]),
-                value: ratio(&samples[1], &samples[0]),
-                unit: "×",
-                limit,
-            });
-        }
+const USUAL: Creates = Creates {
+    what: "Create, durable, with event, audit entry and kept answer",
+    people: u32::MAX,
+    tags: 2,
+    seeds: 0,
+    at_least: [0.7, 1.0],
+};
+const MAX_P99_MILLIS: f64 = 20.0;
+
+pub(super) fn usual(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let comparison = USUAL.compare(data, instance)?;
+    let limit = instance.store.pick(Limit::None, Limit::AtMost(MAX_P99_MILLIS));
+    Ok(vec![USUAL.line(&comparison), comparison.p99(format!("Create, p99 of {CLIENTS} writers"), limit)])
+}
+
+pub(super) fn tagged(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let what = "Create with three of the organization's twenty attributes";
+    let creates = Creates { what, tags: 3, seeds: 9_000, at_least: [0.7, 0.8], ..USUAL };
+    Ok(vec![creates.line(&creates.compare(data, instance)?)])
+}
+
+pub(super) fn few_people(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let what = "Create about 50 people";
+    let creates = Creates { what, people: 50, tags: 0, seeds: 12_500, at_least: [0.7, 0.8] };
+    Ok(vec![creates.line(&creates.compare(data, instance)?)])
+}
+
+impl Creates {
+    pub(super) fn traffic(&self, data: &DataSet<'_>, instance: &Instance) -> Traffic {
+        Traffic::creates(&instance.api.key, self.people.min(data.size.people), &instance.attributes, self.tags)
     }
-    Ok(lines)
+
+    fn compare(&self, data: &DataSet<'_>, instance: &Instance) -> Result<Comparison> {
+        let contender = instance.contender(self.traffic(data, instance), CLIENTS, self.seeds);
+        data.compare_with_pgbench(instance, contender, Turns::Plain, |postgres, reference| {
+            inserts::script(data, postgres, reference, *self)
+        })
+    }
+
+    fn line(&self, comparison: &Comparison) -> Line {
+        let [postgres, sqlite] = self.at_least;
+        comparison.speed(self.what, Limit::AtLeast(comparison.store.pick(postgres, sqlite)))
+    }
+}
+
+/// Requests that are repeated.
+pub(crate) const RETRIED: u32 = 500;
+const MAX_RETRY_COST: f64 = 1.0;
+
+/// Repeated creates against new ones.
+pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let creates = instance.creates(data.size);
+    burst(instance.service.address, &creates.each_once(RETRIED), Shape::for_requests(RETRIED as usize, 0))?;
+    let contenders =
+        [instance.contender(creates.repeated(RETRIED), CLIENTS, 0), instance.contender(creates, CLIENTS, RETRY_SEEDS)];
+    let comparison = data.compare(instance, &contenders)?;
+    Ok(vec![comparison.cost("Create sent again with its idempotency key", MAX_RETRY_COST)])
+}
+
+const ORGANIZATIONS: usize = 200;
+const MAX_ORGANIZATIONS_COST: f64 = 2.5;
+
+/// Creates in many organizations against creates in one.
+pub(super) fn many_organizations(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let one = Traffic::creates(&instance.api.key, data.size.people, &[], 0);
+    let people = (0..ORGANIZATIONS).map(|_| instance.create_organization()?.create_person());
+    let many = Traffic::creates_about(&people.collect::<Result<Vec<_>>>()?);
+    let contenders = [many, one].map(|traffic| instance.contender(traffic, CLIENTS, ORGANIZATION_SEEDS));
+    let what = format!("Create in {ORGANIZATIONS} organizations at once against one");
+    Ok(vec![data.compare(instance, &contenders)?.cost(what, MAX_ORGANIZATIONS_COST)])
+}
+
+/// Nine reads for each create.
+pub(super) fn mixed(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let reads = Traffic::observation(&instance.api.key, data.size);
+    let traffic = reads.mixed_with(&instance.creates(data.size), 10);
+    let comparison = data.compare(instance, &[instance.contender(traffic, CLIENTS, MIXED_SEEDS)])?;
+    let rate = typical(&comparison.samples[0], |sample| sample.rate);
+    Ok(vec![comparison.line("Nine GETs to one create", (rate, "/s"), Limit::None)])
+}
+
+const MAX_MOVE_COST: f64 = 2.0;
+
+/// Changes of managers against changes of names.
+pub(super) fn moves(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let line = |clients: usize, who: String, limit| -> Result<Line> {
+        let key = &instance.api.key;
+        let traffic = [Traffic::moves(key, data.size), Traffic::renames(key, data.size)];
+        let comparison = data.compare(instance, &traffic.map(|traffic| instance.contender(traffic, clients, 0)))?;
+        let what = format!("PATCH of `manager_id` against one of `first_name`, {who}");
+        Ok(Line { limit, ..comparison.cost(what, MAX_MOVE_COST) })
+    };
+    Ok(vec![
+        line(1, "one client".to_owned(), Limit::AtMost(MAX_MOVE_COST))?,
+        line(CLIENTS, format!("{CLIENTS} clients"), Limit::None)?,
+    ])
 }

@@ -1,80 +1,210 @@
-//! Deliveries of webhooks: how many, how soon, and what is in whose way.
+//! Deliveries of webhooks: their rate and delay, and what delays them or is delayed by them.
 
-mod bare;
 mod pace;
-mod queued;
-mod scene;
-mod soon;
+mod queue;
+mod sender;
 
-pub(super) use queued::{creates, memory};
-pub(super) use soon::{hanging, latency};
-
-use crate::Outcome;
-use crate::burst::Sample;
-use crate::options::Options;
-use crate::receiver::Receiver;
-use crate::report::{Limit, Line, per_second};
-use crate::rounds::{Contender, median, ratio, take_turns, typical};
-use crate::stage::Stage;
-use bare::Bare;
-use scene::{NEVER, Scene, Subscription};
+use crate::Result;
+use crate::burst::{Sample, Shape, burst};
+use crate::comparison::{Comparison, Contender, Turns, median, typical};
+use crate::data_set::{CLIENTS, DataSet};
+use crate::instance::Instance;
+use crate::receiver::{Arrival, Receiver};
+use crate::report::{Limit, Line, grouped, per_second};
+use crate::service::MEGABYTE;
+use pace::{Pace, creates_at, delays};
+use queue::{CREATED, DeliveryQueue, EVENTS, NEVER, Subscription, until};
+use sender::{Post, SenderAlone};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-const RATE_AT_LEAST: f64 = 0.4;
-/// As many attempts as the service has under way for one receiver.
-const AT_ONCE: usize = 32;
-/// So many are sent in a turn for every second that it is meant to take.
-const EACH_SECOND: u32 = 10_000;
+const MIN_RATE: f64 = 0.4;
+/// Concurrent attempts of the service for one receiver.
+const CONCURRENCY: usize = 32;
+/// Deliveries of a turn for each second of its length.
+const DELIVERIES_PER_SECOND: u32 = 10_000;
 
-/// A queue that is worked off, every attempt recorded, against the same requests without a queue.
-pub(super) fn rate(stage: &Stage, options: &Options) -> Outcome<Vec<Line>> {
-    let mut lines = vec![];
-    for side in stage.measured(options) {
-        let scene = Scene::set(stage, side)?;
-        let receiver = Receiver::start()?;
-        let subscription = scene.subscribe(&receiver, NEVER)?;
-        let bare = Bare::new(&receiver, scene.data.clone())?;
-        let costs = RefCell::new(vec![]);
-        let contenders: [Contender<'_>; 2] = [
-            Box::new(|turn, _| {
-                let (sample, cost) = worked_off(&scene, &receiver, &subscription, count(turn))?;
-                costs.borrow_mut().push(cost);
-                Ok(sample)
-            }),
-            Box::new(|turn, _| bare.rate(count(turn), AT_ONCE)),
-        ];
-        let samples = take_turns(&contenders, options.rounds(), options.turn())?;
-        let rate = |samples: &[Sample]| per_second(typical(samples, |it| it.rate));
-        let cost = median(costs.borrow().iter().copied());
-        lines.push(Line {
-            what: "Deliveries from the queue to one receiver, each recorded".to_owned(),
-            store: Some(side.store),
-            measured: format!("{}, {cost:.2} ms of processor time each", rate(&samples[0])),
-            against: format!("{} by the sender alone", rate(&samples[1])),
-            value: ratio(&samples[0], &samples[1]),
-            unit: "×",
-            limit: Limit::AtLeast(RATE_AT_LEAST),
-        });
-    }
-    Ok(lines)
+/// The rate at which a queue becomes empty, with every attempt recorded, against the same requests without a queue.
+pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let queue = DeliveryQueue::prepare(data, instance)?;
+    let receiver = Receiver::start()?;
+    let subscription = queue.subscribe(&receiver, NEVER)?;
+    let alone = SenderAlone::new(&receiver, queue.event_data.clone())?;
+    let millis = RefCell::new(vec![]);
+    let count = |turn: Duration| DELIVERIES_PER_SECOND * u32::try_from(turn.as_secs()).unwrap_or(1).max(1);
+    let contenders: [Contender<'_>; 2] = [
+        Box::new(|turn, _| {
+            let (sample, cost) = deliver(&queue, &receiver, &subscription, count(turn))?;
+            millis.borrow_mut().push(cost);
+            Ok(sample)
+        }),
+        Box::new(|turn, _| alone.rate(count(turn), CONCURRENCY)),
+    ];
+    let comparison = data.compare(instance, &contenders)?;
+    let [ours, theirs] = [0, 1].map(|at| per_second(typical(&comparison.samples[at], |sample| sample.rate)));
+    let millis = median(millis.borrow().iter().copied());
+    let figures = [format!("{ours}, {millis:.2} ms of processor time each"), format!("{theirs} by the sender alone")];
+    let value = (comparison.median_of_pairs(|one, other| one.rate / other.rate), "×");
+    let what = "Deliveries from the queue to one receiver, each recorded";
+    Ok(vec![Line::new(what, instance.store, figures, value, Limit::AtLeast(MIN_RATE))])
 }
 
-fn count(turn: Duration) -> u32 {
-    EACH_SECOND * u32::try_from(turn.as_secs()).unwrap_or(1).max(1)
-}
-
-/// Fills the queue and waits until it is empty again: deliveries per second from the first arrival to the last record,
-/// and what each cost the service, in milliseconds of processor time.
-fn worked_off(scene: &Scene<'_>, receiver: &Receiver, to: &Subscription, count: u32) -> Outcome<(Sample, f64)> {
-    receiver.count_anew();
-    let service = &scene.side.service;
-    let before = service.processor_time()?;
-    scene.queue(to, count)?;
-    scene::until("the queue is worked off", || receiver.count() >= count as usize)?;
-    scene.until_empty(to)?;
+/// Fills the queue and waits until it is empty. Returns the rate from the first arrival to the last record, and the
+/// milliseconds of processor time of the service for a delivery.
+fn deliver(queue: &DeliveryQueue<'_>, receiver: &Receiver, to: &Subscription, count: u32) -> Result<(Sample, f64)> {
+    receiver.reset();
+    let service = &queue.instance.service;
+    let before = service.usage()?;
+    queue.fill(to, count)?;
+    until("every delivery has arrived", || Ok(receiver.count() >= count as usize))?;
+    queue.wait_until_empty(to)?;
     let ended = Instant::now();
-    let took = ended - receiver.first().ok_or("nothing came")?;
-    let cost = (service.processor_time()? - before).as_secs_f64() * 1000.0 / f64::from(count);
-    Ok((Sample::of_rate(f64::from(count) / took.as_secs_f64()), cost))
+    let took = ended - receiver.first().ok_or("no delivery came")?;
+    let millis = (service.usage()? - before).processor.as_secs_f64() * 1000.0 / f64::from(count);
+    Ok((Sample::from_rate(f64::from(count) / took.as_secs_f64()), millis))
+}
+
+const EVENTS_PER_SECOND: u32 = 200;
+/// Upper bounds in milliseconds beyond a bare post.
+const MAX_DELAYS: [(&str, f64, f64); 2] = [("p50", 0.5, 2.0), ("p99", 0.99, 6.0)];
+
+/// From the response to a create to the arrival of its event, against posts that the creator makes at that moment.
+pub(super) fn latency(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let queue = DeliveryQueue::prepare(data, instance)?;
+    let receiver = Receiver::start()?;
+    let subscription = queue.subscribe(&receiver, CREATED)?;
+    let creates = instance.creates(data.size);
+    let turn = |pace: Pace, is_delivered: bool| -> Result<Sample> {
+        queue.set_active(&subscription, is_delivered)?;
+        receiver.reset();
+        receiver.start_recording();
+        let post = || if is_delivered { Ok(None) } else { Post::new(&receiver, queue.event_data.clone()).map(Some) };
+        let answered = creates_at(instance.service.address, &creates, pace, post)?;
+        until("every delivery has arrived", || Ok(receiver.count() >= answered.len()))?;
+        Ok(delays(&answered, &receiver.take_recorded(), pace))
+    };
+    let pace = |time, round: u64, kind: u64| Pace { per_second: EVENTS_PER_SECOND, time, seed: 10 * round + kind };
+    let contenders: [Contender<'_>; 2] = [
+        Box::new(|time, round| turn(pace(time, round, 1), true)),
+        Box::new(|time, round| turn(pace(time, round, 2), false)),
+    ];
+    let comparison = data.compare(instance, &contenders)?;
+    queue.set_active(&subscription, false)?;
+    let line = |(name, part, at_most)| {
+        let more = comparison.median_of_pairs(|ours, bare| ours.within(part) - bare.within(part));
+        let what = format!("From commit to arrival, {name} beyond that of a bare post");
+        comparison.line(what, (more, "ms"), Limit::AtMost(at_most))
+    };
+    Ok(MAX_DELAYS.map(line).to_vec())
+}
+
+/// Receivers of the same events. The last one hangs in half of the turns.
+const RECEIVERS: usize = 10;
+const SHARED_EVENTS_PER_SECOND: u32 = 30;
+/// Longer than the timeout of a delivery.
+const HANGING_TURN: Duration = Duration::from_secs(18);
+const MAX_ROUNDS: usize = 3;
+const MAX_HANGING_TAIL: f64 = 1.2;
+
+/// The delay of nine receivers while a tenth hangs.
+pub(super) fn hanging(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let queue = DeliveryQueue::prepare(data, instance)?;
+    let receivers = (0..RECEIVERS).map(|_| Receiver::start()).collect::<Result<Vec<_>>>()?;
+    let subscriptions =
+        receivers.iter().map(|receiver| queue.subscribe(receiver, CREATED)).collect::<Result<Vec<_>>>()?;
+    let creates = instance.creates(data.size);
+    let turn = |time, seed, hangs| {
+        let pace = Pace { per_second: SHARED_EVENTS_PER_SECOND, time, seed };
+        let create = || creates_at(instance.service.address, &creates, pace, || Ok(None));
+        let (answered, arrived) = deliver_to_others(&receivers, hangs, create)?;
+        queue.empty(&subscriptions[RECEIVERS - 1])?;
+        Ok(delays(&answered, &arrived, pace))
+    };
+    let contenders: [Contender<'_>; 2] = [
+        Box::new(|time, round| turn(time, 10 * round + 3, true)),
+        Box::new(|time, round| turn(time, 10 * round + 4, false)),
+    ];
+    let rounds = data.options.rounds().min(MAX_ROUNDS);
+    let comparison = Comparison::run(instance.store, &contenders, rounds, (HANGING_TURN, Turns::Plain))?;
+    subscriptions.iter().try_for_each(|subscription| queue.set_active(subscription, false))?;
+    let what = "p99 to nine receivers while a tenth hangs, against all ten well";
+    Ok(vec![comparison.tail(what, MAX_HANGING_TAIL)])
+}
+
+/// Creates resources, and waits for their deliveries to all receivers but the last one. Returns both.
+fn deliver_to_others(
+    receivers: &[Receiver],
+    hangs: bool,
+    create: impl FnOnce() -> Result<Vec<Arrival>>,
+) -> Result<(Vec<Arrival>, Vec<Arrival>)> {
+    let (last, others) = receivers.split_last().ok_or("no receivers")?;
+    last.set_hanging(hangs);
+    for receiver in others {
+        receiver.reset();
+        receiver.start_recording();
+    }
+    let answered = create()?;
+    until("the other receivers have every delivery", || {
+        Ok(others.iter().all(|receiver| receiver.count() >= answered.len()))
+    })?;
+    last.set_hanging(false);
+    Ok((answered, others.iter().flat_map(Receiver::take_recorded).collect()))
+}
+
+const QUEUED_DURING_CREATES: u32 = 100_000;
+const MIN_CREATE_SPEED: f64 = 0.9;
+
+/// Creates while much is queued for a receiver that hangs, against creates with an empty queue.
+pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let queue = DeliveryQueue::prepare(data, instance)?;
+    let receiver = Receiver::start()?;
+    let subscription = queue.subscribe(&receiver, NEVER)?;
+    receiver.set_hanging(true);
+    let traffic = instance.creates(data.size);
+    let create = |time, seed| burst(instance.service.address, &traffic, Shape::for_time(CLIENTS, time, seed));
+    let contenders: [Contender<'_>; 2] = [
+        Box::new(|time, round| {
+            queue.fill(&subscription, QUEUED_DURING_CREATES)?;
+            let sample = create(time, 3_000 + round)?;
+            queue.empty(&subscription)?;
+            Ok(sample)
+        }),
+        Box::new(|time, round| create(time, 4_000 + round)),
+    ];
+    let what = format!("Create while {} deliveries are queued", grouped(QUEUED_DURING_CREATES.into()));
+    Ok(vec![data.compare(instance, &contenders)?.speed(what, Limit::AtLeast(MIN_CREATE_SPEED))])
+}
+
+/// Subscriptions with a queue each.
+const QUEUES: u32 = 10;
+const MAX_MEGABYTES: f64 = 50.0;
+/// Time in which all periodic work of the service on the queue takes place.
+const WATCHED: Duration = Duration::from_secs(20);
+/// Clients whose requests need little memory.
+const WATCHED_CLIENTS: usize = 4;
+
+/// Peak memory while a million deliveries are queued, nine tenths of them for receivers that hang.
+pub(super) fn memory(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let queue = DeliveryQueue::prepare(data, instance)?;
+    let receivers = (0..QUEUES).map(|_| Receiver::start()).collect::<Result<Vec<_>>>()?;
+    let subscriptions =
+        receivers.iter().map(|receiver| queue.subscribe(receiver, NEVER)).collect::<Result<Vec<_>>>()?;
+    receivers.iter().skip(1).for_each(|receiver| receiver.set_hanging(true));
+    let creates = instance.creates(data.size);
+    let peak = |seed| -> Result<f64> {
+        let shape = Shape::for_time(WATCHED_CLIENTS, WATCHED, seed);
+        let (_, peak) = instance.service.peak_bytes_during(|| burst(instance.service.address, &creates, shape))?;
+        Ok(peak as f64 / MEGABYTE)
+    };
+    let without = peak(5_000)?;
+    subscriptions.iter().try_for_each(|subscription| queue.fill(subscription, EVENTS))?;
+    let with = peak(6_000)?;
+    subscriptions.iter().try_for_each(|subscription| queue.empty(subscription))?;
+    Ok(vec![Line::new(
+        format!("Memory more with {} queued deliveries", grouped((QUEUES * EVENTS).into())),
+        instance.store,
+        [format!("{with:.1} MB at most"), format!("{without:.1} MB at most without")],
+        (with - without, "MB"),
+        Limit::AtMost(MAX_MEGABYTES),
+    )])
 }

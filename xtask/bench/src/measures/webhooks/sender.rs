@@ -1,6 +1,6 @@
-//! The service's own sender without a queue: the same headers, signatures and bodies.
+//! The service's own sender without a queue, with the same headers, signatures and bodies.
 
-use crate::Outcome;
+use crate::Result;
 use crate::burst::Sample;
 use crate::receiver::Receiver;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::secret::Secret;
 use candor_domain::signature;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptOutcome as Ended, headers};
+use candor_domain::webhook::{AttemptOutcome, headers};
 use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-/// What every delivery may take.
+/// Timeout of a delivery.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// 2026-01-01: whoever receives here does not look at the time.
+/// 2026-01-01. The receivers of the bench ignore the time.
 const AT: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// A sender on a runtime like the service's.
-pub(super) struct Bare {
+pub(super) struct SenderAlone {
     runtime: Runtime,
     post: Post,
 }
 
-/// What is sent where.
+/// Requests to one receiver.
 #[derive(Debug, Clone)]
 pub(super) struct Post {
     sender: Sender,
@@ -39,54 +39,53 @@ pub(super) struct Post {
     data: String,
 }
 
-impl Bare {
-    pub(super) fn new(receiver: &Receiver, data: String) -> Outcome<Self> {
+impl SenderAlone {
+    pub(super) fn new(receiver: &Receiver, data: String) -> Result<Self> {
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         let post = runtime.block_on(async { Post::new(receiver, data) })?;
         Ok(Self { runtime, post })
     }
 
-    /// So many posts, so many of them at once.
-    pub(super) fn rate(&self, count: u32, at_once: usize) -> Outcome<Sample> {
+    /// Sends `count` posts, at most `concurrency` at once.
+    pub(super) fn rate(&self, count: u32, concurrency: usize) -> Result<Sample> {
         let left = Arc::new(AtomicU32::new(count));
-        let begun = Instant::now();
+        let started = Instant::now();
         self.runtime.block_on(async {
             let mut senders = JoinSet::new();
-            for _ in 0..at_once {
-                senders.spawn(many(self.post.clone(), Arc::clone(&left)));
+            for _ in 0..concurrency {
+                senders.spawn(send_posts(self.post.clone(), Arc::clone(&left)));
             }
             while let Some(sent) = senders.join_next().await {
                 sent??;
             }
-            Outcome::Ok(())
+            Result::Ok(())
         })?;
-        Ok(Sample::of_rate(f64::from(count) / begun.elapsed().as_secs_f64()))
+        Ok(Sample::from_rate(f64::from(count) / started.elapsed().as_secs_f64()))
     }
 }
 
-/// Posts as long as there is one left.
-async fn many(post: Post, left: Arc<AtomicU32>) -> Result<(), String> {
+/// Posts while any are left.
+async fn send_posts(post: Post, left: Arc<AtomicU32>) -> std::result::Result<(), String> {
     let (event, body) = post.event(post.data.clone());
-    let less = |it: u32| it.checked_sub(1);
-    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
+    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
         post.send(&event, body.clone()).await?;
     }
     Ok(())
 }
 
 impl Post {
-    /// Must be called within a runtime.
-    pub(super) fn new(receiver: &Receiver, data: String) -> Outcome<Self> {
+    /// Creates a sender. Call it within a runtime.
+    pub(super) fn new(receiver: &Receiver, data: String) -> Result<Self> {
         let trusted = vec!["127.0.0.0/8".parse()?];
         let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() })?;
         Ok(Self { sender, url: receiver.url(), secrets: [signature::generate([7; 32])], data })
     }
 
-    /// Posts what has happened to the resource with this id.
-    pub(super) async fn about(&self, id: &str) -> Result<(), String> {
-        // All ids of one kind are equally long.
-        let begin = r#"{"id":""#.len();
-        let rest = self.data.get(begin + id.len()..).unwrap_or_default();
+    /// Posts the event of the resource with this id.
+    pub(super) async fn about(&self, id: &str) -> std::result::Result<(), String> {
+        // All ids of one kind have the same length.
+        let start = r#"{"id":""#.len();
+        let rest = self.data.get(start + id.len()..).unwrap_or_default();
         let (event, body) = self.event(format!(r#"{{"id":"{id}{rest}"#));
         self.send(&event, body).await
     }
@@ -98,13 +97,13 @@ impl Post {
         (event, body)
     }
 
-    async fn send(&self, event: &Event, body: Bytes) -> Result<(), String> {
+    async fn send(&self, event: &Event, body: Bytes) -> std::result::Result<(), String> {
         let headers = headers(event, DeliveryId::from_bytes([1; 16]), &self.secrets, AT, &body, false);
         let attempt =
             self.sender.send(WebhookRequest { url: self.url.clone(), headers, body, deadline: DEADLINE }).await;
         match attempt.outcome {
-            Ended::Acknowledged => Ok(()),
-            Ended::Failed(reason) => Err(format!("the sender alone failed: {reason:?}")),
+            AttemptOutcome::Acknowledged => Ok(()),
+            AttemptOutcome::Failed(reason) => Err(format!("the sender alone failed: {reason:?}")),
         }
     }
 }

@@ -1,54 +1,61 @@
 //! The rows of a create as one statement, for pgbench.
 
-use crate::Outcome;
+use super::writes::{Creates, SCRIPT_SEED};
+use crate::Result;
 use crate::burst::{Shape, burst};
 use crate::data::{self, FIRST_NUMBER, NUMBER_STEP, PEOPLE, hex};
-use crate::stage::{Reference, Side, Stage};
+use crate::data_set::DataSet;
+use crate::instance::Instance;
+use crate::options::Store;
+use crate::pgbench::Reference;
 use std::path::PathBuf;
 
-use super::{Creates, SEED_OF_THE_FIRST};
-
-/// The largest number of eight hexadecimal digits, which are half of what a request's key ends with.
+/// Largest number of eight hexadecimal digits. The random part of an idempotency key has two such numbers.
 const HALF_A_KEY: u32 = u32::MAX;
 
-/// What one create stores, in bytes, as the service itself has just done it.
+/// Bytes that one create of the service has stored.
 struct Stored {
-    event: u64,
-    changes: u64,
-    answer: u64,
+    event: i64,
+    changes: i64,
+    answer: i64,
 }
 
-pub(super) fn script(stage: &Stage, reference: &Reference, creates: Creates) -> Outcome<PathBuf> {
-    let postgres = stage.on_postgres().ok_or("no service on PostgreSQL")?;
-    let requests = creates.traffic(stage, postgres);
-    burst(postgres.service.address, &requests, Shape::of_few(20, SEED_OF_THE_FIRST + creates.seeds))?;
-    let longest =
-        |column: &str, table: &str| reference.admin.number(&format!("SELECT max(octet_length({column})) FROM {table}"));
+pub(super) fn script(
+    data: &DataSet<'_>,
+    postgres: &Instance,
+    reference: &Reference,
+    creates: Creates,
+) -> Result<PathBuf> {
+    let shape = Shape::for_requests(20, SCRIPT_SEED + creates.seeds);
+    burst(postgres.service.address, &creates.traffic(data, postgres), shape)?;
+    let longest = |column: &str, table: &str| {
+        reference.database.number(&format!("(SELECT max(octet_length({column})) FROM {table})"))
+    };
     let stored = Stored {
         event: longest("data", "events")?,
         changes: longest("changes", "audit_entries WHERE action LIKE 'observation%'")?,
         answer: longest("sealed", "replays")?,
     };
     let name = format!("create-{}-{}", creates.people, creates.tags);
-    reference.pgbench.script(&name, &inserts(stage, postgres, creates, &stored))
+    reference.script(&name, &inserts(data, postgres, creates, &stored))
 }
 
-/// The same rows in one statement, as like to those of the service as they can be made, because what a row costs is mostly
-/// where it goes in its indexes and what it refers to:
-/// - ids grow with time and are random behind it; ids that are texts have the length of those of the service;
-/// - keys for retries are those that the requests bring, random all over: each goes to another page of its index;
-/// - the tags are neighbours in the whole list, as in the requests, so that transactions meet at the same rows as often.
+/// The same rows in one statement. The cost of a row depends mostly on its place in the indexes and on its references, so
+/// the rows resemble those of the service:
+/// - ids grow with time and have a random end; ids that are texts have the same length;
+/// - idempotency keys are random from their first digit: each goes to another page of its index;
+/// - the tags are neighbours in the list of attributes, so that transactions meet at the same rows as often.
 ///
-/// What the service looks up before and beside its inserts is its own affair and counts against it.
-fn inserts(stage: &Stage, postgres: &Side, creates: Creates, stored: &Stored) -> String {
-    let tenant = postgres.tenant_literal();
+/// Lookups of the service count against it.
+fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &Stored) -> String {
+    let tenant = Store::Postgres.bytes(postgres.tenant);
     let id = |number: u8| format!("(x || '{number:010}')::uuid");
     let all = data::attributes_from(&postgres.attributes, 0, postgres.attributes.len());
-    let around: Vec<_> = all.iter().chain(&all).map(|it| hex(&it.to_bytes())).collect();
-    let filler = |bytes: u64| "x".repeat(usize::try_from(bytes).unwrap_or_default());
-    let person = format!("('{}' || :p || '{}')::uuid", PEOPLE.before, PEOPLE.behind);
-    let last = creates.people.min(stage.size.people) - 1;
-    let (tags, last_tag, count) = (around.join(","), all.len().saturating_sub(1), creates.tags);
+    let ring: Vec<_> = all.iter().chain(&all).map(|attribute| hex(&attribute.to_bytes())).collect();
+    let filler = |bytes: i64| "x".repeat(usize::try_from(bytes).unwrap_or_default());
+    let person = format!("('{}' || :p || '{}')::uuid", PEOPLE.before, PEOPLE.after);
+    let last = creates.people.min(data.size.people) - 1;
+    let (tags, last_tag, count) = (ring.join(","), all.len().saturating_sub(1), creates.tags);
     format!(
         "\\set r random(1000000000, 9999999999)\n\\set p {FIRST_NUMBER} + {NUMBER_STEP} * random(0, {last})\n\
          \\set t random(0, {last_tag})\n\\set k random(0, {HALF_A_KEY})\n\\set l random(0, {HALF_A_KEY})\n\

@@ -1,0 +1,67 @@
+//! Single requests to the service, whose rate does not matter.
+
+use crate::Result;
+use candor_domain::id::EmployeeId;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use ureq::Agent;
+use ureq::http::Request;
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A key of an organization, and the service that it is for.
+#[derive(Debug, Clone)]
+pub(crate) struct Api {
+    pub(crate) address: SocketAddr,
+    pub(crate) key: String,
+}
+
+/// A person and a key of their organization. Observations about the person are created with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Person {
+    pub(crate) key: String,
+    pub(crate) id: EmployeeId,
+}
+
+impl Api {
+    pub(crate) fn get(&self, path: &str) -> Result<Value> {
+        Ok(self.exchange("GET", path, "application/json", "")?.1)
+    }
+
+    pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
+        Ok(self.exchange(method, path, "application/json", &body.to_string())?.1)
+    }
+
+    /// Creates a resource and returns its id.
+    pub(crate) fn create(&self, path: &str, body: &Value) -> Result<String> {
+        let created = self.send("POST", path, body)?;
+        Ok(created["id"].as_str().ok_or_else(|| format!("{path} answered without an id: {created}"))?.to_owned())
+    }
+
+    pub(crate) fn create_person(&self) -> Result<Person> {
+        let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
+        Ok(Person { key: self.key.clone(), id: self.create("/v1/employees", &body)?.parse()? })
+    }
+
+    /// Uploads a file of people. Returns the seconds of the request and its answer.
+    pub(crate) fn upload(&self, file: &str) -> Result<(f64, Value)> {
+        self.exchange("POST", "/v1/employees/csv", "text/csv", file)
+    }
+
+    fn exchange(&self, method: &str, path: &str, content_type: &str, body: &str) -> Result<(f64, Value)> {
+        // A proxy of this machine does not know its loopback addresses.
+        let settings = Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).proxy(None);
+        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let request = request.header("authorization", format!("Bearer {}", self.key));
+        let request = if method == "GET" { request } else { request.header("content-type", content_type) };
+        let started = Instant::now();
+        let mut response = settings.build().new_agent().run(request.body(body.to_owned())?)?;
+        let text = response.body_mut().read_to_string()?;
+        let seconds = started.elapsed().as_secs_f64();
+        if response.status().is_success() {
+            return Ok((seconds, serde_json::from_str(&text)?));
+        }
+        Err(format!("{method} {path} answered {}: {text}", response.status()).into())
+    }
+}

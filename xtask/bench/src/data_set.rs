@@ -1,0 +1,140 @@
+//! The service on both stores with the same data, and pgbench beside it.
+
+use crate::Result;
+use crate::comparison::{Comparison, Contender, Turns};
+use crate::data::Size;
+use crate::instance::Instance;
+use crate::options::{Options, Store};
+use crate::pgbench::{Postgres, Reference};
+use crate::scratch::Scratch;
+use crate::service::Candor;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Number of clients of the measurements that the limits come from.
+pub(crate) const CLIENTS: usize = 32;
+
+/// A data set by its purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Main,
+    /// Many people, who report to each other in a deep tree.
+    Tree,
+    /// Few observations, for a service that has done nothing before.
+    Small,
+    /// Few observations. The search measures add texts of many tenants.
+    Search,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 4] = [Self::Main, Self::Tree, Self::Small, Self::Search];
+
+    pub(crate) fn size(self, options: &Options) -> Size {
+        match self {
+            Self::Main => options.size(),
+            Self::Tree => Size { people: 100_000, ..options.size() },
+            Self::Small | Self::Search => Size { people: 10_000, observations: 10_000 },
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::Tree => "tree",
+            Self::Small => "small",
+            Self::Search => "search",
+        }
+    }
+}
+
+/// A loaded data set.
+pub(crate) struct DataSet<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) size: Size,
+    instances: Vec<Instance>,
+    pub(crate) reference: Option<Reference>,
+}
+
+impl<'a> DataSet<'a> {
+    /// Loads the data and starts the services. The main set is loaded into PostgreSQL even if only SQLite is measured,
+    /// because pgbench runs there.
+    pub(crate) fn load(
+        kind: Kind,
+        options: &'a Options,
+        scratch: &Scratch,
+        postgres: Option<&Postgres>,
+    ) -> Result<Self> {
+        let (started, name, size) = (Instant::now(), kind.name(), kind.size(options));
+        let mut set = Self { options, size, instances: vec![], reference: None };
+        let mut start =
+            |candor| Instance::start(candor, size, options.before.as_ref()).map(|it| set.instances.push(it));
+        if let Some(postgres) = postgres.filter(|_| kind == Kind::Main || options.measures(Store::Postgres)) {
+            let url = postgres.create_database(name)?;
+            start(Candor::new(&options.binary, &scratch.path().join(format!("{name}-postgres")), url.clone())?)?;
+            set.reference = Some(postgres.reference(url, scratch.path())?);
+        }
+        if options.measures(Store::Sqlite) {
+            let folder = scratch.path().join(format!("{name}-sqlite"));
+            let url = format!("sqlite://{}", folder.join("candor.db").display());
+            start(Candor::new(&options.binary, &folder, url)?)?;
+        }
+        let Size { people, observations } = size;
+        println!("{people} people and {observations} observations loaded in {:.0} s", started.elapsed().as_secs_f64());
+        Ok(set)
+    }
+
+    /// The services that are measured.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &Instance> {
+        self.instances.iter().filter(|instance| self.options.measures(instance.store))
+    }
+
+    /// The service on a store, even if it is not measured.
+    pub(crate) fn on(&self, store: Store) -> Option<&Instance> {
+        self.instances.iter().find(|instance| instance.store == store)
+    }
+
+    /// Contenders that write take turns.
+    pub(crate) fn compare(&self, instance: &Instance, contenders: &[Contender<'_>]) -> Result<Comparison> {
+        self.compare_for(instance, contenders, Turns::Plain, self.options.turn())
+    }
+
+    /// Contenders that read take turns.
+    pub(crate) fn compare_reads(&self, instance: &Instance, contenders: &[Contender<'_>]) -> Result<Comparison> {
+        self.compare_for(instance, contenders, Turns::Warm, self.options.turn())
+    }
+
+    /// A contender takes turns with pgbench, if there is a PostgreSQL. `script` gets the service there.
+    pub(crate) fn compare_with_pgbench(
+        &self,
+        instance: &Instance,
+        contender: Contender<'_>,
+        turns: Turns,
+        script: impl FnOnce(&Instance, &Reference) -> Result<PathBuf>,
+    ) -> Result<Comparison> {
+        let mut contenders = vec![contender];
+        if let Some((reference, postgres)) = self.reference.as_ref().zip(self.on(Store::Postgres)) {
+            contenders.push(reference.contender(script(postgres, reference)?, CLIENTS));
+        }
+        Ok(self.compare_for(instance, &contenders, turns, self.options.turn())?.against("pgbench"))
+    }
+
+    pub(crate) fn compare_for(
+        &self,
+        instance: &Instance,
+        contenders: &[Contender<'_>],
+        turns: Turns,
+        time: Duration,
+    ) -> Result<Comparison> {
+        Comparison::run(instance.store, contenders, self.options.rounds(), (time, turns))
+    }
+
+    pub(crate) fn truncate_logs(&self) -> Result {
+        self.instances.iter().try_for_each(|instance| instance.service.truncate_log())
+    }
+
+    /// The last lines of all logs.
+    pub(crate) fn log_tails(&self) -> String {
+        let tail = |one: &Instance| format!("the end of the log on {}:\n{}", one.store, one.service.log_tail());
+        self.instances.iter().map(tail).collect::<Vec<_>>().join("\n")
+    }
+}
