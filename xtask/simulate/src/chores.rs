@@ -1,101 +1,100 @@
-//! What happens by itself: changes that fire events, changes of subscriptions, and what goes wrong.
+//! Changes that cause events, changes of subscriptions, and faults.
 
+use crate::plan::Chore;
+use crate::process::START;
+use crate::queue::Key;
+use crate::run::{Life, Run, Step};
+use crate::store::{Call, Commit, LEASE};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Streak};
 use candor_port_storage::queue::{Lease, QueueKey};
 
-use crate::plan::Chore;
-use crate::process::START;
-use crate::queue::Key;
-use crate::run::{Happening, Run};
-use crate::store::{Call, Commit, LEASE};
-
-/// A change that fires more than this is not handed over.
-const MOST_HANDED_OVER: usize = 32;
-/// A replay asks for so many events.
+/// Upper bound for the events of a change that its process delivers itself.
+const MAX_HANDED_OVER: usize = 32;
+/// Events of a replay.
 const REPLAYED: usize = 12;
 /// The life of a process that delivers nothing.
-const NOBODY: usize = usize::MAX;
+const IMPORTER: Life = Life { place: 0, number: usize::MAX };
 
 impl Run {
     /// The time of day.
     pub(crate) const fn wall(&self) -> Timestamp {
-        Timestamp::from_millis(START + self.now + self.step)
+        Timestamp::from_millis(START + self.now + self.clock_shift)
     }
 
     pub(crate) fn chore(&mut self, chore: Chore) {
         match chore {
-            Chore::Events { tenant, count, import } => self.fires(tenant, count, import),
+            Chore::Events { tenant, count, import } => self.fire_events(tenant, count, import),
             Chore::Active(queue, active) => {
-                if let Some(it) = self.queue.subscriptions.get_mut(&queue).filter(|it| it.active != active) {
-                    it.active = active;
-                    it.streak = if active { Streak::default() } else { it.streak };
-                    self.promises.paused(|(it, _)| it == queue);
+                let subscription = self.queue.subscriptions.get_mut(&queue);
+                if let Some(changed) = subscription.filter(|subscription| subscription.active != active) {
+                    changed.active = active;
+                    changed.streak = if active { Streak::default() } else { changed.streak };
+                    self.promises.pause(queue);
                 }
                 self.subscription_changed();
             }
             Chore::Remove(queue) => {
                 self.queue.subscriptions.remove(&queue);
-                self.promises.removed(|(it, _)| it == queue);
+                self.promises.remove(queue);
                 self.subscription_changed();
             }
             Chore::Replay(queue) => self.replay(queue),
-            Chore::Step(by) => self.sets_clocks(by),
-            Chore::Outage(long) => {
-                self.outage_until = self.outage_until.max(self.now + long);
-                self.promises.disturbed(self.outage_until + LEASE);
+            Chore::SetClocks(by) => self.set_clocks(by),
+            Chore::Outage(duration) => {
+                self.outage_until = self.outage_until.max(self.now + duration);
+                self.promises.disturb(self.outage_until + LEASE);
             }
             Chore::Kill(place, pause) => self.kill(place, pause),
             Chore::Stop(place, grace, pause) => self.stop(place, grace, pause),
         }
     }
 
-    /// One of the processes that deliver, if there is one.
-    fn somebody(&mut self) -> Option<usize> {
-        let place = self.random.index(self.processes.len());
-        let alive = |it: &usize| self.processes[*it].as_ref().is_some_and(|it| !it.is_stopping);
-        (place..self.processes.len()).chain(0..place).find(alive)
+    /// Any process that delivers.
+    fn any_process(&mut self) -> Option<usize> {
+        let first = self.random.index(self.processes.len());
+        let delivers = |place: &usize| self.processes[*place].as_ref().is_some_and(|process| !process.is_stopping);
+        (first..self.processes.len()).chain(0..first).find(delivers)
     }
 
-    fn fires(&mut self, tenant: Tenant, count: usize, import: bool) {
-        let place = self.somebody().filter(|_| !import);
-        let Some((place, process)) = place.and_then(|it| Some((it, self.processes[it].as_mut()?))) else {
-            let commit = Commit { tenant, count, lease: None };
-            return self.ask(0, NOBODY, Call::Commit(commit, None));
+    fn fire_events(&mut self, tenant: Tenant, count: usize, import: bool) {
+        let place = self.any_process().filter(|_| !import);
+        let Some((place, process)) = place.and_then(|place| Some((place, self.processes[place].as_mut()?))) else {
+            return self.send(IMPORTER, Call::Commit(Commit { tenant, count, lease: None }, None));
         };
-        let now = process.now(self.now, self.step);
-        let fits = (1..=MOST_HANDED_OVER).contains(&count);
+        let now = process.now(self.now, self.clock_shift);
+        let fits = (1..=MAX_HANDED_OVER).contains(&count);
         let ends = fits.then(|| process.machine.reserve(count, now)).flatten();
         let lease = ends.map(|ends| (Lease { worker: process.worker, until: ends.deadline() }, ends));
-        let life = process.life;
-        self.ask(place, life, Call::Commit(Commit { tenant, count, lease }, None));
+        let life = Life { place, number: process.life };
+        self.send(life, Call::Commit(Commit { tenant, count, lease }, None));
     }
 
-    /// The process that has changed a subscription looks at once, the others when they look anyway.
+    /// The process that changes a subscription scans the queue at once, the other processes in their next scan.
     fn subscription_changed(&mut self) {
-        if let Some(place) = self.somebody() {
+        if let Some(place) = self.any_process() {
             if let Some(process) = &mut self.processes[place] {
                 process.machine.request_full_scan();
             }
             self.drive(place);
         }
-        self.stir(self.wall());
+        self.wake(self.wall());
     }
 
-    /// Somebody asks for some of the events of a subscription again, delivered or not.
+    /// Requests some events of a subscription again, whether they were delivered or not.
     fn replay(&mut self, queue: QueueKey) {
-        if !self.queue.subscriptions.get(&queue).is_some_and(|it| it.active) {
+        if !self.queue.subscriptions.get(&queue).is_some_and(|subscription| subscription.active) {
             return;
         }
-        let past: Vec<Key> = self.events.iter().filter(|it| it.0 == queue).copied().collect();
+        let past: Vec<Key> = self.events.iter().filter(|(of, _)| *of == queue).copied().collect();
         if past.is_empty() {
             return;
         }
         for _ in 0..REPLAYED {
             let key = self.random.pick(&past);
-            let id = self.random.chance(500).then(|| self.delivery_id());
+            let id = self.random.chance(500).then(|| self.next_delivery_id());
             match self.queue.get(key) {
                 Some(job) if job.attempt > 1 => {
                     if self.queue.bring_forward(key, self.wall(), id) {
@@ -104,46 +103,42 @@ impl Run {
                 }
                 Some(_) => {}
                 None => {
-                    let job = Job::new(
-                        queue.0,
-                        queue.1,
-                        (key.1, EventType::EmployeeCreated),
-                        self.wall(),
-                        DeliveryOrigin::Replay,
-                    );
-                    self.queues(Job { delivery_id: id, ..job }, None);
+                    let event = (key.1, EventType::EmployeeCreated);
+                    let job = Job::new(queue.0, queue.1, event, self.wall(), DeliveryOrigin::Replay);
+                    self.enqueue(Job { delivery_id: id, ..job }, None);
                 }
             }
         }
-        if let Some(place) = self.somebody() {
+        if let Some(place) = self.any_process() {
             if let Some(process) = &mut self.processes[place] {
                 process.machine.look_at_due();
             }
             self.drive(place);
         }
-        self.stir(self.wall());
+        self.wake(self.wall());
     }
 
-    fn sets_clocks(&mut self, by: i64) {
-        self.step += by;
-        self.promises.counts.steps += 1;
-        // Set back, what was due a moment ago is so again only when the clock is there again.
-        self.promises.disturbed(self.now + LEASE + (-by).max(0));
+    fn set_clocks(&mut self, by: i64) {
+        self.clock_shift += by;
+        self.promises.counts.clock_changes += 1;
+        // After a change backwards, a due delivery is due again only once the clock has reached its time.
+        self.promises.disturb(self.now + LEASE + (-by).max(0));
         if by > 0 {
-            self.promises.clock_set_on(self.now);
+            self.promises.clock_set_forward(self.now);
         }
-        self.stir(self.wall());
+        self.wake(self.wall());
     }
 
     fn stop(&mut self, place: usize, grace: i64, pause: i64) {
-        let Some(process) = self.processes[place].as_mut().filter(|it| !it.is_stopping) else { return };
-        let now = process.now(self.now, self.step);
+        let process = self.processes[place].as_mut().filter(|process| !process.is_stopping);
+        let Some(process) = process else { return };
+        let now = process.now(self.now, self.clock_shift);
         process.is_stopping = true;
         process.machine.stop(now);
-        let life = process.life;
+        let life = Life { place, number: process.life };
         self.pauses[place] = pause;
-        self.promises.disturbed(self.now + grace + pause);
-        self.after(grace, Happening::Cut { place, life });
+        self.promises.disturb(self.now + grace + pause);
+        self.after(grace, Step::Cut(life));
         self.drive(place);
     }
 }

@@ -1,67 +1,65 @@
-//! The loops of a process: whatever its machine wants done now is begun.
-
-use candor_dispatch::{NextRecordStep, Now};
+//! The loops of a process: everything that its machine wants to start now.
 
 use crate::process::Process;
-use crate::run::{Happening, Run};
+use crate::queue::Queue;
+use crate::run::{Life, Run, Step};
 use crate::store::{Call, Record};
+use candor_dispatch::{NextRecordStep, Now};
+use candor_port_storage::queue::RecordOutcome;
 
-/// Whoever has found nothing for a while, though there is something, looks again after this time. The service would do
-/// so fifty times a second.
-const LOOKS_AGAIN: i64 = 500;
+/// Milliseconds between two scans of a process that has found nothing for a while. The service scans fifty times a second.
+const RESCAN: i64 = 500;
 
 impl Run {
-    /// Lets a process do what it can.
+    /// Lets a process start all work that it can.
     pub(crate) fn drive(&mut self, place: usize) {
-        let Some(now) = self.processes[place].as_ref().map(|it| it.now(self.now, self.step)) else { return };
-        self.attempt(place, now);
-        self.look_for_more(place, now);
-        if self.record_some(place, now) {
+        let Some(process) = &self.processes[place] else { return };
+        let (life, now) = (Life { place, number: process.life }, process.now(self.now, self.clock_shift));
+        self.start_attempts(life, now);
+        self.start_claim(life, now);
+        if self.start_recording(life, now) {
             self.set_alarm(place);
         }
     }
 
-    fn attempt(&mut self, place: usize, now: Now) {
-        let Some(process) = &mut self.processes[place] else { return };
-        let life = process.life;
-        let begun: Vec<_> = std::iter::from_fn(|| process.machine.next_attempt(now)).collect();
-        for it in begun {
+    fn start_attempts(&mut self, life: Life, now: Now) {
+        let Some(process) = &mut self.processes[life.place] else { return };
+        let started: Vec<_> = std::iter::from_fn(|| process.machine.next_attempt(now)).collect();
+        for attempt in started {
             self.turns += 1;
             let turn = self.turns;
-            if let Some(process) = &mut self.processes[place] {
-                process.turns.insert(turn, it);
+            if let Some(process) = &mut self.processes[life.place] {
+                process.turns.insert(turn, attempt);
             }
             let way = self.way();
-            self.after(way, Happening::LookUp { place, life, turn });
+            self.after(way, Step::LookUp(life, turn));
         }
     }
 
-    fn look_for_more(&mut self, place: usize, now: Now) {
-        let Some(process) = &mut self.processes[place] else { return };
+    fn start_claim(&mut self, life: Life, now: Now) {
+        let Some(process) = &mut self.processes[life.place] else { return };
         if process.machine.take_wakes().claims {
             process.claim_at = Some(self.now);
-            process.fruitful();
+            process.fruitless_scans = 0;
         }
-        let is_time = process.claim_at.is_some_and(|it| it <= self.now);
+        let is_time = process.claim_at.is_some_and(|at| at <= self.now);
         if process.is_claiming || process.is_stopping || !is_time {
             return;
         }
         if let Some(order) = process.machine.next_claim(now) {
             process.is_claiming = true;
-            let life = process.life;
-            return self.ask(place, life, Call::Claim(order, None));
+            return self.send(life, Call::Claim(order, None));
         }
-        process.fruitless();
+        process.fruitless_scans += 1;
         let delay = self.random.between(0, 250);
-        if let Some(process) = &mut self.processes[place] {
-            process.claim_at = next_look(process, &self.queue, now, (self.now, self.step, delay));
+        if let Some(process) = &mut self.processes[life.place] {
+            process.claim_at = next_scan(process, &self.queue, now, (self.now, self.clock_shift, delay));
         }
     }
 
-    /// Records what there is; says whether the process goes on.
-    fn record_some(&mut self, place: usize, now: Now) -> bool {
-        let Some(process) = &mut self.processes[place] else { return false };
-        let life = process.life;
+    /// Records finished attempts. Returns `false` if the process has ended.
+    fn start_recording(&mut self, life: Life, now: Now) -> bool {
+        let Some(process) = &mut self.processes[life.place] else { return false };
         process.record_at = None;
         if process.batch.is_some() {
             return true;
@@ -70,10 +68,9 @@ impl Run {
             NextRecordStep::Idle => {}
             NextRecordStep::At(steady) => process.record_at = Some(process.at(steady)),
             NextRecordStep::Over => {
-                self.processes[place] = None;
-                self.promises.ended_in_order(life, self.now);
-                let pause = self.pauses[place];
-                self.after(pause, Happening::Starts(place));
+                self.processes[life.place] = None;
+                self.promises.ended_in_order(life.number, self.now);
+                self.after(self.pauses[life.place], Step::Start(life.place));
                 return false;
             }
             NextRecordStep::Now => {
@@ -81,29 +78,23 @@ impl Run {
                 let Some(batch) = &process.batch else { return true };
                 let (results, health) = batch.call();
                 let record = Record { worker: process.worker, results, health };
-                let nothing = Ok(candor_port_storage::queue::RecordOutcome::default());
-                self.ask(place, life, Call::Record(record, nothing));
+                self.send(life, Call::Record(record, Ok(RecordOutcome::default())));
             }
         }
         true
     }
 }
 
-/// When a process looks for something to claim again, if nothing happens before. Looks that can find nothing, because
-/// nothing is due or comes round before, are left out: each would change nothing.
-fn next_look(
-    process: &Process,
-    queue: &crate::queue::Queue,
-    now: Now,
-    (at, step, delay): (i64, i64, i64),
-) -> Option<i64> {
+/// Returns the time of the next scan for claimable deliveries, unless something happens before. Scans that cannot find
+/// anything are left out: they would change nothing.
+fn next_scan(process: &Process, queue: &Queue, now: Now, (at, shift, delay): (i64, i64, i64)) -> Option<i64> {
     let next = process.at(process.machine.look_again_at(now));
     if !process.is_at_rest() {
         return Some(next);
     }
     if queue.has_resumable() {
-        return Some(next.max(at + LOOKS_AGAIN));
+        return Some(next.max(at + RESCAN));
     }
-    let free = process.when(queue.next_free_at(now.wall)?, step);
-    Some(if free <= at { next.max(at + LOOKS_AGAIN) } else { next.max(free + delay) })
+    let free = process.when(queue.next_free_at(now.wall)?, shift);
+    Some(if free <= at { next.max(at + RESCAN) } else { next.max(free + delay) })
 }

@@ -1,8 +1,9 @@
 //! `candor-simulate [--seed N] [--rounds N]`: months of deliveries in simulated time.
 //!
-//! Each seed is a month: two to four processes with the delivery engine's machine, a queue that keeps the rules of the
-//! storage port, receivers that are prompt, slow, hanging, flapping, refusing or not there, kills, restarts, a store that
-//! fails, clocks that are set. What is promised is watched from outside. The same seed is the same month.
+//! Each seed is a month with two to four processes of the delivery engine's machine, and a queue that keeps the rules of the
+//! storage port. Receivers are prompt, slow, hanging, flapping, refusing or absent. Processes are killed and restarted, the
+//! store fails, clocks are set. The simulation checks the engine's promises from outside. A seed gives the same month in
+//! every run.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what this prints")]
 
@@ -20,48 +21,31 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use clap::Parser;
+use promises::Counts;
+use run::{Report, run};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use promises::Counts;
-use run::{Report, run};
-
-/// So many seeds are run unless it is said otherwise: what a change must pass.
+/// Number of seeds that a change must pass.
 const ROUNDS: u64 = 2_000;
-const USAGE: u8 = 2;
 
-/// Which seeds are run.
+#[derive(Parser)]
+#[command(name = "cargo xtask simulate", about = "Simulates months of deliveries")]
 struct Options {
-    first: u64,
-    rounds: u64,
-}
-
-impl Options {
-    fn parse(arguments: impl Iterator<Item = String>) -> Option<Self> {
-        let (mut seed, mut rounds) = (None, None);
-        let mut rest = arguments;
-        while let Some(name) = rest.next() {
-            let value = rest.next()?.parse().ok()?;
-            match name.as_str() {
-                "--seed" => seed = Some(value),
-                "--rounds" => rounds = Some(value),
-                _ => return None,
-            }
-        }
-        // One seed alone, unless more are asked for.
-        let usual = if seed.is_some() { 1 } else { ROUNDS };
-        Some(Self { first: seed.unwrap_or(1), rounds: rounds.unwrap_or(usual) })
-    }
+    /// First seed. Without --rounds it runs alone, and a broken promise is shown with its history
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Number of seeds
+    #[arg(long, value_name = "N")]
+    rounds: Option<u64>,
 }
 
 fn main() -> ExitCode {
-    let Some(options) = Options::parse(std::env::args().skip(1)) else {
-        eprintln!("usage: cargo xtask simulate [--seed N] [--rounds N]");
-        return ExitCode::from(USAGE);
-    };
-    let reports = all(&options);
+    let Options { seed, rounds } = Options::parse();
+    let reports = run_all(seed.unwrap_or(1), rounds.unwrap_or(if seed.is_some() { 1 } else { ROUNDS }));
     let mut counts = Counts::default();
     let mut digest = 0_u64;
     let mut failed = 0;
@@ -71,7 +55,7 @@ fn main() -> ExitCode {
         if let Some(broken) = &report.broken {
             failed += 1;
             println!("seed {seed}: {broken}");
-            report.story.iter().for_each(|it| println!("  {it}"));
+            report.history.iter().for_each(|line| println!("  {line}"));
             println!("  run it again alone: cargo xtask simulate --seed {seed}");
         }
     }
@@ -84,19 +68,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs the seeds on every core; the reports come in the order of the seeds.
-fn all(options: &Options) -> Vec<(u64, Report)> {
+/// Runs the seeds on every core. The reports have the order of the seeds.
+fn run_all(first: u64, rounds: u64) -> Vec<(u64, Report)> {
     let next = AtomicU64::new(0);
     let reports = Mutex::new(vec![]);
     let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= options.rounds {
-                return;
-            }
-            let seed = options.first + at;
-            let report = run(seed, None, options.rounds == 1);
-            reports.lock().unwrap_or_else(PoisonError::into_inner).push((seed, report));
+        while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < rounds) {
+            let report = run(first + seed, None, rounds == 1);
+            reports.lock().unwrap_or_else(PoisonError::into_inner).push((first + seed, report));
         }
     };
     thread::scope(|scope| {

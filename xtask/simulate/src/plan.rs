@@ -1,89 +1,94 @@
-//! What a seed makes of a month: who subscribes, what happens, and what goes wrong when.
+//! The month of a seed: its subscriptions, changes and faults.
 
+use crate::random::Random;
+use crate::receiver::Receiver;
 use candor_dispatch::QueueLimits;
 use candor_domain::access::Tenant;
 use candor_domain::id::{OrganizationId, WebhookId};
 use candor_port_storage::queue::QueueKey;
 use ulid::Ulid;
 
-use crate::random::Random;
-use crate::receiver::Receiver;
-
 pub(crate) const SECOND: i64 = 1_000;
 pub(crate) const MINUTE: i64 = 60 * SECOND;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// Nothing is planned later than this; what is queued then has the rest of the month to come to its end.
+/// Last time of a planned change. Deliveries end in the rest of the month.
 const PLANNED: i64 = 27 * DAY;
-/// What happens together happens within this time.
-const TOGETHER: i64 = 10 * MINUTE;
+/// Duration of a busy time.
+const BUSY: i64 = 10 * MINUTE;
 
-/// So little room that there is seldom enough; but half of it, which slow receivers do not get, is enough for a claim.
+/// Limits that are often reached. Half of them, which slow receivers do not get, is enough for a claim.
 const SMALL: QueueLimits = QueueLimits { attempts: 16, waiting: 160, batch: 8 };
 
-/// Something that happens by itself.
+/// A change or a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chore {
-    /// So many events of a tenant in one change; handed over with its commit, unless it is an import.
+    /// Events of a tenant in one change. Unless it is an import, a process delivers them itself.
     Events { tenant: Tenant, count: usize, import: bool },
-    /// A subscription is made active, or is not any more.
+    /// A subscription becomes active or inactive.
     Active(QueueKey, bool),
     /// A subscription is removed.
     Remove(QueueKey),
-    /// Somebody asks for some past events again.
+    /// A client requests some past events again.
     Replay(QueueKey),
-    /// All clocks are set on, or back.
-    Step(i64),
-    /// The store answers nobody for so long.
+    /// All clocks are set forward or back.
+    SetClocks(i64),
+    /// The store fails for this time.
     Outage(i64),
-    /// A process is killed, and another one takes its place after this time.
+    /// A process is killed. Another one takes its place after this time.
     Kill(usize, i64),
-    /// A process is stopped in good order, with so much time for what is under way, and replaced likewise.
+    /// A process stops in order, with this time for attempts in progress. Another one takes its place after a pause.
     Stop(usize, i64, i64),
 }
 
-/// A subscription of the simulation.
+/// A subscription with its receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subscriber {
     pub(crate) queue: QueueKey,
     pub(crate) receiver: Receiver,
 }
 
-/// A month.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) processes: usize,
     pub(crate) limits: QueueLimits,
-    /// How many of a thousand calls of the store fail outside of outages.
+    /// Calls of the store that fail outside of outages, of 1,000.
     pub(crate) failing: i64,
-    /// A process that cannot open the secrets of a subscription.
+    /// A process that lacks the master key of a subscription.
     pub(crate) without_key: Option<(usize, QueueKey)>,
     pub(crate) chores: Vec<(i64, Chore)>,
 }
 
 struct Planner<'a> {
     random: &'a mut Random,
-    /// Most of what happens, happens around these times.
+    /// Times at which most changes happen.
     busy: Vec<i64>,
     chores: Vec<(i64, Chore)>,
 }
 
 impl Plan {
-    pub(crate) fn of(random: &mut Random) -> Self {
+    pub(crate) fn generate(random: &mut Random) -> Self {
         let subscribers = subscribers(random);
         let processes = usize::try_from(random.between(2, 5)).unwrap_or(2);
         let limits =
             random.pick(&[SMALL, QueueLimits { attempts: 32, waiting: 320, batch: 128 }, QueueLimits::OF_A_PROCESS]);
         let busy = (0..random.between(2, 6)).map(|_| random.between(0, PLANNED)).collect();
-        let blind = random.chance(150).then(|| subscribers[random.index(subscribers.len())].queue);
+        let without_key = random.chance(150).then(|| subscribers[random.index(subscribers.len())].queue);
         let mut planner = Planner { random, busy, chores: vec![] };
         planner.events(&subscribers);
         planner.changes(&subscribers);
         planner.faults(processes);
         let chores = planner.chores;
         let failing = random.pick(&[0, 0, 2, 20]);
-        Self { subscribers, processes, limits, failing, without_key: blind.map(|queue| (processes - 1, queue)), chores }
+        Self {
+            subscribers,
+            processes,
+            limits,
+            failing,
+            without_key: without_key.map(|queue| (processes - 1, queue)),
+            chores,
+        }
     }
 }
 
@@ -102,15 +107,15 @@ fn subscribers(random: &mut Random) -> Vec<Subscriber> {
 }
 
 impl Planner<'_> {
-    fn at(&mut self) -> i64 {
+    fn time(&mut self) -> i64 {
         if self.random.chance(300) {
             return self.random.between(0, PLANNED);
         }
-        self.random.pick(&self.busy) + self.random.between(0, TOGETHER)
+        self.random.pick(&self.busy) + self.random.between(0, BUSY)
     }
 
     fn plan(&mut self, chore: Chore) {
-        let at = self.at();
+        let at = self.time();
         self.chores.push((at, chore));
     }
 
@@ -131,7 +136,7 @@ impl Planner<'_> {
         let Some((_, others)) = subscribers.split_first().filter(|(_, others)| !others.is_empty()) else { return };
         for _ in 0..self.random.between(0, 4) {
             let queue = self.random.pick(others).queue;
-            let at = self.at();
+            let at = self.time();
             let longest = self.random.pick(&[10 * SECOND, HOUR, 50 * HOUR]);
             let until = at + self.random.between(SECOND, longest);
             self.chores.push((at, Chore::Active(queue, false)));
@@ -159,13 +164,13 @@ impl Planner<'_> {
         }
         for _ in 0..self.random.between(0, 4) {
             let longest = self.random.pick(&[SECOND, MINUTE, 20 * MINUTE]);
-            let long = self.random.between(1, longest);
-            self.plan(Chore::Outage(long));
+            let duration = self.random.between(1, longest);
+            self.plan(Chore::Outage(duration));
         }
         for _ in 0..self.random.between(0, 3) {
             let longest = self.random.pick(&[5 * SECOND, 5 * MINUTE, 3 * HOUR]);
             let by = self.random.between(-longest, longest);
-            self.plan(Chore::Step(by));
+            self.plan(Chore::SetClocks(by));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// A stream of numbers with the helpers that this program needs.
+/// A stream of pseudo-random numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(SplitMix64);
 
@@ -12,27 +12,23 @@ impl Random {
         Self(SplitMix64::seed_from_u64(seed))
     }
 
-    fn next(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
-    /// A number from `from` up to and without `to`, which is greater.
+    /// Returns a number from `from` up to and without `to`, which is greater.
     pub(crate) fn between(&mut self, from: i64, to: i64) -> i64 {
-        from + (self.next() % from.abs_diff(to)).cast_signed()
+        from + (self.0.next_u64() % from.abs_diff(to)).cast_signed()
     }
 
-    /// An index of a list of this length, which is not empty.
+    /// Returns an index of a list of this length, which is not empty.
     pub(crate) fn index(&mut self, len: usize) -> usize {
         let len = u64::try_from(len.max(1)).unwrap_or(1);
-        usize::try_from(self.next() % len).unwrap_or_default()
+        usize::try_from(self.0.next_u64() % len).unwrap_or_default()
     }
 
-    /// Yes, so many times out of a thousand.
+    /// Returns `true` in `permille` of 1,000 cases.
     pub(crate) fn chance(&mut self, permille: i64) -> bool {
         self.between(0, 1000) < permille
     }
 
-    /// One of several, of which there is at least one.
+    /// Returns one of several values.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.index(from.len())]
     }
@@ -43,7 +39,7 @@ mod tests {
     use super::Random;
 
     #[test]
-    fn every_number_of_a_range_comes_up_and_no_other() {
+    fn between_returns_every_number_of_the_range() {
         let mut random = Random::seeded(1);
         let mut seen: Vec<i64> = (0..500).map(|_| random.between(-3, 4)).collect();
         seen.sort_unstable();

@@ -1,28 +1,25 @@
-//! Receivers, each with its own way of answering.
+//! Receivers of different behaviour.
 
+use crate::plan::{HOUR, MINUTE, SECOND};
+use crate::random::Random;
 use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason};
 
-use crate::random::Random;
+/// Timeout of an attempt.
+const TIMEOUT: i64 = 15 * SECOND;
 
-const SECOND: i64 = 1_000;
-const HOUR: i64 = 3_600 * SECOND;
-/// How long a receiver may take.
-pub(crate) const TIMEOUT: i64 = 15 * SECOND;
-
-/// How a receiver takes attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver {
-    /// It acknowledges within a tenth of a second.
+    /// Acknowledges within a tenth of a second.
     Prompt,
-    /// It acknowledges after seconds.
+    /// Acknowledges after seconds.
     Slow,
-    /// It never answers.
+    /// Never responds.
     Hanging,
-    /// It answers with an error.
+    /// Responds with an error.
     Refusing,
-    /// Nobody is there.
+    /// Accepts no connections.
     Unreachable,
-    /// It is prompt for so long and then hangs for so long, in turn.
+    /// Is prompt for `up` milliseconds and hangs for `down` milliseconds, in turn.
     Flapping { up: i64, down: i64 },
 }
 
@@ -35,29 +32,28 @@ impl Receiver {
             70..78 => Self::Refusing,
             78..85 => Self::Unreachable,
             _ => {
-                let mut time = || random.between(5 * 60 * SECOND, 30 * HOUR);
+                let mut time = || random.between(5 * MINUTE, 30 * HOUR);
                 Self::Flapping { up: time(), down: time() }
             }
         }
     }
 
-    /// What it answers to an attempt that begins now.
-    pub(crate) fn answer(self, now: i64, random: &mut Random) -> AttemptResponse {
-        let answer = |millis: i64, status: u16, outcome| {
+    /// The response to an attempt that starts now.
+    pub(crate) fn respond(self, now: i64, random: &mut Random) -> AttemptResponse {
+        let response = |millis: i64, status: u16, outcome| {
             let duration_ms = u32::try_from(millis).unwrap_or(u32::MAX);
             AttemptResponse { status, duration_ms, outcome }
         };
-        let acknowledged = |millis| answer(millis, 200, AttemptOutcome::Acknowledged);
-        let silent = answer(TIMEOUT, 0, AttemptOutcome::Failed(FailureReason::Timeout));
+        let failed = |millis, status, reason| response(millis, status, AttemptOutcome::Failed(reason));
+        let acknowledged = |millis| response(millis, 200, AttemptOutcome::Acknowledged);
+        let silent = failed(TIMEOUT, 0, FailureReason::Timeout);
         match self {
             Self::Prompt => acknowledged(random.between(1, 90)),
             Self::Slow if random.chance(100) => silent,
             Self::Slow => acknowledged(random.between(SECOND, TIMEOUT)),
             Self::Hanging => silent,
-            Self::Refusing => answer(random.between(1, 200), 500, AttemptOutcome::Failed(FailureReason::Status)),
-            Self::Unreachable => {
-                answer(random.between(1, 3 * SECOND), 0, AttemptOutcome::Failed(FailureReason::Connect))
-            }
+            Self::Refusing => failed(random.between(1, 200), 500, FailureReason::Status),
+            Self::Unreachable => failed(random.between(1, 3 * SECOND), 0, FailureReason::Connect),
             Self::Flapping { up, down } if now.rem_euclid(up + down) < up => acknowledged(random.between(1, 90)),
             Self::Flapping { .. } => silent,
         }

@@ -1,15 +1,6 @@
-//! One seed: a month of simulated time, one happening after the other.
+//! One seed: a month of simulated time, one step after the other.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-
-use candor_dispatch::Settings;
-use candor_domain::id::EventId;
-use candor_domain::time::Timestamp;
-use candor_domain::webhook::Schedule;
-use candor_port_storage::queue::QueueKey;
-use ulid::Ulid;
-
+use crate::attempts::Sent;
 use crate::plan::{Chore, Plan};
 use crate::process::Process;
 use crate::promises::{Counts, Promises, SKEW_MILLIS};
@@ -17,141 +8,111 @@ use crate::queue::{Key, Queue, Subscription};
 use crate::random::Random;
 use crate::receiver::Receiver;
 use crate::store::Call;
+use candor_dispatch::Settings;
+use candor_domain::id::EventId;
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::Schedule;
+use candor_port_storage::queue::QueueKey;
+use std::collections::{BTreeMap, BTreeSet};
+use ulid::Ulid;
 
-/// No month has more happenings, unless something goes round in circles.
-const MOST_HAPPENINGS: u64 = 2_000_000;
-/// After so many happenings those are looked for who still wait.
-const LOOKED_AROUND_EVERY: u64 = 4_096;
+/// Upper bound for the steps of a month. More of them mean an endless loop.
+const MAX_STEPS: u64 = 2_000_000;
+/// Number of steps between two searches for deliveries that wait too long.
+const STARVATION_CHECK_STEPS: u64 = 4_096;
 
-/// Something that is broken on purpose, to see that it is found.
+/// A deliberate defect, which the simulation must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Defect {
-    /// Processes take their leases for a minute longer than they are.
-    LeasesAreOverrated,
+    /// Processes believe that their leases last a minute longer.
+    OverratedLeases,
     /// The first retry comes after ten seconds.
-    RetriesAreHasty,
-    /// What a process gives back is forgotten.
-    BacksAreForgotten,
-    /// Every receiver is taken for one that answers at once.
-    EverybodyIsQuick,
-    /// Walks along the subscriptions never get past the first one.
-    WalksStandStill,
-    /// Some attempts are recorded without an entry in the log.
-    LogHasHoles,
+    HastyRetries,
+    /// The queue forgets deliveries that a process returns.
+    ForgottenReturns,
+    /// Processes believe that every receiver answers at once.
+    AllReceiversQuick,
+    /// Walks along the subscriptions stay at the first one.
+    StuckWalks,
+    /// Some attempts are recorded without a log entry.
+    LogHoles,
 }
 
-/// What happens next.
-pub(crate) enum Happening {
+/// A process by its place, and its life: the number that distinguishes it from its predecessors there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Life {
+    pub(crate) place: usize,
+    pub(crate) number: usize,
+}
+
+/// The next thing that happens. Steps for a process that has ended are ignored, except calls on their way to the store.
+pub(crate) enum Step {
     Chore(Chore),
-    /// A process's alarm rings.
+    /// The alarm of a process rings.
     Alarm(usize, u64),
-    /// A process takes the place of another one.
-    Starts(usize),
-    /// The time for what is under way is over.
-    Cut {
-        place: usize,
-        life: usize,
-    },
+    /// A process starts at a free place.
+    Start(usize),
+    /// The time for attempts in progress is over.
+    Cut(Life),
     /// A call arrives at the store.
-    Asks {
-        place: usize,
-        life: usize,
-        call: Box<Call>,
-    },
-    /// The store's answer arrives.
-    Answer {
-        place: usize,
-        life: usize,
-        call: Box<Call>,
-    },
-    /// What an attempt needs is looked up.
-    LookUp {
-        place: usize,
-        life: usize,
-        turn: u64,
-    },
-    /// A receiver's answer arrives.
-    Answered {
-        place: usize,
-        life: usize,
-        turn: u64,
-        attempt: crate::attempts::Sent,
-    },
+    Ask(Life, Box<Call>),
+    /// The answer of the store arrives.
+    Answer(Life, Box<Call>),
+    /// A process looks up what an attempt needs.
+    LookUp(Life, u64),
+    /// The response of a receiver arrives.
+    Respond(Life, u64, Sent),
 }
 
-/// What one seed has come to.
+/// Result of a seed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) broken: Option<String>,
     pub(crate) digest: u64,
     pub(crate) counts: Counts,
-    /// What happened to the delivery that was promised something else, when that was asked for.
-    pub(crate) story: Vec<String>,
+    /// History of the delivery that broke a promise, if it was requested.
+    pub(crate) history: Vec<String>,
 }
 
-/// The world of one seed.
+/// The state of one seed.
 pub(crate) struct Run {
     pub(crate) random: Random,
     pub(crate) defect: Option<Defect>,
     pub(crate) plan: Plan,
     pub(crate) receivers: BTreeMap<QueueKey, Receiver>,
-    /// Milliseconds since the start, and how far the clocks were set on since.
+    /// Milliseconds since the start.
     pub(crate) now: i64,
-    pub(crate) step: i64,
-    happenings: BinaryHeap<Reverse<Entry>>,
+    /// Milliseconds by which the clocks were set forward.
+    pub(crate) clock_shift: i64,
+    /// Future steps by their time and the order in which they were scheduled.
+    steps: BTreeMap<(i64, u64), Step>,
     sequence: u64,
     pub(crate) queue: Queue,
-    /// By their place; a place is empty between two lives.
+    /// Processes by place. A place is empty between two lives.
     pub(crate) processes: Vec<Option<Process>>,
     lives: usize,
-    /// How long a place stays empty after a stop.
+    /// Milliseconds for which a place stays empty after a stop.
     pub(crate) pauses: Vec<i64>,
-    /// Attempts whose turn has come.
+    /// Number of attempts so far.
     pub(crate) turns: u64,
     pub(crate) outage_until: i64,
     pub(crate) promises: Promises,
-    /// What happened so far to whom, for replays.
+    /// Past events by subscription, for replays.
     pub(crate) events: Vec<Key>,
     pub(crate) ids: u128,
 }
 
-struct Entry {
-    at: i64,
-    sequence: u64,
-    it: Happening,
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
-}
-
-/// Lives through the month of a seed, until the first promise is broken.
-pub(crate) fn run(seed: u64, defect: Option<Defect>, with_story: bool) -> Report {
+/// Simulates the month of a seed until its end or the first broken promise.
+pub(crate) fn run(seed: u64, defect: Option<Defect>, with_history: bool) -> Report {
     let mut random = Random::seeded(seed);
-    let plan = Plan::of(&mut random);
+    let plan = Plan::generate(&mut random);
     let mut run = Run {
         random,
         defect,
-        receivers: plan.subscribers.iter().map(|it| (it.queue, it.receiver)).collect(),
+        receivers: plan.subscribers.iter().map(|one| (one.queue, one.receiver)).collect(),
         now: 0,
-        step: 0,
-        happenings: BinaryHeap::new(),
+        clock_shift: 0,
+        steps: BTreeMap::new(),
         sequence: 0,
         queue: Queue::default(),
         processes: vec![],
@@ -164,131 +125,125 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>, with_story: bool) -> Report
         ids: 0,
         plan,
     };
-    run.queue.forgets_backs = defect == Some(Defect::BacksAreForgotten);
-    run.promises.story = with_story.then(BTreeMap::new);
+    run.queue.forgets_returns = defect == Some(Defect::ForgottenReturns);
+    run.promises.history = with_history.then(BTreeMap::new);
     run.begin();
-    run.live();
-    let Promises { broken, digest, counts, story, .. } = run.promises;
-    let story = story.filter(|_| broken.is_some()).and_then(|mut it| it.pop_first());
-    Report { broken, digest, counts, story: story.map(|(_, it)| it).unwrap_or_default() }
+    run.advance();
+    let Promises { broken, digest, counts, history, .. } = run.promises;
+    let history = history.filter(|_| broken.is_some()).and_then(|mut all| all.pop_first());
+    Report { broken, digest, counts, history: history.map(|(_, lines)| lines).unwrap_or_default() }
 }
 
 impl Run {
     fn begin(&mut self) {
-        for it in &self.plan.subscribers {
-            self.queue.subscriptions.insert(it.queue, Subscription { active: true, ..Subscription::default() });
+        for subscriber in &self.plan.subscribers {
+            let subscription = Subscription { active: true, ..Subscription::default() };
+            self.queue.subscriptions.insert(subscriber.queue, subscription);
         }
         for (at, chore) in std::mem::take(&mut self.plan.chores) {
-            self.after(at, Happening::Chore(chore));
+            self.after(at, Step::Chore(chore));
         }
         for place in 0..self.plan.processes {
             self.processes.push(None);
             self.pauses.push(0);
-            self.starts(place);
+            self.start(place);
         }
     }
 
-    fn live(&mut self) {
-        while let Some(Reverse(Entry { at, it, .. })) = self.happenings.pop() {
+    fn advance(&mut self) {
+        while let Some(((at, _), step)) = self.steps.pop_first() {
             self.now = at;
-            self.promises.counts.happenings += 1;
-            self.happens(it);
-            if self.promises.counts.happenings.is_multiple_of(LOOKED_AROUND_EVERY) {
-                self.promises.look_around(self.now);
+            self.promises.counts.steps += 1;
+            self.execute(step);
+            if self.promises.counts.steps.is_multiple_of(STARVATION_CHECK_STEPS) {
+                self.promises.check_starvation(self.now);
             }
-            if self.promises.counts.happenings > MOST_HAPPENINGS {
-                self.promises.fails(self.now, "it does not come to rest");
+            if self.promises.counts.steps > MAX_STEPS {
+                self.promises.fail(self.now, "the month does not end");
             }
             if self.promises.broken.is_some() {
                 return;
             }
         }
-        let inactive = |queue: &QueueKey| self.queue.subscriptions.get(queue).is_some_and(|it| !it.active);
-        let parked = self.queue.all().filter(|((queue, _), parked)| *parked && inactive(queue));
+        let is_inactive = |queue: &QueueKey| self.queue.subscriptions.get(queue).is_some_and(|known| !known.active);
+        let parked = self.queue.all().filter(|((queue, _), parked)| *parked && is_inactive(queue));
         let parked: BTreeSet<Key> = parked.map(|(key, _)| key).collect();
-        self.promises.at_the_end(&parked, self.now);
+        self.promises.check_end(&parked, self.now);
     }
 
-    /// Something is to happen after so many milliseconds.
-    pub(crate) fn after(&mut self, millis: i64, it: Happening) {
+    /// Schedules a step.
+    pub(crate) fn after(&mut self, millis: i64, step: Step) {
         self.sequence += 1;
-        self.happenings.push(Reverse(Entry { at: self.now + millis, sequence: self.sequence, it }));
+        self.steps.insert((self.now + millis, self.sequence), step);
     }
 
-    fn happens(&mut self, it: Happening) {
-        match it {
-            Happening::Chore(chore) => self.chore(chore),
-            Happening::Starts(place) => self.starts(place),
-            Happening::Alarm(place, alarm) => {
-                if let Some(process) = self.processes[place].as_mut().filter(|it| it.alarm == alarm) {
+    fn execute(&mut self, step: Step) {
+        match step {
+            Step::Chore(chore) => self.chore(chore),
+            Step::Start(place) => self.start(place),
+            Step::Alarm(place, alarm) => {
+                if let Some(process) = self.processes[place].as_mut().filter(|process| process.alarm == alarm) {
                     process.alarm_at = None;
                     self.drive(place);
                 }
             }
-            Happening::Asks { place, life, call } => self.asked(place, life, *call),
-            Happening::Answer { place, life, call } if self.lives_on(place, life) => self.answer(place, *call),
-            Happening::LookUp { place, life, turn } if self.lives_on(place, life) => self.look_up(place, turn),
-            Happening::Answered { place, life, turn, attempt } if self.lives_on(place, life) => {
-                self.answered(place, turn, attempt);
-            }
-            Happening::Cut { place, life } if self.lives_on(place, life) => self.cut(place),
-            Happening::Answer { .. }
-            | Happening::LookUp { .. }
-            | Happening::Answered { .. }
-            | Happening::Cut { .. } => {}
+            Step::Ask(life, call) => self.ask(life, *call),
+            Step::Answer(life, call) if self.is_alive(life) => self.answer(life.place, *call),
+            Step::LookUp(life, turn) if self.is_alive(life) => self.look_up(life.place, turn),
+            Step::Respond(life, turn, attempt) if self.is_alive(life) => self.respond(life.place, turn, attempt),
+            Step::Cut(life) if self.is_alive(life) => self.cut(life.place),
+            Step::Answer(..) | Step::LookUp(..) | Step::Respond(..) | Step::Cut(_) => {}
         }
     }
 
-    fn lives_on(&self, place: usize, life: usize) -> bool {
-        self.processes[place].as_ref().is_some_and(|it| it.life == life)
+    fn is_alive(&self, life: Life) -> bool {
+        self.processes[life.place].as_ref().is_some_and(|process| process.life == life.number)
     }
 
-    fn starts(&mut self, place: usize) {
-        let is_hasty = self.defect == Some(Defect::RetriesAreHasty);
+    fn start(&mut self, place: usize) {
+        let is_hasty = self.defect == Some(Defect::HastyRetries);
         let hasty = is_hasty.then(|| Schedule::parse("10s,2m,10m,1h,6h,24h").unwrap_or_default());
-        let schedule = hasty.unwrap_or_default();
         let skew = self.random.between(-SKEW_MILLIS, SKEW_MILLIS) / 2;
-        let settings = Settings { schedule, ..Settings::default() };
-        let process = Process::new(self.lives, settings, self.plan.limits, (self.now, self.step, skew));
+        let settings = Settings { schedule: hasty.unwrap_or_default(), ..Settings::default() };
+        let process = Process::new(self.lives, settings, self.plan.limits, (self.now, self.clock_shift, skew));
         self.lives += 1;
         self.processes[place] = Some(process);
-        // What is new knows no receiver yet, and leases of its predecessor may have to run out.
-        self.promises.disturbed(self.now);
+        // A new process knows no receiver, and leases of its predecessor may have to expire.
+        self.promises.disturb(self.now);
         self.drive(place);
     }
 
-    /// The death of a process, whose leases run out by themselves.
+    /// Kills a process. Its leases expire by themselves.
     pub(crate) fn kill(&mut self, place: usize, pause: i64) {
         let Some(process) = self.processes[place].take() else { return };
         self.promises.counts.kills += 1;
-        self.promises.died(process.life);
-        self.promises.disturbed(self.now + pause + 30_000);
-        self.after(pause, Happening::Starts(place));
+        self.promises.forget_process(process.life);
+        self.promises.disturb(self.now + pause + 30_000);
+        self.after(pause, Step::Start(place));
     }
 
-    /// The next event's id.
-    pub(crate) fn event_id(&mut self) -> EventId {
+    pub(crate) fn next_event_id(&mut self) -> EventId {
         self.ids += 1;
         EventId::from_ulid(Ulid(self.ids))
     }
 
-    /// Something may be claimed at this time of day that could not be before: whoever is at rest looks then.
-    pub(crate) fn stir(&mut self, wall: Timestamp) {
+    /// Wakes processes at rest at this time of day, because a delivery becomes claimable.
+    pub(crate) fn wake(&mut self, wall: Timestamp) {
         for place in 0..self.processes.len() {
             let delay = self.random.between(0, 250);
             let Some(process) = &mut self.processes[place] else { continue };
             if !process.is_at_rest() {
                 continue;
             }
-            let at = process.when(wall, self.step).max(self.now) + delay;
-            if process.claim_at.is_none_or(|it| it > at) {
+            let at = process.when(wall, self.clock_shift).max(self.now) + delay;
+            if process.claim_at.is_none_or(|earlier| earlier > at) {
                 process.claim_at = Some(at);
                 self.set_alarm(place);
             }
         }
     }
 
-    /// Has a process rung for when it has something to do by itself.
+    /// Sets the alarm of a process to the next time at which it has work.
     pub(crate) fn set_alarm(&mut self, place: usize) {
         let Some(process) = &mut self.processes[place] else { return };
         let claim_at = process.claim_at.filter(|_| !process.is_claiming && !process.is_stopping);
@@ -299,6 +254,6 @@ impl Run {
         process.alarm_at = Some(at);
         process.alarm += 1;
         let alarm = process.alarm;
-        self.after((at - self.now).max(0), Happening::Alarm(place, alarm));
+        self.after((at - self.now).max(0), Step::Alarm(place, alarm));
     }
 }

@@ -1,5 +1,8 @@
-//! Calls of the store: on their way, carried out or failing, and answered.
+//! Calls of the store: their way, their execution or failure, and their answers.
 
+use crate::queue::Change;
+use crate::receiver::Receiver;
+use crate::run::{Defect, Life, Run, Step};
 use candor_dispatch::{AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RecordRefusal, WaitingDelivery};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
@@ -10,56 +13,52 @@ use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
 };
 
-use crate::queue::Change;
-use crate::receiver::Receiver;
-use crate::run::{Defect, Happening, Run};
-
-/// After a disturbance a lease may have to run out.
+/// Duration of a lease, which may have to expire after a disturbance.
 pub(crate) const LEASE: i64 = 30_000;
 
-/// A call, with its answer on the way back.
+/// A call. On the way back it has an answer.
 pub(crate) enum Call {
     Claim(ClaimOrder, Option<ClaimedJobs>),
     Record(Record, Result<RecordOutcome, RecordRefusal>),
     Commit(Commit, Option<Vec<Job>>),
 }
 
-/// What became of deliveries.
+/// Results of deliveries.
 pub(crate) struct Record {
     pub(crate) worker: WorkerId,
     pub(crate) results: AttemptResults,
     pub(crate) health: HealthDeltas,
 }
 
-/// A change that fires events.
+/// A change that causes events.
 pub(crate) struct Commit {
     pub(crate) tenant: Tenant,
     pub(crate) count: usize,
-    /// What it queues is leased to its process, which keeps room for it.
+    /// Lease of its deliveries for its process, which has reserved room for them.
     pub(crate) lease: Option<(Lease, LeaseDeadline)>,
 }
 
-/// How a call fails.
+/// Failure of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Nothing was done.
+    /// The call has no effect.
     Before,
-    /// It was done, and nobody is told.
+    /// The call has its effect, but no answer.
     After,
-    /// The store says that it cannot.
+    /// The store refuses the call.
     Refused,
 }
 
 impl Run {
-    /// How long something takes on its way to the store or back.
+    /// Milliseconds of a call or an answer on its way.
     pub(crate) fn way(&mut self) -> i64 {
         if self.random.chance(4) { self.random.between(100, 2_500) } else { self.random.between(0, 8) }
     }
 
     /// Sends a call to the store.
-    pub(crate) fn ask(&mut self, place: usize, life: usize, call: Call) {
+    pub(crate) fn send(&mut self, life: Life, call: Call) {
         let way = self.way();
-        self.after(way, Happening::Asks { place, life, call: Box::new(call) });
+        self.after(way, Step::Ask(life, Box::new(call)));
     }
 
     fn fault(&mut self) -> Option<Fault> {
@@ -72,13 +71,13 @@ impl Run {
         };
         if fault.is_some() {
             self.promises.counts.failed_calls += 1;
-            self.promises.disturbed(self.now + LEASE);
+            self.promises.disturb(self.now + LEASE);
         }
         fault
     }
 
-    /// A call arrives, perhaps of a process that is dead by now.
-    pub(crate) fn asked(&mut self, place: usize, life: usize, call: Call) {
+    /// Executes a call, perhaps of a process that has ended.
+    pub(crate) fn ask(&mut self, life: Life, call: Call) {
         let fault = self.fault();
         let is_done = !matches!(fault, Some(Fault::Before | Fault::Refused));
         let call = match call {
@@ -87,9 +86,9 @@ impl Run {
                 Call::Claim(order, claimed.filter(|_| fault.is_none()))
             }
             Call::Record(record, _) => {
-                let recorded = is_done.then(|| self.record(life, &record));
+                let recorded = is_done.then(|| self.record(life.number, &record));
                 let answer = match (fault, recorded) {
-                    (None, Some(it)) => Ok(it),
+                    (None, Some(outcome)) => Ok(outcome),
                     (Some(Fault::Refused), _) => Err(RecordRefusal::Unrecordable),
                     _ => Err(RecordRefusal::Unanswered),
                 };
@@ -101,39 +100,39 @@ impl Run {
             }
         };
         let way = self.way();
-        self.after(way, Happening::Answer { place, life, call: Box::new(call) });
+        self.after(way, Step::Answer(life, Box::new(call)));
     }
 
     fn claim(&mut self, order: &ClaimOrder) -> ClaimedJobs {
         let first = |walk: &QueueWalk| {
             Claim::SubscriptionQueues(QueueWalk { after: None, queues: 1, each: walk.each, busy: vec![] })
         };
-        let still = match &order.claim {
-            Claim::SubscriptionQueues(walk) if self.defect == Some(Defect::WalksStandStill) => Some(first(walk)),
+        let stuck = match &order.claim {
+            Claim::SubscriptionQueues(walk) if self.defect == Some(Defect::StuckWalks) => Some(first(walk)),
             Claim::Oldest { .. } | Claim::SubscriptionQueues(_) | Claim::Parked(_) => None,
         };
-        self.queue.claim(order.lease, order.at.wall, still.as_ref().unwrap_or(&order.claim))
+        self.queue.claim(order.lease, order.at.wall, stuck.as_ref().unwrap_or(&order.claim))
     }
 
     fn record(&mut self, life: usize, record: &Record) -> RecordOutcome {
         let Self { queue, promises, random, defect, now, .. } = self;
         let mut results = record.results.iter();
         let recorded = queue.record(record.worker, &record.results, &record.health, |job, change| {
-            let id = results.next().and_then(|(_, result)| entry_of(result));
+            let id = results.next().and_then(|(_, result)| attempt_id(result));
             let is_logged = matches!(change, Change::Logged(..));
-            if is_logged && *defect == Some(Defect::LogHasHoles) && random.chance(5) {
+            if is_logged && *defect == Some(Defect::LogHoles) && random.chance(5) {
                 return;
             }
             promises.recorded(life, ((job.tenant, job.webhook_id), job.event_id), id, &change, *now);
         });
         let soonest = record.results.iter().filter_map(|(job, result)| self.due_again(job, result)).min();
         if let Some(soonest) = soonest {
-            self.stir(soonest);
+            self.wake(soonest);
         }
         recorded
     }
 
-    /// When a delivery can be claimed again, of which this was recorded.
+    /// Time at which a delivery with this result is claimable again.
     fn due_again(&self, job: &Job, result: &AttemptResult) -> Option<Timestamp> {
         let queued = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
         match result {
@@ -147,26 +146,26 @@ impl Run {
 
     fn commit(&mut self, commit: &Commit) -> Vec<Job> {
         let lease = commit.lease.map(|(lease, _)| lease);
-        let of_tenant = |it: &&QueueKey| it.0 == commit.tenant;
-        let active: Vec<QueueKey> = self.queue.subscriptions.keys().filter(of_tenant).copied().collect();
+        let queues = self.queue.subscriptions.keys().filter(|queue| queue.0 == commit.tenant);
+        let queues: Vec<QueueKey> = queues.copied().collect();
         let mut jobs = vec![];
         for _ in 0..commit.count {
-            let event = (self.event_id(), EventType::EmployeeCreated);
-            for queue in &active {
-                if self.queue.subscriptions.get(queue).is_some_and(|it| it.active) {
+            let event = (self.next_event_id(), EventType::EmployeeCreated);
+            for queue in &queues {
+                if self.queue.subscriptions.get(queue).is_some_and(|subscription| subscription.active) {
                     let job = Job::new(queue.0, queue.1, event, self.wall(), DeliveryOrigin::Event);
-                    self.queues(job, lease);
+                    self.enqueue(job, lease);
                     self.events.push((*queue, event.0));
                     jobs.push(job);
                 }
             }
         }
-        self.stir(lease.map_or(self.wall(), |it| it.until));
+        self.wake(lease.map_or(self.wall(), |lease| lease.until));
         jobs
     }
 
-    /// Queues a delivery, and tells those who watch.
-    pub(crate) fn queues(&mut self, job: Job, lease: Option<Lease>) {
+    /// Queues a delivery.
+    pub(crate) fn enqueue(&mut self, job: Job, lease: Option<Lease>) {
         let queue = (job.tenant, job.webhook_id);
         if self.queue.add(job, lease) {
             let waits = self.receivers.get(&queue) == Some(&Receiver::Prompt);
@@ -174,11 +173,11 @@ impl Run {
         }
     }
 
-    /// An answer arrives at the process that has asked.
+    /// Processes an answer.
     pub(crate) fn answer(&mut self, place: usize, call: Call) {
-        let (now, step, overrated) = (self.now, self.step, self.defect == Some(Defect::LeasesAreOverrated));
+        let (now, shift, overrated) = (self.now, self.clock_shift, self.defect == Some(Defect::OverratedLeases));
         let Some(process) = &mut self.processes[place] else { return };
-        let at = process.now(now, step);
+        let at = process.now(now, shift);
         let believed = |ends: LeaseDeadline, since: Now| if overrated { overrate(since) } else { ends };
         match call {
             Call::Claim(order, Some(claimed)) => {
@@ -188,12 +187,12 @@ impl Run {
                 let kept = kept.into_iter().map(|job| WaitingDelivery { job, message: (), resumed }).collect();
                 process.machine.take_in(kept, believed(order.ends, order.at), 0, at);
                 process.machine.claim_ended();
-                process.claim_came_back(found, now);
+                process.end_claim(found, now);
             }
             Call::Claim(_, None) => {
                 process.machine.claim_failed(at);
                 process.machine.claim_ended();
-                process.claim_came_back(false, now);
+                process.end_claim(false, now);
             }
             Call::Record(_, answer) => {
                 let Some(batch) = process.batch.take() else { return };
@@ -206,8 +205,8 @@ impl Run {
                         let life = process.life;
                         let results = batch.call().0;
                         if let Some(job) = process.machine.not_recorded(batch, why, at) {
-                            let result = results.iter().find(|(it, _)| *it == job);
-                            self.promises.given_up(life, result.and_then(|(_, result)| entry_of(result)));
+                            let result = results.iter().find(|(recorded, _)| *recorded == job);
+                            self.promises.excuse(life, result.and_then(|(_, result)| attempt_id(result)));
                         }
                     }
                 }
@@ -227,28 +226,27 @@ impl Run {
         self.drive(place);
     }
 
-    /// Makes subscriptions inactive that have failed for too long, as their processes do.
+    /// Disables subscriptions that have failed for too long, as their processes do.
     fn disable(&mut self, failing: &[QueueKey]) {
         let wall = self.wall();
         for queue in failing {
-            if let Some(it) = self.queue.subscriptions.get_mut(queue)
-                && it.streak.disables(wall)
-            {
-                it.active = false;
+            let subscription = self.queue.subscriptions.get_mut(queue);
+            if let Some(failing) = subscription.filter(|subscription| subscription.streak.disables(wall)) {
+                failing.active = false;
             }
         }
     }
 }
 
-/// The entry that a result adds to the log.
-fn entry_of(result: &AttemptResult) -> Option<DeliveryId> {
+/// The attempt that a result adds to the log.
+fn attempt_id(result: &AttemptResult) -> Option<DeliveryId> {
     match result {
         AttemptResult::Settled(settled) => Some(settled.entry.id),
         AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
     }
 }
 
-/// The end of a lease that is taken for a minute longer than it is.
+/// The believed end of a lease, a minute after its true end.
 fn overrate(since: Now) -> LeaseDeadline {
     since.plus(std::time::Duration::from_secs(90))
 }
