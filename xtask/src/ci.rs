@@ -1,10 +1,7 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program};
-use crate::{
-    clients, cluster, deny, deploy, generators, openapi, package, public_api, recipe, reference, schemathesis,
-    signatures, simulate, standalone, test, tidy,
-};
+use crate::{clients, cluster, deny, deploy, openapi, outside, package, public_api, simulate, standalone, test, tidy};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
@@ -13,9 +10,9 @@ const STEPS: [Step; 20] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", || tidy::run(&[])),
     ("lints", lints),
-    ("OpenAPI document", openapi::check),
+    ("OpenAPI document", || openapi::run(&["--check".to_owned()])),
     ("generated files of the client libraries", clients::check),
-    ("public API of the domain", public_api::check),
+    ("public API of the domain", || public_api::run(&["--check".to_owned()])),
     ("documentation of the code", docs),
     ("tests of packages alone", standalone::run),
     ("tests", tests),
@@ -24,27 +21,27 @@ const STEPS: [Step; 20] = [
     ("licences and bans", deny::run),
     ("files to deploy with", deploy::run),
     ("wheel and npm packages", package::test),
-    ("signatures of webhooks", signatures::run),
-    ("copy in step", recipe::run),
-    ("reference in a browser", reference::run),
+    ("signatures of webhooks", || outside::SIGNATURES.run()),
+    ("copy in step", || outside::RECIPE.run()),
+    ("reference in a browser", || outside::REFERENCE.run()),
     ("client libraries", clients::test),
-    ("clients of other generators", generators::run),
-    ("generated requests", schemathesis::run),
+    ("clients of other generators", || outside::GENERATORS.run()),
+    ("generated requests", || outside::SCHEMATHESIS.run()),
 ];
 
 pub(crate) fn run() -> Outcome {
-    let begun = Instant::now();
+    let started = Instant::now();
     for (name, step) in STEPS {
         println!("── {name}");
-        let step_begun = Instant::now();
+        let step_started = Instant::now();
         step().map_err(|problem| format!("{name}: {problem}"))?;
-        println!("── {name}: passed in {:.1} s\n", step_begun.elapsed().as_secs_f64());
+        println!("── {name}: passed in {:.1} s\n", step_started.elapsed().as_secs_f64());
     }
-    println!("── everything passed in {:.0} s", begun.elapsed().as_secs_f64());
+    println!("── everything passed in {:.0} s", started.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// To the end, so that one run tells of every test that fails.
+/// Runs all tests, so that one run reports every failure.
 fn tests() -> Outcome {
     test::run(&["--no-fail-fast".to_owned()])
 }
@@ -53,7 +50,7 @@ fn lints() -> Outcome {
     run_program(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-/// A link that leads nowhere, or a private item that a public one refers to, is an error.
+/// A broken link, or a private item in a public signature, is an error.
 fn docs() -> Outcome {
     let mut command = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
     run_program(command.env("RUSTDOCFLAGS", "-D warnings"))

@@ -3,20 +3,20 @@
 use crate::process::{Outcome, output, program, run};
 use std::env;
 use std::fs::{self, File};
-use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
+use ureq::Agent;
 
-/// A key's share of requests is not what is tried here.
+/// Quota of a key. The checks do not reach it.
 const UNLIMITED: &str = "1000000";
 const START_LIMIT: Duration = Duration::from_secs(20);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);
 
-/// A service for as long as this value lives.
+/// A running service. It is stopped on drop.
 pub(crate) struct Service {
     binary: PathBuf,
     folder: PathBuf,
@@ -25,13 +25,13 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts it with these settings, and waits until it is ready.
+    /// Starts a service with these settings and waits until it is ready.
     pub(crate) fn start(binary: &Path, settings: &[(&str, &str)]) -> Outcome<Self> {
         let folder = env::temp_dir().join(format!("candor-xtask-{}", std::process::id()));
         fs::create_dir(&folder)?;
         let address = free_address()?;
         let log = File::create(folder.join("log"))?;
-        let mut command = alone(binary, &folder);
+        let mut command = command_in(binary, &folder);
         command.arg("dev").env("CANDOR_LISTEN", address.to_string()).envs(settings.iter().copied());
         let process = command.stdout(log.try_clone()?).stderr(log).spawn()?;
         let service = Self { binary: binary.to_path_buf(), folder, address, process };
@@ -47,61 +47,44 @@ impl Service {
         format!("http://{}{path}", self.address)
     }
 
-    /// An admin key of an organization of its own.
+    /// Creates an organization and an admin key of it.
     pub(crate) fn key(&self) -> Outcome<Key> {
-        let organization = self.ask(&["org", "create", "--name", "Checks"])?;
+        let organization = self.execute(&["org", "create", "--name", "Checks"])?;
         let organization = member(&organization, "organization_id")?;
         let create = ["key", "create", "--org", &organization, "--name", "checks", "--scopes", "*", "--admin"];
         let limits = ["--reads-per-minute", UNLIMITED, "--writes-per-minute", UNLIMITED];
-        let key = self.ask(&[&create[..], &limits].concat())?;
+        let key = self.execute(&[&create[..], &limits].concat())?;
         Ok(Key { id: member(&key, "id")?, secret: member(&key, "key")? })
     }
 
-    /// The JSON object that a command answers with.
-    fn ask(&self, arguments: &[&str]) -> Outcome<serde_json::Value> {
-        let answer = output(alone(&self.binary, &self.folder).args(arguments).arg("--json"))?;
+    /// Executes a command and returns the JSON object that it prints.
+    fn execute(&self, arguments: &[&str]) -> Outcome<serde_json::Value> {
+        let answer = output(command_in(&self.binary, &self.folder).args(arguments).arg("--json"))?;
         Ok(serde_json::from_str(&answer)?)
     }
 
-    /// What a path answers whoever asks, as text.
-    pub(crate) fn text(&self, path: &str) -> Outcome<String> {
-        let mut stream = TcpStream::connect(self.address)?;
-        // HTTP/1.0, so that the body comes in one piece.
-        write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address)?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        if head.contains(" 200 ") { Ok(body.to_owned()) } else { Err(answer.into()) }
-    }
-
-    /// Sends a request with a JSON object, and expects one that says that it was done.
-    pub(crate) fn request(
-        &self,
-        key: &Key,
-        method: &str,
-        path: &str,
-        body: &serde_json::Value,
-    ) -> Outcome<serde_json::Value> {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let mut stream = TcpStream::connect(self.address)?;
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            self.address,
-            key.secret,
-            body.len()
-        )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        if head.starts_with("HTTP/1.1 2") { Ok(serde_json::from_str(body)?) } else { Err(answer.into()) }
+    /// Returns the response to a GET, which must have status 200.
+    pub(crate) fn get(&self, path: &str, key: Option<&Key>) -> Outcome<String> {
+        // A proxy of this machine does not know its loopback addresses.
+        let agent = Agent::config_builder().http_status_as_error(false).proxy(None).build().new_agent();
+        let request = agent.get(self.url(path));
+        let request = match key {
+            Some(key) => request.header("authorization", format!("Bearer {}", key.secret)),
+            None => request,
+        };
+        let mut response = request.call()?;
+        let text = response.body_mut().read_to_string()?;
+        if response.status() == 200 {
+            Ok(text)
+        } else {
+            Err(format!("{path} answered {}: {text}", response.status()).into())
+        }
     }
 
     fn wait_until_ready(&self) -> Outcome {
-        let begun = Instant::now();
-        while !self.is_ready() {
-            if begun.elapsed() > START_LIMIT {
+        let started = Instant::now();
+        while self.get("/readyz", None).is_err() {
+            if started.elapsed() > START_LIMIT {
                 return Err(format!("the service is not ready; the end of its log:\n{}", self.end_of_log()).into());
             }
             pause();
@@ -109,24 +92,14 @@ impl Service {
         Ok(())
     }
 
-    fn is_ready(&self) -> bool {
-        let ask = || {
-            let mut stream = TcpStream::connect(self.address)?;
-            write!(stream, "GET /readyz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer).map(|_| answer)
-        };
-        ask().is_ok_and(|answer: String| answer.starts_with("HTTP/1.1 200 "))
-    }
-
     /// Stops the service with a signal. Fails unless it ends with status 0 and its port is free.
     pub(crate) fn stop(mut self) -> Outcome {
         run(&mut program("kill", &["-TERM", &self.process.id().to_string()]))?;
-        let begun = Instant::now();
+        let started = Instant::now();
         let status = loop {
             match self.process.try_wait()? {
                 Some(status) => break status,
-                None if begun.elapsed() > STOP_LIMIT => return Err("SIGTERM does not stop the service".into()),
+                None if started.elapsed() > STOP_LIMIT => return Err("SIGTERM does not stop the service".into()),
                 None => pause(),
             }
         };
@@ -152,19 +125,19 @@ impl Drop for Service {
     }
 }
 
-/// The key that all requests come with.
+/// An API key.
 pub(crate) struct Key {
     pub(crate) id: String,
     pub(crate) secret: String,
 }
 
-/// A text in an answer.
-pub(crate) fn member(answer: &serde_json::Value, name: &str) -> Outcome<String> {
+/// A text member of an answer.
+fn member(answer: &serde_json::Value, name: &str) -> Outcome<String> {
     Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
 }
 
-/// The binary in its own folder, with none of the settings of whoever runs this.
-fn alone(binary: &Path, folder: &Path) -> Command {
+/// The binary in a folder of its own, without the settings of this program's user.
+fn command_in(binary: &Path, folder: &Path) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {
         command.env_remove(name);
@@ -173,7 +146,7 @@ fn alone(binary: &Path, folder: &Path) -> Command {
     command
 }
 
-/// An address of this machine that nobody listens on.
+/// Returns an unused address of this machine.
 pub(crate) fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -1,6 +1,33 @@
-//! Comparing texts.
+//! Generated files that are committed, and comparisons of texts.
 
-/// The number of the first line that is not the same in both.
+use crate::process::{Outcome, root};
+use std::fs;
+
+/// A command that writes a generated file, or with `--check` compares it with the committed one.
+pub(crate) fn write_or_check(
+    arguments: &[String],
+    file: &str,
+    generate: fn() -> Outcome<String>,
+    hint: &str,
+) -> Outcome {
+    match arguments {
+        [] => {
+            fs::write(root().join(file), generate()?)?;
+            println!("{file} written");
+            Ok(())
+        }
+        [only] if only == "--check" => {
+            let committed = fs::read_to_string(root().join(file)).unwrap_or_default();
+            match first_difference(&committed, &generate()?) {
+                None => Ok(()),
+                Some(line) => Err(format!("{file}:{line}: {hint}").into()),
+            }
+        }
+        _ => Err("the only argument is --check".into()),
+    }
+}
+
+/// The number of the first line that differs.
 pub(crate) fn first_difference(one: &str, other: &str) -> Option<usize> {
     if one == other {
         return None;
@@ -13,7 +40,7 @@ mod tests {
     use super::first_difference;
 
     #[test]
-    fn the_first_line_that_differs_is_named() {
+    fn first_difference_is_the_number_of_a_line() {
         assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
         assert_eq!(first_difference("a\nb\n", "a\nc\n"), Some(2));
         assert_eq!(first_difference("a\n", "a\nb\n"), Some(2));

@@ -1,0 +1,1 @@
+exec python3 xtask/recipe/check.py

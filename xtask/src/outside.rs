@@ -1,0 +1,56 @@
+//! Checks of the built binary from outside. Each is a folder of `xtask` with a script `check.sh`, which gets the address of a
+//! service and a key of it, and runs tools and programs in other languages.
+
+use crate::deploy::tools::installed;
+use crate::packages;
+use crate::process::{Outcome, program, root, run as run_program};
+use crate::service::Service;
+use crate::test;
+use crate::workspace::Workspace;
+
+pub(crate) struct Check {
+    /// Name of the folder below `xtask`.
+    name: &'static str,
+    /// Settings of the service.
+    settings: &'static [(&'static str, &'static str)],
+    /// Programs without which the check is skipped, each under all names that it may have.
+    needs: &'static [&'static [&'static str]],
+}
+
+pub(crate) const GENERATORS: Check = Check { name: "generators", settings: &[], needs: &[] };
+pub(crate) const RECIPE: Check = Check { name: "recipe", settings: &[], needs: &[] };
+pub(crate) const REFERENCE: Check =
+    Check { name: "reference", settings: &[], needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]] };
+/// Its hooks give every request a client address of its own.
+pub(crate) const SCHEMATHESIS: Check =
+    Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };
+pub(crate) const SIGNATURES: Check =
+    Check { name: "signatures", settings: &[("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")], needs: &[] };
+
+impl Check {
+    /// Installs what `requirements.txt` and `package-lock.json` of the folder name, starts a service, and runs the script.
+    pub(crate) fn run(&self) -> Outcome {
+        if let Some(missing) = self.needs.iter().find(|names| names.iter().all(|name| installed(name).is_none())) {
+            println!("skipped: {} is not installed", missing[0]);
+            return Ok(());
+        }
+        test::build_everything()?;
+        let target = Workspace::load()?.target_directory;
+        let folder = format!("xtask/{}", self.name);
+        let mut script = program("sh", &["-eu", &format!("{folder}/check.sh")]);
+        if root().join(&folder).join("requirements.txt").exists() {
+            script.env("PYTHON", packages::python(&target, &folder)?.join("bin"));
+        }
+        if root().join(&folder).join("package-lock.json").exists() {
+            script.env("NODE", packages::node(&target, &folder)?);
+        }
+        let service = Service::start(&target.join("debug/candor"), self.settings)?;
+        let result = service.key().and_then(|key| {
+            script.env("CANDOR_URL", service.url("")).env("CANDOR_API_KEY", key.secret).env("KEY_ID", key.id);
+            script.env("TARGET", &target).env("SCRATCH", service.folder());
+            script.env("PYTHONPATH", root().join("xtask")).env("PYTHONDONTWRITEBYTECODE", "1");
+            run_program(&mut script)
+        });
+        result.map_err(|problem| format!("{problem}; the end of the service's log:\n{}", service.end_of_log()).into())
+    }
+}
