@@ -1,62 +1,74 @@
-//! Every command line that is written down is one that the program takes.
+//! Settings and command lines in the files: the program must know them.
 
-use super::documents::texts;
-use super::{Machine, Outcome, Tried, container, judged, kubernetes};
-use crate::process::succeeds;
+use super::container::{COMPOSE, DOCKERFILE, compose_commands, image_commands};
+use super::documents::words;
+use super::{Machine, Outcome, Tried, judge, kubernetes};
+use crate::process::{output, succeeds};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
 
-/// How the program is called where it is installed.
+/// Path of the installed program.
 const INSTALLED: &str = "/usr/bin/candor";
+/// Variables that are no settings: the file of settings, and the key of a client.
+const NO_SETTINGS: [&str; 2] = ["CANDOR_CONFIG", "CANDOR_API_KEY"];
 
-pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
-    let mut found = Vec::new();
-    let documents = &machine.documents;
-    for (path, text) in documents.all() {
-        found.extend(of_units(text).chain(of_examples(text)).map(|it| (path.to_owned(), it)));
-    }
-    for (service, command) in container::commands(&documents.yaml(container::COMPOSE)?) {
-        found.push((format!("{}, {service}", container::COMPOSE), command));
-    }
-    for (path, workload) in kubernetes::workloads(documents)? {
-        for container in kubernetes::containers(&workload) {
-            found.push((path.clone(), owned(&container["args"])));
-        }
-    }
-    for command in container::of_the_image(documents.text(container::DOCKERFILE)?) {
-        found.push((container::DOCKERFILE.to_owned(), command));
-    }
-    let wrong = found.iter().filter(|(_, words)| !is_taken(machine, words));
-    let wrong = wrong.map(|(path, words)| format!("{path}: `candor {}` is not understood", words.join(" "))).collect();
-    judged(wrong, format!("{} command lines are understood", found.len()))
+pub(super) fn settings(machine: &Machine) -> Outcome<Tried> {
+    let mut command = Command::new(&machine.binary);
+    let settings: Value = serde_json::from_str(&output(command.env_clear().args(["config", "--json"]))?)?;
+    let settings = settings.as_object().ok_or("candor config --json has an unknown form")?;
+    let known = settings.values().filter_map(|setting| setting["variable"].as_str()).chain(NO_SETTINGS).collect();
+    let unknown: Vec<String> =
+        machine.documents.below("").flat_map(|(path, text)| unknown_settings(path, text, &known)).collect();
+    judge(&unknown, format!("every variable is one of the {} settings", known.len() - NO_SETTINGS.len()))
 }
 
-/// Help is given for nothing but a command line that is right up to there.
-fn is_taken(machine: &Machine, words: &[String]) -> bool {
+fn unknown_settings(path: &str, text: &str, known: &BTreeSet<&str>) -> Vec<String> {
+    // `CANDOR_WEBHOOKS_*` means several of them.
+    let named = words(text, "CANDOR_").map(|(word, _)| word).filter(|word| !word.ends_with('_'));
+    let unknown: BTreeSet<&str> = named.filter(|word| !known.contains(word)).collect();
+    unknown.into_iter().map(|word| format!("{path}: {word} is not a setting, see `candor config`")).collect()
+}
+
+pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
+    let documents = &machine.documents;
+    let mut found = kubernetes::commands(documents)?;
+    for (path, text) in documents.below("") {
+        found.extend(in_units(text).chain(in_examples(text)).map(|words| (path.to_owned(), words)));
+    }
+    for (service, words) in compose_commands(&documents.yaml(COMPOSE)?) {
+        found.push((format!("{COMPOSE}, {service}"), words));
+    }
+    let image = image_commands(documents.text(DOCKERFILE)?);
+    found.extend(image.into_iter().map(|words| (DOCKERFILE.to_owned(), words)));
+    let wrong = found.iter().filter(|(_, words)| !is_valid(machine, words));
+    let wrong: Vec<String> =
+        wrong.map(|(path, words)| format!("{path}: `candor {}` is not valid", words.join(" "))).collect();
+    judge(&wrong, format!("{} command lines are valid", found.len()))
+}
+
+/// The program prints help only for a valid command line.
+fn is_valid(machine: &Machine, words: &[String]) -> bool {
     succeeds(Command::new(&machine.binary).env_clear().args(words).arg("--help"))
 }
 
-pub(super) fn owned(list: &Value) -> Vec<String> {
-    texts(list).into_iter().map(str::to_owned).collect()
-}
-
-/// What units of systemd start.
-fn of_units(text: &str) -> impl Iterator<Item = Vec<String>> {
+/// Command lines in units of systemd.
+fn in_units(text: &str) -> impl Iterator<Item = Vec<String>> {
     let lines = text.lines().filter_map(|line| line.trim().strip_prefix("ExecStart=")?.strip_prefix(INSTALLED));
     lines.map(split)
 }
 
-/// What blocks of code tell people to type, also as another user, `sudo -u candor candor …`, and in a container.
-fn of_examples(text: &str) -> impl Iterator<Item = Vec<String>> {
+/// Command lines in blocks of code, also of another user, `sudo -u candor candor …`, and in a container.
+fn in_examples(text: &str) -> impl Iterator<Item = Vec<String>> {
     let lines = text.split("```").skip(1).step_by(2).flat_map(str::lines);
     lines.filter_map(|line| {
         let line = line.trim().trim_start_matches("sudo -u candor ");
-        let in_a_container = line.split_once(INSTALLED).filter(|(_, rest)| rest.starts_with(' ')).map(|(_, rest)| rest);
-        line.strip_prefix("candor ").or(in_a_container).map(split)
+        let in_container = line.split_once(INSTALLED).filter(|(_, rest)| rest.starts_with(' ')).map(|(_, rest)| rest);
+        line.strip_prefix("candor ").or(in_container).map(split)
     })
 }
 
-/// The words of a line of shell, without a comment; quotes are only around what is no word of the program's.
+/// The words of a line of shell, without a comment. Quotes must enclose whole words.
 fn split(line: &str) -> Vec<String> {
     let line = line.split(" #").next().unwrap_or_default();
     let mut words = Vec::new();
@@ -72,15 +84,22 @@ fn split(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_examples, of_units};
+    use super::*;
 
     #[test]
-    fn command_lines_are_found_in_units_and_blocks_of_code() {
-        let units: Vec<_> = of_units("[Service]\nExecStart=\nExecStart=/usr/bin/candor serve --role api\n").collect();
+    fn unknown_setting_is_found() {
+        let text = "CANDOR_LISTEN: a\nCANDOR_LISTN: b\n# CANDOR_WEBHOOKS_*\n";
+        let found = unknown_settings("a.yaml", text, &["CANDOR_LISTEN"].into());
+        assert_eq!(found, ["a.yaml: CANDOR_LISTN is not a setting, see `candor config`"]);
+    }
+
+    #[test]
+    fn command_lines_are_found_in_units_and_code_blocks() {
+        let units: Vec<_> = in_units("[Service]\nExecStart=\nExecStart=/usr/bin/candor serve --role api\n").collect();
         assert_eq!(units, [["serve", "--role", "api"]]);
-        let text = "candor is a word\n```\nsudo -u candor candor org create --name 'A B'  # why\nls\nexec a \
+        let text = "candor is a word\n```\nsudo -u candor candor org create --name 'A B'  # comment\nls\nexec a \
             /usr/bin/candor doctor\n```\ncandor no\n";
-        let examples: Vec<_> = of_examples(text).collect();
+        let examples: Vec<_> = in_examples(text).collect();
         assert_eq!(examples, [vec!["org", "create", "--name", "A B"], vec!["doctor"]]);
     }
 }

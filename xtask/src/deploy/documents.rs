@@ -1,4 +1,4 @@
-//! The files of the folder, and what is written in YAML there.
+//! The files of the folder, and their YAML.
 
 use crate::process::Outcome;
 use serde::Deserialize;
@@ -17,12 +17,12 @@ impl Documents {
         Ok(Self(all))
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(path, text)| (path.as_str(), text.as_str()))
-    }
-
-    pub(super) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.all().filter(move |(path, _)| path.starts_with(folder))
+    /// The files whose paths begin with `prefix`.
+    pub(super) fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.0
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .filter(move |(path, _)| path.starts_with(prefix))
     }
 
     pub(super) fn text(&self, path: &str) -> Outcome<&str> {
@@ -35,14 +35,14 @@ impl Documents {
     }
 }
 
-/// How many merges stand upon each other.
-const DEPTH: usize = 3;
+/// Depth of merges inside merges.
+const MERGE_DEPTH: usize = 3;
 
 fn collect(folder: &Path, prefix: &str, all: &mut BTreeMap<String, String>) -> Outcome {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // What somebody who runs the compose file from here keeps to themselves.
+        // Secrets of an operator who runs the compose file from here.
         if name == "secrets" {
             continue;
         }
@@ -55,13 +55,12 @@ fn collect(folder: &Path, prefix: &str, all: &mut BTreeMap<String, String>) -> O
     Ok(())
 }
 
-/// Every document of a text in YAML, anchors and merges resolved.
+/// Parses every document of a YAML text. Resolves anchors and merges.
 pub(super) fn parse(text: &str) -> Outcome<Vec<Value>> {
     let mut documents = Vec::new();
     for document in serde_yaml_ng::Deserializer::from_str(text) {
         let mut value = serde_yaml_ng::Value::deserialize(document)?;
-        // What is merged may itself be merged.
-        for _ in 0..DEPTH {
+        for _ in 0..MERGE_DEPTH {
             value.apply_merge()?;
         }
         documents.push(serde_json::to_value(value)?);
@@ -69,18 +68,23 @@ pub(super) fn parse(text: &str) -> Outcome<Vec<Value>> {
     Ok(documents)
 }
 
-/// The texts of a list; none where there is no list.
-pub(super) fn texts(list: &Value) -> Vec<&str> {
-    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+/// The items of a list. Other values have none.
+pub(super) fn items(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The words of a text that begin like this and go on with letters, digits and underscores, each with what follows it.
-pub(super) fn words<'a>(text: &'a str, beginning: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    text.match_indices(beginning).filter_map(move |(at, _)| {
+/// The texts of a list.
+pub(super) fn texts(list: &Value) -> Vec<&str> {
+    items(list).iter().filter_map(Value::as_str).collect()
+}
+
+/// The words of letters, digits and underscores that begin with `prefix`, each with the text from its end.
+pub(super) fn words<'a>(text: &'a str, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.match_indices(prefix).filter_map(move |(at, _)| {
         let begins = !text[..at].chars().next_back().is_some_and(is_part);
         let rest = &text[at..];
-        let end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
+        let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
         begins.then(|| rest.split_at(end))
     })
 }
@@ -91,18 +95,18 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn documents_are_divided_and_merges_resolved() {
+    fn yaml_documents_are_divided_and_merges_resolved() {
         let text = "x: &a {one: 1, two: 2}\ny: &b\n  <<: *a\n  two: 3\nw: {<<: *b, one: 4}\n---\nz: [a]\n";
-        let wanted = [
+        let expected = [
             json!({"x": {"one": 1, "two": 2}, "y": {"one": 1, "two": 3}, "w": {"one": 4, "two": 3}}),
             json!({"z": ["a"]}),
         ];
-        assert_eq!(parse(text).unwrap(), wanted);
+        assert_eq!(parse(text).unwrap(), expected);
         assert!(parse("a: [").is_err());
     }
 
     #[test]
-    fn a_word_is_taken_whole() {
+    fn words_are_found_whole() {
         let found: Vec<_> = words("A_B=1 XA_C a(A_D9) A_", "A_").map(|(word, _)| word).collect();
         assert_eq!(found, ["A_B", "A_D9", "A_"]);
     }

@@ -1,15 +1,14 @@
-//! `cargo xtask deploy`: what docs/deploy offers to deploy with, held against the program and tried as far as this machine
-//! can. What it cannot is said as `skipped: …`.
+//! `cargo xtask deploy`: compares docs/deploy with the program, and tries its files as far as this machine can. A check that
+//! this machine cannot do prints `skipped: …`.
 
 mod commands;
 mod container;
-mod debian;
 mod documents;
+mod host;
 mod kubernetes;
 mod metrics;
 mod observe;
-mod settings;
-mod systemd;
+mod rules;
 pub(crate) mod tools;
 
 use crate::process::{Outcome, root};
@@ -17,36 +16,34 @@ use crate::test;
 use crate::workspace::Workspace;
 use documents::Documents;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Where the files are.
 pub(crate) const FOLDER: &str = "docs/deploy";
 
-/// What a check came to.
+/// Result of a check without problems.
 enum Tried {
-    /// It was done, and this was seen.
+    /// The check passed, with these observations.
     Passed(String),
-    /// It could not be done here, for this reason.
+    /// The check is impossible here, for this reason.
     Skipped(String),
 }
 
 impl Tried {
-    fn passed(what: impl Into<String>) -> Outcome<Self> {
-        Ok(Self::Passed(what.into()))
+    fn passed(observation: impl Into<String>) -> Outcome<Self> {
+        Ok(Self::Passed(observation.into()))
     }
 
-    fn skipped(why: impl Into<String>) -> Outcome<Self> {
-        Ok(Self::Skipped(why.into()))
+    fn skipped(reason: impl Into<String>) -> Outcome<Self> {
+        Ok(Self::Skipped(reason.into()))
     }
 }
 
-/// What checks work with.
 struct Machine {
-    /// The folder of the build.
+    /// The target folder of the build.
     target: PathBuf,
-    /// The program as the tests have it.
+    /// The program as the tests build it.
     binary: PathBuf,
-    /// An empty folder, for as long as the checks take.
+    /// A folder for files of the checks.
     scratch: PathBuf,
     documents: Documents,
 }
@@ -59,9 +56,9 @@ impl Drop for Machine {
 
 type Check = (&'static str, fn(&Machine) -> Outcome<Tried>);
 
-/// The quick ones first, which need nothing but the files and the program.
+/// The quick checks first, which need nothing but the files and the program.
 const CHECKS: [Check; 18] = [
-    ("settings", settings::check),
+    ("settings", commands::settings),
     ("commands", commands::check),
     ("metrics", metrics::check),
     ("Dockerfile", container::agrees_with_the_workspace),
@@ -72,13 +69,13 @@ const CHECKS: [Check; 18] = [
     ("Kubernetes", kubernetes::check),
     ("Kubernetes by its schemas", kubernetes::schemas),
     ("Kubernetes by kustomize", kubernetes::kustomize),
-    ("systemd unit", systemd::check),
-    ("systemd-analyze security", systemd::security),
+    ("systemd unit", host::unit),
+    ("systemd-analyze security", host::security),
     ("alerts by promtool", observe::alerts),
     ("dashboard by promtool", observe::dashboard),
     ("metrics by promtool", observe::exposition),
-    ("files of a release", debian::builds),
-    ("package for Debian, installed and removed", debian::installs),
+    ("files of a release", host::builds),
+    ("package for Debian, installed and removed", host::installs),
 ];
 
 pub(crate) fn run() -> Outcome {
@@ -91,30 +88,23 @@ pub(crate) fn run() -> Outcome {
     let mut failed = 0;
     for (name, check) in CHECKS {
         match check(&machine) {
-            Ok(Tried::Passed(what)) => println!("{name}: {what}"),
-            Ok(Tried::Skipped(why)) => println!("{name}: skipped: {why}"),
+            Ok(Tried::Passed(observation)) => println!("{name}: {observation}"),
+            Ok(Tried::Skipped(reason)) => println!("{name}: skipped: {reason}"),
             Err(problem) => {
                 failed += 1;
                 println!("{name}: FAILED: {problem}");
             }
         }
     }
-    if failed == 0 { Ok(()) } else { Err(format!("{failed} to mend").into()) }
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} checks failed").into()) }
 }
 
-/// The program of that name, if it is installed.
-fn installed(name: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    let usual = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&folders).chain(usual).map(|it| it.join(name)).find(|it| it.is_file())
+/// Joins all findings to one problem. Passes without findings.
+fn judge(findings: &[String], observation: impl Into<String>) -> Outcome<Tried> {
+    if findings.is_empty() { Tried::passed(observation) } else { Err(findings.join("\n  ").into()) }
 }
 
-/// All findings as one problem, or none.
-fn judged(findings: Vec<String>, seen: String) -> Outcome<Tried> {
-    if findings.is_empty() { Tried::passed(seen) } else { Err(findings.join("\n  ").into()) }
-}
-
-/// A file of the folder as an argument for other programs.
-fn path_of(name: &str) -> PathBuf {
-    root().join(Path::new(FOLDER)).join(name)
+/// The path of a file of the folder, for other programs.
+fn path_of(name: &str) -> String {
+    root().join(FOLDER).join(name).to_string_lossy().into_owned()
 }

