@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: builds the service as it is shipped, and measures it.
+//! `cargo xtask bench`: builds the service as for a release, and measures it.
 
 use crate::process::{Outcome, cargo, root, run as run_program};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    // On its own and with the features that packages have, so that what is shipped is measured.
+    // Alone and with the features of the packages, so that the measured binary is that of a release.
     let shipped = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
     run_program(cargo(&["build", "--quiet", "--release"]).args(shipped))?;
     let binary = Workspace::load()?.target_directory.join("release/candor");

@@ -8,7 +8,7 @@ type Step = (&'static str, fn() -> Outcome);
 
 const STEPS: [Step; 20] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
-    ("tidy", || tidy::run(&[])),
+    ("tidy", tidy::run),
     ("lints", lints),
     ("OpenAPI document", || openapi::run(&["--check".to_owned()])),
     ("generated files of the client libraries", clients::check),

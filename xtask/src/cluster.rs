@@ -3,11 +3,11 @@
 use crate::process::{self, Outcome, cargo, succeeds};
 use candor_test_postgres::{NODES_VARIABLE, Nodes};
 
-/// What runs on a cluster, unless arguments say otherwise: the suite that every store passes, the tests of a cluster alone,
-/// searches and copies, what is asked over HTTP, and the built binary, also where it is killed.
+/// Default selection: the suite of every store, the tests of a cluster, searches and copies, requests over HTTP, and the
+/// built binary, also when it is killed.
 ///
-/// Over HTTP not what asks every route or for every value, which takes a database or some thousand requests, nor connections,
-/// which no store has to do with. Attempts to deliver are removed by days there, and not to the second.
+/// Tests that request every route or every value are left out, since each takes a database or some thousand requests. Tests
+/// of connections do not depend on the store. A cluster deletes delivery attempts by days, not by seconds.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
     + binary_id(candor-store-postgres::audience) \
     + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|between_two_stores/)) \
@@ -15,22 +15,22 @@ const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(c
     + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
     + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|continues_on_the_other_store/))";
 
-/// At so many at once: each is as much work for three servers as for one, and for their upkeep.
-const AT_ONCE: &str = "--test-threads=3";
+/// Concurrent tests. Each is work for three servers and for the maintenance of the cluster.
+const CONCURRENCY: &str = "--test-threads=3";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let nodes = match Nodes::start()? {
         Ok(nodes) => nodes,
         Err(reason) => {
-            println!("skipped: the tests on a cluster, for {reason}");
+            println!("skipped: the tests on a cluster: {reason}");
             return Ok(());
         }
     };
     if !succeeds(&mut cargo(&["nextest", "--version"])) {
-        println!("skipped: the tests on a cluster, for there is no cargo-nextest to choose them with");
+        println!("skipped: the tests on a cluster: cargo-nextest is not installed");
         return Ok(());
     }
-    let mut tests = cargo(&["nextest", "run", "--workspace", "--profile=cluster", AT_ONCE]);
+    let mut tests = cargo(&["nextest", "run", "--workspace", "--profile=cluster", CONCURRENCY]);
     if arguments.is_empty() {
         tests.args(["--no-fail-fast", "-E", TESTS]);
     }

@@ -1,7 +1,7 @@
-//! What comes in from elsewhere: its licences, its sources, and what is banned, as `deny.toml` says.
+//! Licences, sources and bans of dependencies, by the rules of `deny.toml`.
 //!
-//! `cargo deny` checks it where that is installed. Elsewhere the same settings are read here, so that the step is never
-//! passed over; advisories, which change without a change of ours, are for `cargo deny check advisories` alone.
+//! An installed `cargo deny` does the check. Otherwise this module reads the same rules, so that the step is never skipped.
+//! Advisories, which change without a change of the project, are for `cargo deny check advisories`.
 
 use crate::process::{Outcome, cargo, output, root, run as run_program, succeeds};
 use serde_json::Value;
@@ -10,67 +10,67 @@ use spdx::lexer::ParseMode;
 use std::fs;
 
 const SETTINGS: &str = "deny.toml";
-/// Where packages may come from.
+/// Allowed source of packages.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 pub(crate) fn run() -> Outcome {
     if succeeds(&mut cargo(&["deny", "--version"])) {
         return run_program(&mut cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]));
     }
-    let settings = Settings::of(&fs::read_to_string(root().join(SETTINGS))?)?;
+    let settings = Settings::parse(&fs::read_to_string(root().join(SETTINGS))?)?;
     let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--locked", "--all-features"]))?;
     let metadata: Value = serde_json::from_str(&metadata)?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata has an unknown form")?;
-    let findings: Vec<String> = packages.iter().flat_map(|it| settings.judge(it)).collect();
+    let findings: Vec<String> = packages.iter().flat_map(|package| settings.findings(package)).collect();
     findings.iter().for_each(|finding| println!("{finding}"));
     if !findings.is_empty() {
-        return Err(format!("{} packages against {SETTINGS}", findings.len()).into());
+        return Err(format!("{} packages break {SETTINGS}", findings.len()).into());
     }
-    println!("{} packages are as {SETTINGS} wants them (checked without cargo-deny)", packages.len());
+    println!("{} packages follow {SETTINGS} (checked without cargo-deny)", packages.len());
     Ok(())
 }
 
-/// What `deny.toml` says.
+/// Rules of `deny.toml`.
 struct Settings {
     licences: Vec<String>,
     banned: Vec<String>,
 }
 
 impl Settings {
-    fn of(text: &str) -> Outcome<Self> {
+    fn parse(text: &str) -> Outcome<Self> {
         let table: toml::Table = text.parse()?;
         let list = |section: &str, key: &str| table.get(section)?.get(key)?.as_array().cloned();
         let allowed = list("licenses", "allow").ok_or("deny.toml has no [licenses] allow")?;
-        let licences = allowed.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
+        let licences = allowed.iter().filter_map(|licence| licence.as_str().map(str::to_owned)).collect();
         let denied = list("bans", "deny").ok_or("deny.toml has no [bans] deny")?;
-        let banned = denied.iter().filter_map(|it| it.get("crate")?.as_str().map(str::to_owned)).collect();
+        let banned = denied.iter().filter_map(|ban| ban.get("crate")?.as_str().map(str::to_owned)).collect();
         Ok(Self { licences, banned })
     }
 
-    /// What is wrong with a package as cargo describes it.
-    fn judge(&self, package: &Value) -> Vec<String> {
+    /// Findings for a package, as cargo describes it.
+    fn findings(&self, package: &Value) -> Vec<String> {
         let text = |key: &str| package[key].as_str();
         let name = text("name").unwrap_or_default();
         let mut findings = Vec::new();
-        if self.banned.iter().any(|it| it == name) {
+        if self.banned.iter().any(|banned| banned == name) {
             findings.push(format!("{name}: is banned"));
         }
-        // What has no source is of this workspace.
+        // Packages of this workspace have no source.
         let Some(source) = text("source") else { return findings };
         if source != REGISTRY {
             findings.push(format!("{name}: comes from {source}"));
         }
-        if !text("license").is_some_and(|it| self.allows(it)) {
+        if !text("license").is_some_and(|licence| self.allows(licence)) {
             let licence = text("license").unwrap_or("none");
             findings.push(format!("{name}: its licence, {licence}, is not among those that are allowed"));
         }
         findings
     }
 
-    /// Whether it may be used under licences that are all allowed; older manifests write `MIT/Apache-2.0`.
+    /// Returns `true` if allowed licences suffice for the expression. Older manifests write `MIT/Apache-2.0`.
     fn allows(&self, expression: &str) -> bool {
-        let allowed = |it: &spdx::LicenseReq| self.licences.contains(&it.to_string());
-        Expression::parse_mode(expression, ParseMode::LAX).is_ok_and(|it| it.evaluate(allowed))
+        let allowed = |required: &spdx::LicenseReq| self.licences.contains(&required.to_string());
+        Expression::parse_mode(expression, ParseMode::LAX).is_ok_and(|parsed| parsed.evaluate(allowed))
     }
 }
 
@@ -82,11 +82,11 @@ mod tests {
     fn settings() -> Settings {
         let text =
             "[licenses]\nallow = [\"MIT\", \"Apache-2.0\"]\n[bans]\ndeny = [{ crate = \"a\", reason = \"b\" }]\n";
-        Settings::of(text).unwrap()
+        Settings::parse(text).unwrap()
     }
 
     #[test]
-    fn a_licence_is_allowed_when_every_part_that_must_hold_is() {
+    fn licence_is_allowed_if_every_required_part_is() {
         for (licence, right) in [
             ("MIT", true),
             ("MIT OR GPL-3.0-only", true),
@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_banned_unlicensed_or_from_elsewhere_is_found() {
-        let judged = |name: &str, source: Option<&str>, licence: Option<&str>| {
-            settings().judge(&json!({"name": name, "source": source, "license": licence})).len()
+    fn banned_unlicensed_or_foreign_package_is_found() {
+        let count = |name: &str, source: Option<&str>, licence: Option<&str>| {
+            settings().findings(&json!({"name": name, "source": source, "license": licence})).len()
         };
-        assert_eq!(judged("b", Some(REGISTRY), Some("MIT")), 0);
-        assert_eq!(judged("ours", None, None), 0);
-        assert_eq!(judged("a", Some(REGISTRY), Some("MIT")), 1);
-        assert_eq!(judged("b", Some("git+https://example.com/b"), Some("MIT")), 1);
-        assert_eq!(judged("b", Some(REGISTRY), None), 1);
+        assert_eq!(count("b", Some(REGISTRY), Some("MIT")), 0);
+        assert_eq!(count("ours", None, None), 0);
+        assert_eq!(count("a", Some(REGISTRY), Some("MIT")), 1);
+        assert_eq!(count("b", Some("git+https://example.com/b"), Some("MIT")), 1);
+        assert_eq!(count("b", Some(REGISTRY), None), 1);
     }
 }

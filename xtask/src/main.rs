@@ -33,7 +33,7 @@ const COMMANDS: [Command; 17] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
-    ("tidy", tidy::run),
+    ("tidy", |_| tidy::run()),
     ("openapi", openapi::run),
     ("public-api", public_api::run),
     ("schemathesis", |_| outside::SCHEMATHESIS.run()),

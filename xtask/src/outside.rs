@@ -21,7 +21,7 @@ pub(crate) const GENERATORS: Check = Check { name: "generators", settings: &[], 
 pub(crate) const RECIPE: Check = Check { name: "recipe", settings: &[], needs: &[] };
 pub(crate) const REFERENCE: Check =
     Check { name: "reference", settings: &[], needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]] };
-/// Its hooks give every request a client address of its own.
+/// The hooks give every request a client address of its own.
 pub(crate) const SCHEMATHESIS: Check =
     Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };
 pub(crate) const SIGNATURES: Check =

@@ -47,16 +47,17 @@ pub(crate) fn node(target: &Path, folder: &str) -> Outcome<PathBuf> {
 }
 
 fn is_recent(version: &str) -> bool {
-    let mut numbers = version.trim().trim_start_matches('v').split('.').map_while(|it| it.parse::<u32>().ok());
-    numbers.next().zip(numbers.next()).is_some_and(|it| it >= NODE)
+    let mut numbers = version.trim().trim_start_matches('v').split('.').map_while(|part| part.parse::<u32>().ok());
+    numbers.next().zip(numbers.next()).is_some_and(|numbers| numbers >= NODE)
 }
 
 /// A folder whose name changes with the file that says what is installed in it.
 fn folder_for(target: &Path, versions: &str) -> Outcome<PathBuf> {
     let text = fs::read(root().join(versions))?;
     // FNV-1a: enough to tell one list of versions from the next.
-    let sum =
-        text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, it| (sum ^ u64::from(*it)).wrapping_mul(0x0100_0000_01b3));
+    let sum = text
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     let name = versions.trim_start_matches("xtask/").replace('/', "-");
     Ok(target.join(format!("{name}-{sum:016x}")))
 }

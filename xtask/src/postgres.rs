@@ -1,4 +1,4 @@
-//! A PostgreSQL for the tests: given, installed, or installed now.
+//! A PostgreSQL for the tests: from the environment, installed, or installed now.
 
 use crate::process::{Outcome, output, program, succeeds};
 use candor_test_postgres::{Cluster, URL_VARIABLE};
@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-/// A server for as long as this value lives.
+/// A server. A temporary one is removed on drop.
 pub(crate) enum Postgres {
     /// `CANDOR_TEST_DATABASE_URL` names it.
     Given,
@@ -16,9 +16,9 @@ pub(crate) enum Postgres {
 }
 
 impl Postgres {
-    /// The one that the environment names, else a temporary one, whose programs are installed first where that may be.
+    /// Returns the server of the environment, or starts a temporary one. Installs its programs if that is allowed.
     pub(crate) fn provide() -> Outcome<Self> {
-        if env::var_os(URL_VARIABLE).is_some_and(|it| !it.is_empty()) {
+        if env::var_os(URL_VARIABLE).is_some_and(|url| !url.is_empty()) {
             return Ok(Self::Given);
         }
         if let Some(cluster) = Cluster::start()? {
@@ -31,7 +31,7 @@ impl Postgres {
         Ok(Self::Temporary(Cluster::start()?.ok_or(nothing)?))
     }
 
-    /// Lets a program and what it starts find this server.
+    /// Sets the environment of a program that uses this server.
     pub(crate) fn show_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         match self {
             Self::Given => command,
@@ -41,12 +41,12 @@ impl Postgres {
 }
 
 fn may_install() -> bool {
-    let root = fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0);
+    let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     root && succeeds(&mut program("apt-get", &["--version"]))
 }
 
-/// Installs Debian's server. Its own cluster would take a port and memory for nothing, so none is made: the setting for
-/// that comes with the package that the server needs, which is therefore installed first.
+/// Installs Debian's server without its default cluster, which would take a port and memory. The setting for that comes with
+/// a package that the server needs, so that package is installed first.
 fn install() -> Outcome {
     println!("no PostgreSQL found; installing Debian's");
     apt_get(&["update"])?;
@@ -59,12 +59,12 @@ fn install() -> Outcome {
 
 fn without_main_cluster(settings: &str) -> String {
     const NAME: &str = "create_main_cluster";
-    let names_it = |line: &str| line.trim_start_matches(['#', ' ']).starts_with(NAME);
-    let kept = settings.lines().filter(|line| !names_it(line)).map(|line| format!("{line}\n"));
+    let is_setting = |line: &str| line.trim_start_matches(['#', ' ']).starts_with(NAME);
+    let kept = settings.lines().filter(|line| !is_setting(line)).map(|line| format!("{line}\n"));
     kept.chain([format!("{NAME} = false\n")]).collect()
 }
 
-/// Its progress is not shown, its errors are.
+/// Runs apt-get. Shows its errors and not its progress.
 fn apt_get(arguments: &[&str]) -> Outcome {
     let mut command = program("apt-get", &["-qq"]);
     output(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
@@ -75,7 +75,7 @@ mod tests {
     use super::without_main_cluster;
 
     #[test]
-    fn the_setting_for_the_main_cluster_is_replaced_and_the_others_kept() {
+    fn only_the_setting_of_the_main_cluster_is_replaced() {
         let before = "# Create a \"main\" cluster\n#create_main_cluster = true\nssl = on\n";
         let after = "# Create a \"main\" cluster\nssl = on\ncreate_main_cluster = false\n";
         assert_eq!(without_main_cluster(before), after);

@@ -5,12 +5,12 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a command of this program comes to; the error is one line for a person.
+/// Result of a command of this program. The error is one line for a person.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The folder that holds the workspace's manifest.
 pub(crate) fn root() -> PathBuf {
-    // `cargo run` sets the variable; the value at compile time would be wrong for a target folder that two checkouts share.
+    // `cargo run` sets the variable. The value at compile time is wrong if two checkouts share a target folder.
     let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
@@ -18,33 +18,33 @@ pub(crate) fn root() -> PathBuf {
 /// The cargo that runs this program.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What `cargo run` tells of this package is part of what ring was built from: it, and all that uses it, would be built
-    // again whenever cargo is called by this program and then by a person.
-    for (name, _) in env::vars_os().filter(|(name, _)| tells_of_a_package(&name.to_string_lossy())) {
+    // ring's build depends on variables that `cargo run` sets for this package. With them, a build by this program and a
+    // build by a person would each rebuild ring and its dependents.
+    for (name, _) in env::vars_os().filter(|(name, _)| describes_a_package(&name.to_string_lossy())) {
         command.env_remove(name);
     }
     command.args(arguments).current_dir(root());
     command
 }
 
-fn tells_of_a_package(variable: &str) -> bool {
-    ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|it| variable.starts_with(it))
+fn describes_a_package(variable: &str) -> bool {
+    ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| variable.starts_with(prefix))
 }
 
-/// Another program, in the root of the workspace.
+/// A command that runs in the root of the workspace.
 pub(crate) fn program(name: impl AsRef<Path>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name.as_ref());
     command.args(arguments).current_dir(root());
     command
 }
 
-/// Runs to the end with this program's own output.
+/// Runs a command to its end. The output goes to this program's output.
 pub(crate) fn run(command: &mut Command) -> Outcome {
     let status = command.status().map_err(|error| format!("cannot run {}: {error}", words(command)))?;
     if status.success() { Ok(()) } else { Err(format!("`{}` failed ({status})", words(command)).into()) }
 }
 
-/// Runs to the end and returns what it wrote to standard output; its errors go where this program's go.
+/// Runs a command to its end and returns its standard output. Errors go to this program's errors.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     let output =
         command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run {}: {error}", words(command)))?;
@@ -54,14 +54,19 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Whether the program is there and does what is asked; nothing is printed.
+/// Returns `true` if a program exists and succeeds. Prints nothing.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
-/// The command as one would type it, without the folder of the program.
+/// The command line, without the folder of the program.
 fn words(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let all = std::iter::once(name).chain(command.get_args());
-    all.map(|it| it.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    all.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }

@@ -4,7 +4,7 @@ use crate::postgres::Postgres;
 use crate::process::{self, Outcome, cargo, succeeds};
 use crate::workspace::Workspace;
 
-/// The package whose tests start the built binary, which cargo does not build for them.
+/// Package of the tests that start the binary. Cargo does not build the binary for them.
 const TESTS_OF_THE_BINARY: &str = "candor-e2e";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
@@ -21,22 +21,22 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if nextest { doc_tests(&asked, &postgres) } else { Ok(()) }
 }
 
-/// Everything in one build, so that cargo settles the dependencies' features once for tests, binary and examples.
+/// Builds everything at once, so that cargo unites the features of dependencies once for tests, binary and examples.
 pub(crate) fn build_everything() -> Outcome {
     process::run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))
 }
 
-/// The program as [`build_everything`] makes it, and nothing that it does not need.
+/// Builds the program as [`build_everything`] does, without the tests.
 pub(crate) fn build_binary() -> Outcome {
-    // With the examples cargo settles the features as for tests, and builds no dependency a second time.
+    // With the examples cargo unites the same features as for tests, and builds no dependency twice.
     process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor", "--examples"]))
 }
 
-/// What the arguments choose from the workspace.
+/// Selection of the arguments.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked<'a> {
     packages: Vec<&'a str>,
-    /// Names of tests, or options: the doc tests know neither.
+    /// `true` if there are names of tests, or options. Doc tests know neither.
     others: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
         while let Some(argument) = rest.next() {
             match argument {
                 "-p" | "--package" => asked.packages.extend(rest.next()),
-                // It chooses nothing.
+                // Selects nothing.
                 "--no-fail-fast" => {}
                 _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
                     Some(package) => asked.packages.push(package),
@@ -82,8 +82,9 @@ fn doc_tests(asked: &Asked, postgres: &Postgres) -> Outcome {
         command.arg("--workspace");
     } else {
         let workspace = Workspace::load()?;
-        let libraries = workspace.packages.iter().filter(|it| it.has_library).map(|it| it.name.as_str());
-        let chosen: Vec<&str> = libraries.filter(|it| asked.packages.contains(it)).collect();
+        let libraries =
+            workspace.packages.iter().filter(|package| package.has_library).map(|package| package.name.as_str());
+        let chosen: Vec<&str> = libraries.filter(|name| asked.packages.contains(name)).collect();
         if chosen.is_empty() {
             return Ok(());
         }
@@ -99,7 +100,7 @@ mod tests {
     use super::Asked;
 
     #[test]
-    fn packages_are_told_from_other_arguments() {
+    fn packages_are_distinguished_from_other_arguments() {
         let table: [(&[&str], &[&str], bool); 6] = [
             (&[], &[], false),
             (&["-p", "candor-http"], &["candor-http"], false),
@@ -109,7 +110,7 @@ mod tests {
             (&["--run-ignored=all"], &[], true),
         ];
         for (arguments, packages, others) in table {
-            let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+            let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
             assert_eq!(Asked::new(&arguments), Asked { packages: packages.to_vec(), others });
         }
     }

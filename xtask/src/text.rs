@@ -27,6 +27,14 @@ pub(crate) fn write_or_check(
     }
 }
 
+/// Returns `true` if a text has a word with no letter, digit or underscore beside it.
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(is_part) && !text[at + word.len()..].starts_with(is_part)
+    })
+}
+
 /// The number of the first line that differs.
 pub(crate) fn first_difference(one: &str, other: &str) -> Option<usize> {
     if one == other {

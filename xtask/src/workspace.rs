@@ -1,10 +1,10 @@
-//! What cargo knows of the workspace.
+//! The packages of the workspace, as cargo describes them.
 
 use crate::process::{Outcome, cargo, output};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The packages of this repository and where they are built.
+/// The packages of this repository, and the folder of their builds.
 pub(crate) struct Workspace {
     pub(crate) packages: Vec<Package>,
     pub(crate) target_directory: PathBuf,
@@ -41,21 +41,21 @@ impl Workspace {
     }
 }
 
-fn package(it: &Value) -> Option<Package> {
-    let kinds = it["targets"].as_array()?.iter().filter_map(|target| target["kind"].as_array()).flatten();
+fn package(json: &Value) -> Option<Package> {
+    let kinds = json["targets"].as_array()?.iter().filter_map(|target| target["kind"].as_array()).flatten();
     Some(Package {
-        name: it["name"].as_str()?.to_owned(),
-        manifest: it["manifest_path"].as_str()?.into(),
+        name: json["name"].as_str()?.to_owned(),
+        manifest: json["manifest_path"].as_str()?.into(),
         has_library: kinds.into_iter().any(|kind| kind == "lib"),
-        dependencies: it["dependencies"].as_array()?.iter().map(dependency).collect::<Option<Vec<_>>>()?,
+        dependencies: json["dependencies"].as_array()?.iter().map(dependency).collect::<Option<Vec<_>>>()?,
     })
 }
 
-fn dependency(it: &Value) -> Option<Dependency> {
-    let kind = match it["kind"].as_str() {
+fn dependency(json: &Value) -> Option<Dependency> {
+    let kind = match json["kind"].as_str() {
         Some("dev") => Kind::Dev,
         Some("build") => Kind::Build,
         _ => Kind::Normal,
     };
-    Some(Dependency { name: it["name"].as_str()?.to_owned(), kind })
+    Some(Dependency { name: json["name"].as_str()?.to_owned(), kind })
 }

@@ -66,8 +66,9 @@ impl<'a> DataSet<'a> {
     ) -> Result<Self> {
         let (started, name, size) = (Instant::now(), kind.name(), kind.size(options));
         let mut set = Self { options, size, instances: vec![], reference: None };
-        let mut start =
-            |candor| Instance::start(candor, size, options.before.as_ref()).map(|it| set.instances.push(it));
+        let mut start = |candor| {
+            Instance::start(candor, size, options.before.as_ref()).map(|instance| set.instances.push(instance))
+        };
         if let Some(postgres) = postgres.filter(|_| kind == Kind::Main || options.measures(Store::Postgres)) {
             let url = postgres.create_database(name)?;
             start(Candor::new(&options.binary, &scratch.path().join(format!("{name}-postgres")), url.clone())?)?;

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn head_is_parsed_once_it_is_complete() {
+    fn incomplete_head_is_not_parsed() {
         let text = b"HTTP/1.1 201 Created\r\nX: y\r\ncontent-length: 12\r\n\r\nbody";
         assert_eq!(parse(text).unwrap(), Some(Head { status: 201, bytes: text.len() - 4, body_bytes: 12 }));
         assert_eq!(parse(&text[..text.len() - 5]).unwrap(), None);

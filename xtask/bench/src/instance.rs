@@ -142,7 +142,7 @@ impl Instance {
         contender(&self.service, &self.processes, traffic, connections, first_seed)
     }
 
-    /// The same for the build that `--before` names.
+    /// Requests to the build that `--before` names, as a contender.
     pub(crate) fn contender_before(&self, traffic: Traffic, connections: usize, first: u64) -> Option<Contender<'_>> {
         let (service, processes) = self.before.as_ref()?;
         Some(contender(service, processes, traffic, connections, first))

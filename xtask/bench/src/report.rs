@@ -122,7 +122,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn limit_is_met_at_its_edge_and_missed_past_it() {
+    fn limit_is_met_at_the_edge_and_missed_past_the_edge() {
         assert!(line(0.75, Limit::AtLeast(0.75)).is_met() && !line(0.74, Limit::AtLeast(0.75)).is_met());
         assert!(line(5.0, Limit::AtMost(5.0)).is_met() && !line(5.01, Limit::AtMost(5.0)).is_met());
         assert!(!line(f64::NAN, Limit::AtLeast(0.75)).is_met() && !line(f64::NAN, Limit::AtMost(5.0)).is_met());

@@ -45,7 +45,7 @@ impl Traffic {
         self.accepted.as_ref().is_none_or(|accepted| accepted.contains(&status))
     }
 
-    /// The same requests, which the service may refuse.
+    /// Allows the service to refuse the requests.
     pub(crate) fn refusable(self) -> Self {
         Self { accepted: None, ..self }
     }

@@ -51,7 +51,7 @@ struct Track {
     /// Attempts in progress: process and start.
     in_progress: Vec<(usize, i64)>,
     end: Option<End>,
-    /// Its subscription was removed.
+    /// `true` if the subscription was removed.
     removed: bool,
 }
 

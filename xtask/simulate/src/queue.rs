@@ -48,7 +48,7 @@ pub(crate) struct Queue {
     queued: BTreeMap<Key, Queued>,
     /// Deliveries that are not parked, by due time, leased or not.
     due: BTreeSet<(Timestamp, QueueKey, EventId)>,
-    /// The same deliveries by subscription.
+    /// Deliveries that are not parked, by subscription.
     due_by_queue: BTreeSet<(QueueKey, Timestamp, EventId)>,
     parked: BTreeSet<Key>,
     /// A defect: returned deliveries are lost.

@@ -11,7 +11,7 @@ const FOR_TESTS: [&str; 5] =
     ["candor-store-testkit", "candor-test-postgres", "candor-test-redis", "candor-test-smtp", "candor-e2e"];
 /// Libraries below the ports and the stores: the tables of resources, the index of words, fair shares of work.
 const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-share"];
-/// How the service meets the outside world.
+/// Adapters between the service and other systems.
 const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];
 
 struct Row {
@@ -20,7 +20,7 @@ struct Row {
     may: Vec<&'static str>,
     /// Packages that it must not reach through any chain of normal dependencies.
     never: &'static [&'static str],
-    /// When given, the only packages from elsewhere that it may name.
+    /// The only packages of other projects that it may name. `None` allows all.
     only: Option<&'static [&'static str]>,
 }
 
@@ -36,7 +36,7 @@ fn table() -> Vec<Row> {
     service().into_iter().chain(outside()).chain(tools()).collect()
 }
 
-/// What the service is made of, and what tests it.
+/// Crates of the service, and of its tests.
 fn service() -> Vec<Row> {
     let domain = Row {
         only: Some(&[
@@ -89,7 +89,7 @@ fn service() -> Vec<Row> {
     ]
 }
 
-/// How the service meets the outside world, and what puts everything together.
+/// Adapters to other systems, and the crates that join everything.
 fn outside() -> Vec<Row> {
     vec![
         Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]], &["diesel", "hyper"]),
@@ -123,7 +123,7 @@ fn outside() -> Vec<Row> {
     ]
 }
 
-/// What is run beside the service.
+/// Tools beside the service.
 fn tools() -> Vec<Row> {
     vec![
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
@@ -156,10 +156,10 @@ fn tools() -> Vec<Row> {
 
 pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<Finding>> {
     let table = table();
-    let names: Vec<&str> = workspace.packages.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<&str> = workspace.packages.iter().map(|package| package.name.as_str()).collect();
     let mut findings = Vec::new();
     for package in &workspace.packages {
-        let manifest = Manifest::of(package, files);
+        let manifest = Manifest::find(package, files);
         let Some(row) = table.iter().find(|row| row.package == package.name) else {
             findings.push(manifest.finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"));
             continue;
@@ -172,9 +172,9 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
     Ok(findings)
 }
 
-/// What the manifest itself names; dev-dependencies are free.
+/// Findings for the dependencies in the manifest. Dev-dependencies are free.
 fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
-    let counted = package.dependencies.iter().filter(|it| it.kind != Kind::Dev).map(|it| it.name.as_str());
+    let counted = package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = counted.filter_map(|name| {
         let ours = workspace.contains(&name);
         let why = if ours && FOR_TESTS.contains(&name) && !row.may.contains(&name) {
@@ -191,7 +191,7 @@ fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest)
     wrong.collect()
 }
 
-/// What comes in through others.
+/// Findings for dependencies of dependencies.
 fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.iter().filter(|name| reached(name)).map(|name| {
@@ -218,15 +218,15 @@ struct Manifest<'a> {
 }
 
 impl<'a> Manifest<'a> {
-    fn of(package: &Package, files: &'a [SourceFile]) -> Self {
+    fn find(package: &Package, files: &'a [SourceFile]) -> Self {
         let path = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest).to_string_lossy().into_owned();
         let text = files.iter().find(|file| file.path == path).map_or("", |file| file.text.as_str());
         Self { path, text }
     }
 
     fn finding(&self, key: &str, says: &str) -> Finding {
-        let names_it = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
-        let line = self.text.lines().position(names_it).map_or(1, |at| at + 1);
+        let is_entry = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
+        let line = self.text.lines().position(is_entry).map_or(1, |at| at + 1);
         Finding::new(&self.path, line, says)
     }
 }
@@ -246,14 +246,14 @@ mod tests {
     fn wrong(package: &str, dependency: &str, kind: Kind) -> Vec<Finding> {
         let dependencies = vec![Dependency { name: dependency.to_owned(), kind }];
         let manifest_path = PathBuf::from("Cargo.toml");
-        let it = Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
+        let tested = Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
         let table = table();
         let names: Vec<&str> = table.iter().map(|row| row.package).collect();
-        direct(&it, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
+        direct(&tested, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
     }
 
     #[test]
-    fn arrows_of_the_table_are_right_and_others_wrong() {
+    fn only_dependencies_of_the_table_are_allowed() {
         for (package, dependency, right) in [
             ("candor-service", "candor-domain", true),
             ("candor-service", "candor-port-storage", true),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_comes_in_through_another_is_found_by_its_whole_name() {
+    fn indirect_dependency_is_found_by_its_whole_name() {
         let table = table();
         let domain = &table[0];
         assert_eq!(indirect(domain, "candor-domain v0.1.0\ntokio-util v0.7.0\n", &manifest()), []);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn every_crate_may_only_use_what_stands_above_it_in_the_table() {
+    fn crate_may_only_use_crates_above_in_the_table() {
         let table = table();
         let place = |name: &str| table.iter().position(|row| row.package == name);
         for (at, row) in table
@@ -293,7 +293,7 @@ mod tests {
             .enumerate()
             .filter(|(_, row)| row.package.starts_with("candor-") && row.package != "candor-e2e")
         {
-            assert!(row.may.iter().all(|name| place(name).is_some_and(|it| it < at)), "{}", row.package);
+            assert!(row.may.iter().all(|name| place(name).is_some_and(|above| above < at)), "{}", row.package);
         }
     }
 }

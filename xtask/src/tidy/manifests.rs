@@ -1,4 +1,4 @@
-//! Manifests: lints and versions are settled once, in the root.
+//! Manifests: the root sets lints and versions for all packages.
 
 use super::{Finding, SourceFile};
 
@@ -39,12 +39,14 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
 }
 
 fn is_dependency_list(section: &str) -> bool {
-    DEPENDENCIES.iter().any(|it| section.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+    DEPENDENCIES
+        .iter()
+        .any(|name| section.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
 /// `[dependencies.serde]`, as against `[dependencies]` and `[target.….dependencies]`.
 fn is_dependency_table(section: &str) -> bool {
-    !is_dependency_list(section) && DEPENDENCIES.iter().any(|it| section.split('.').any(|part| part == *it))
+    !is_dependency_list(section) && DEPENDENCIES.iter().any(|name| section.split('.').any(|part| part == *name))
 }
 
 fn is_inherited(line: &str) -> bool {
@@ -63,7 +65,7 @@ mod tests {
     const NONE: [usize; 0] = [];
 
     fn lines_found(text: &str) -> Vec<usize> {
-        check(&file("crates/a/Cargo.toml", text)).into_iter().map(|it| it.line).collect()
+        check(&file("crates/a/Cargo.toml", text)).into_iter().map(|finding| finding.line).collect()
     }
 
     #[test]

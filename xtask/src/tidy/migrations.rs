@@ -1,4 +1,4 @@
-//! Both stores go through the same migrations, each of which can be taken back.
+//! Both stores have the same migrations, and each migration can be reverted.
 
 use super::Finding;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,9 +36,9 @@ fn is_migration_name(name: &str) -> bool {
     const DIGITS: usize = 4;
     name.split_once('_').is_some_and(|(number, words)| {
         number.len() == DIGITS
-            && number.bytes().all(|it| it.is_ascii_digit())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
             && !words.is_empty()
-            && words.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+            && words.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     })
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     fn paths_found(paths: &[&str]) -> Vec<String> {
-        check(paths.iter().copied()).into_iter().map(|it| it.path).collect()
+        check(paths.iter().copied()).into_iter().map(|finding| finding.path).collect()
     }
 
     #[test]

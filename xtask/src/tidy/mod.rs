@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that compilers do not check.
+//! `cargo xtask tidy`: rules of the project that compilers do not check.
 
 mod arrows;
 mod layers;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 
-/// A broken rule: where, what is wrong, and what would be right.
+/// A broken rule: its place, the problem and the correction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,
@@ -43,11 +43,8 @@ struct SourceFile {
     text: String,
 }
 
-pub(crate) fn run(arguments: &[String]) -> Outcome {
+pub(crate) fn run() -> Outcome {
     let files = source_files()?;
-    if arguments == ["--shrink"] {
-        return wording::shrink(&files);
-    }
     let workspace = Workspace::load()?;
     let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
     findings.extend(arrows::check(&workspace, &files)?);
@@ -55,18 +52,18 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     findings.extend(names::check(&files));
     findings.extend(references::check(&files));
     findings.extend(unused::check(&workspace, &files));
-    findings.extend(wording::check(&files)?);
     findings.sort();
     if findings.is_empty() {
         println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());
         return Ok(());
     }
     findings.iter().for_each(|finding| println!("{finding}"));
-    Err(format!("{} to mend", findings.len()).into())
+    Err(format!("{} findings", findings.len()).into())
 }
 
 fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = text::check(file);
+    findings.extend(wording::check(file));
     if file.path.ends_with(".rs") {
         findings.extend(sizes::check(file));
         findings.extend(layers::check(file));

@@ -1,9 +1,9 @@
-//! References to the contract: `§4.1` and `A13` lead to a heading of docs/contract, or they are of no use to a reader.
+//! References to the contract, such as `§4.1` and `A13`: each must lead to a heading of docs/contract.
 
 use super::{Finding, SourceFile};
 use std::collections::BTreeSet;
 
-/// Where the headings are.
+/// Folder with the headings.
 const CONTRACT: &str = "docs/contract/";
 /// The letters of the decisions.
 const SECTIONS_OF_DECISIONS: std::ops::RangeInclusive<char> = 'A'..='G';
@@ -14,7 +14,7 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(|file| may_refer(&file.path)).flat_map(|file| unresolved(file, &headings)).collect()
 }
 
-/// Code, statements and documents; what programs wrote and the licences refer to nothing.
+/// Returns `true` for code, statements and documents. Generated files and licences have no references.
 fn may_refer(path: &str) -> bool {
     [".rs", ".sql", ".md"].iter().any(|ending| path.ends_with(ending))
 }
@@ -29,7 +29,8 @@ fn unresolved(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, line) in (1..).zip(file.text.lines()) {
         let prose = if file.path.ends_with(".rs") { comment(line) } else { line };
-        let lost = sections(prose).into_iter().chain(decisions(prose)).filter(|it| !headings.contains(it.as_str()));
+        let references = sections(prose).into_iter().chain(decisions(prose));
+        let lost = references.filter(|reference| !headings.contains(reference.as_str()));
         findings.extend(lost.map(|reference| {
             let says = format!("{reference} is no heading of {CONTRACT}, refer to one that is, or add it there");
             Finding::new(&file.path, number, says)
@@ -38,12 +39,12 @@ fn unresolved(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
     findings
 }
 
-/// What stands behind the slashes of a comment; nothing on a line without one.
+/// The text of a comment. Empty on a line without one.
 fn comment(line: &str) -> &str {
     line.find("//").map_or("", |at| line[at..].trim_start_matches('/'))
 }
 
-/// Every `§` with its number. Those behind the name of an RFC are the RFC's.
+/// Every `§` with its number, except after the name of an RFC.
 fn sections(prose: &str) -> Vec<String> {
     let found = prose.match_indices('§').filter(|(at, _)| !prose[..*at].contains("RFC"));
     found
@@ -80,11 +81,11 @@ mod tests {
     fn lost(path: &str, text: &str) -> Vec<String> {
         let contract = file("docs/contract/decisions.md", "# Decisions\n\n## §4.1 Observations\n\n### A13 Order\n");
         let findings = check(&[contract, file(path, text)]);
-        findings.into_iter().map(|it| it.says.split(' ').next().unwrap_or_default().to_owned()).collect()
+        findings.into_iter().map(|finding| finding.says.split(' ').next().unwrap_or_default().to_owned()).collect()
     }
 
     #[test]
-    fn a_reference_leads_to_a_heading() {
+    fn reference_without_a_heading_is_found() {
         assert_eq!(lost("a.rs", "//! Lists (§4.1, decision A13).\n"), [""; 0]);
         assert_eq!(lost("a.rs", "/// As decisions A13 and A14 say (§4.1, § 4.2).\n"), ["§4.2", "A14"]);
         assert_eq!(lost("a.sql", "-- see §4.\n"), ["§4"]);
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_passed_over() {
+    fn other_text_is_not_a_reference() {
         assert_eq!(lost("a.rs", "let A14 = \"§5\"; // RFC 9110 §13.1, C0 controls, A100, FA14\n"), [""; 0]);
         assert_eq!(lost("a.json", "\"A14\""), [""; 0]);
     }

@@ -1,10 +1,10 @@
-//! Sizes that a person can take in at once.
+//! Sizes of files and functions.
 
 use super::{Finding, SourceFile};
 
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
-/// A handler names a decision and a view; the rest belongs into the use case or the domain.
+/// A handler names a decision and a view. The rest belongs into the use case or the domain.
 const HANDLER_LINES: usize = 25;
 const HANDLERS: &str = "crates/http/src/routes/";
 
@@ -19,7 +19,9 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         findings.push(Finding::new(
             &file.path,
             FILE_LINES + 1,
-            format!("the file has {lines} lines, at most {FILE_LINES} are right: divide it by what its parts are for"),
+            format!(
+                "the file has {lines} lines, at most {FILE_LINES} are allowed: divide it by the purpose of its parts"
+            ),
         ));
     }
     for function in functions(&file.text) {
@@ -30,7 +32,7 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
             findings.push(Finding::new(
                 &file.path,
                 line,
-                format!("the {kind} {name} has {lines} lines, at most {most} are right: give its parts names"),
+                format!("the {kind} {name} has {lines} lines, at most {most} are allowed: make functions of its parts"),
             ));
         }
     }
@@ -43,11 +45,11 @@ struct Function<'a> {
     line: usize,
     lines: usize,
     in_tests: bool,
-    /// Whether it answers a request.
+    /// `true` if the function answers a request.
     is_handler: bool,
 }
 
-/// The functions of a file in rustfmt's layout, where a function ends at the first brace below its first letter.
+/// The functions of a file in the layout of rustfmt, where a function ends at the first brace below its first letter.
 /// Attributes and docs do not count.
 fn functions(text: &str) -> Vec<Function<'_>> {
     let lines: Vec<&str> = text.lines().collect();
@@ -55,19 +57,19 @@ fn functions(text: &str) -> Vec<Function<'_>> {
     let found = lines.iter().enumerate().filter_map(|(at, line)| {
         let name = function_name(line.trim_start())?;
         let in_tests = tests_begin.is_some_and(|begin| begin < at);
-        let is_handler = signature(&lines[at..]).any(|it| it.contains("-> Work<"));
+        let is_handler = signature(&lines[at..]).any(|line| line.contains("-> Work<"));
         Some(Function { name, line: at + 1, lines: length(&lines[at..]), in_tests, is_handler })
     });
     found.collect()
 }
 
-/// The lines before the body of the function that begins at the first of these.
+/// The lines before the body of a function that begins at the first of these.
 fn signature<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
-    let ends = lines.iter().position(|it| it.ends_with(['{', ';', '}'])).unwrap_or(0);
+    let ends = lines.iter().position(|line| line.ends_with(['{', ';', '}'])).unwrap_or(0);
     lines[..=ends].iter().copied()
 }
 
-/// The name, when the line begins a function.
+/// Returns the name of the function whose declaration the line begins.
 fn function_name(line: &str) -> Option<&str> {
     const QUALIFIERS: [&str; 8] = ["pub", "default", "const", "async", "unsafe", "extern", "\"C\"", "safe"];
     let mut rest = line;
@@ -88,7 +90,7 @@ fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// How many lines the function takes that begins at the first of these.
+/// Number of lines of the function that begins at the first of these.
 fn length(lines: &[&str]) -> usize {
     let first = lines[0];
     if first.ends_with(['}', ';']) {
@@ -113,7 +115,7 @@ mod tests {
     use super::super::file;
     use super::*;
 
-    fn of_lines(lines: usize) -> String {
+    fn function_of(lines: usize) -> String {
         let body = "    work();\n".repeat(lines - 2);
         format!("fn long() {{\n{body}}}\n")
     }
@@ -149,14 +151,14 @@ mod tests {
             "",
         ]
         .join("\n");
-        let wanted =
+        let expected =
             [("one", 2, 7, false), ("declared", 11, 3, false), ("short", 14, 1, false), ("proves", 20, 5, true)];
-        let found: Vec<_> = functions(&text).into_iter().map(|it| (it.name, it.line, it.lines, it.in_tests)).collect();
-        assert_eq!(found, wanted);
+        let found: Vec<_> = functions(&text).iter().map(|one| (one.name, one.line, one.lines, one.in_tests)).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]
-    fn qualifiers_do_not_hide_a_function() {
+    fn function_with_qualifiers_is_found() {
         for line in ["fn a() {", "pub const unsafe fn a<T>() {", "pub(in crate::x) fn a()", "unsafe extern \"C\" fn a("]
         {
             assert_eq!(function_name(line), Some("a"), "{line}");
@@ -167,10 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn a_function_may_have_60_lines_and_a_handler_25() {
-        let findings = |path: &str, lines| check(&file(path, &of_lines(lines))).len();
+    fn function_over_60_lines_or_handler_over_25_is_found() {
+        let findings = |path: &str, lines| check(&file(path, &function_of(lines))).len();
         assert_eq!((findings("crates/domain/src/a.rs", 60), findings("crates/domain/src/a.rs", 61)), (0, 1));
-        let handler = |lines| of_lines(lines).replace("()", "(services: &Services) -> Work<'_>");
+        let handler = |lines| function_of(lines).replace("()", "(services: &Services) -> Work<'_>");
         let handlers = |path: &str, lines| check(&file(path, &handler(lines))).len();
         assert_eq!((handlers("crates/http/src/routes/a.rs", 25), handlers("crates/http/src/routes/a.rs", 26)), (0, 1));
         assert_eq!(handlers("crates/http/src/a.rs", 26), 0);
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_have_400_lines() {
+    fn file_over_400_lines_is_found() {
         assert_eq!(check(&file("a.rs", &"// x\n".repeat(400))), []);
         assert_eq!(check(&file("a.rs", &"// x\n".repeat(401)))[0].line, 401);
     }

@@ -1,10 +1,11 @@
-//! Text: endings, blanks, notes to oneself, paths of somebody's machine, silenced lints.
+//! Text: line ends, blanks, notes, paths of one machine, silenced lints.
 
 use super::{Finding, SourceFile};
+use crate::text::has_word;
 
-/// Notes that belong into the issue tracker; joined here so that this file has none.
+/// Notes that belong into the issue tracker. They are joined here, so that this file has none.
 const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
-/// Top-level folders in which people and build machines keep their checkouts.
+/// Top-level folders with checkouts on machines of developers and builds.
 const MACHINE_FOLDERS: [&str; 6] = ["home", "Users", "root", "work", "farm", "workspace"];
 
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
@@ -33,14 +34,7 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-fn has_word(line: &str, word: &str) -> bool {
-    line.match_indices(word).any(|(at, _)| {
-        let touches = |it: Option<char>| it.is_some_and(|c| c.is_alphanumeric() || c == '_');
-        !touches(line[..at].chars().next_back()) && !touches(line[at + word.len()..].chars().next())
-    })
-}
-
-/// Whether an absolute path begins with this folder: a slash in the middle of a longer path or URL does not count.
+/// Returns `true` if an absolute path begins with this folder. A slash inside a longer path or URL does not count.
 fn starts_path(line: &str, folder: &str) -> bool {
     let path = format!("/{folder}/");
     line.match_indices(&path).any(|(at, _)| {
@@ -64,11 +58,11 @@ mod tests {
     const NONE: [usize; 0] = [];
 
     fn lines_found(path: &str, text: &str) -> Vec<usize> {
-        check(&file(path, text)).into_iter().map(|it| it.line).collect()
+        check(&file(path, text)).into_iter().map(|finding| finding.line).collect()
     }
 
     #[test]
-    fn every_line_ends_in_a_newline_and_nothing_else() {
+    fn line_without_newline_or_with_trailing_blanks_is_found() {
         assert_eq!(lines_found("a.md", "one\ntwo\n"), NONE);
         assert_eq!(lines_found("a.md", ""), NONE);
         assert_eq!(lines_found("a.md", "one\ntwo"), [2]);
@@ -77,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn files_that_programs_wrote_keep_their_ends() {
+    fn generated_files_keep_their_line_ends() {
         for path in ["a.snap", "people.csv"] {
             assert_eq!(lines_found(path, "a \r\nb"), NONE, "{path}");
         }
     }
 
     #[test]
-    fn notes_to_oneself_are_found_as_words() {
+    fn notes_are_found_as_whole_words() {
         for note in NOTES {
             assert_eq!(lines_found("a.rs", &format!("x\n// {note}: later\n")), [2]);
             assert_eq!(lines_found("a.rs", &format!("const {note}S: u8 = 1;\n")), NONE);
@@ -92,9 +86,9 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_a_machine_are_told_from_urls_and_routes() {
+    fn machine_paths_are_distinguished_from_urls() {
         for folder in MACHINE_FOLDERS {
-            assert_eq!(lines_found("a.md", &format!("see /{folder}/somebody/candor\n")), [1]);
+            assert_eq!(lines_found("a.md", &format!("see /{folder}/someone/candor\n")), [1]);
             assert_eq!(lines_found("a.md", &format!("(`/{folder}/x`)\n")), [1]);
             assert_eq!(lines_found("a.md", &format!("https://example.com/{folder}/x\n")), NONE);
             assert_eq!(lines_found("a.md", &format!("GET /v1/{folder}/x\n")), NONE);
@@ -102,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lint_is_expected_and_never_allowed() {
+    fn allowed_lint_is_found_and_expected_lint_is_not() {
         for attribute in ["allow(dead_code)", "cfg_attr(test, allow(dead_code))"] {
             assert_eq!(lines_found("a.rs", &format!("#[{attribute}]\nfn a() {{}}\n")), [1]);
             assert_eq!(lines_found("a.rs", &format!("#![{attribute}]\n")), [1]);

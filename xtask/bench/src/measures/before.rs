@@ -1,11 +1,7 @@
 //! This build against another one (`--before`) on the same data: reads alone, and nine reads to one create.
 
 use super::manager;
-use crate::Result;
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
-use crate::report::{Limit, Line};
-use crate::traffic::Traffic;
+use super::*;
 
 /// First seeds of each build, so that no create repeats another one.
 const SEEDS: u64 = 20_000;

@@ -1,18 +1,13 @@
 //! Cost of a request for the databases of a cluster, against one server: processor time and statements of each node. Rates
 //! of three servers on one machine would say nothing.
 
-use crate::Result;
-use crate::api::Person;
-use crate::burst::{Sample, Shape, burst, burst_to};
-use crate::comparison::{Comparison, Contender, Turns, median};
+use super::*;
+use crate::burst::burst_to;
 use crate::cost::{self, Cost, Processes};
-use crate::database::Database;
-use crate::options::{Options, Store};
+use crate::options::Options;
 use crate::pgbench::create_database;
-use crate::report::{Limit, Line};
 use crate::scratch::Scratch;
 use crate::service::{Account, Candor, Service, wait_until};
-use crate::traffic::Traffic;
 use candor_test_postgres::Nodes;
 use std::cell::RefCell;
 use std::net::SocketAddr;

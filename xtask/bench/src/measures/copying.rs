@@ -1,13 +1,7 @@
 //! A copy of all data to the other store, against `COPY` of the same rows into the same tables with their indexes and
 //! references.
 
-use crate::Result;
-use crate::comparison::typical;
-use crate::data_set::DataSet;
-use crate::database::Database;
-use crate::instance::Instance;
-use crate::options::Store;
-use crate::report::{Limit, Line, grouped};
+use super::*;
 use candor_tables::schema::{Copying, Placement, TABLES};
 use std::time::Instant;
 

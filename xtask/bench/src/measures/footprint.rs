@@ -1,10 +1,6 @@
 //! Memory, time until the service is ready, and size of the binary.
 
-use crate::Result;
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::report::{Limit, Line};
-use crate::service::MEGABYTE;
+use super::*;
 use std::fs;
 
 const MAX_IDLE_MEGABYTES: f64 = 40.0;

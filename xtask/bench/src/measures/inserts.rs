@@ -1,12 +1,8 @@
 //! The rows of a create as one statement, for pgbench.
 
 use super::writes::{Creates, SCRIPT_SEED};
-use crate::Result;
-use crate::burst::{Shape, burst};
+use super::*;
 use crate::data::{self, FIRST_NUMBER, NUMBER_STEP, PEOPLE, hex};
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::options::Store;
 use crate::pgbench::Reference;
 use std::path::PathBuf;
 
@@ -40,7 +36,7 @@ pub(super) fn script(
     reference.script(&name, &inserts(data, postgres, creates, &stored))
 }
 
-/// The same rows in one statement. The cost of a row depends mostly on its place in the indexes and on its references, so
+/// Returns one statement with the rows of a create. The cost of a row depends mostly on its place in the indexes and on its references, so
 /// the rows resemble those of the service:
 /// - ids grow with time and have a random end; ids that are texts have the same length;
 /// - idempotency keys are random from their first digit: each goes to another page of its index;

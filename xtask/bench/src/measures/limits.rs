@@ -1,13 +1,6 @@
 //! Cost of counting the quotas of keys on a server that instances share.
 
-use crate::Result;
-use crate::burst::{Sample, Shape, burst};
-use crate::comparison::{Contender, typical};
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::options::Store;
-use crate::report::{Limit, Line, per_second};
-use crate::traffic::Traffic;
+use super::*;
 use candor_test_redis::TestRedis;
 
 /// Upper bound for the delay of half of the answers, with the server on the same machine.

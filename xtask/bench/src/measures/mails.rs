@@ -1,14 +1,7 @@
 //! Invitations by mail: the speed of a long queue, and its effect on other requests.
 
-use crate::Result;
-use crate::api::Person;
-use crate::burst::{Sample, Shape, beside, burst};
-use crate::comparison::{figures, typical};
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
-use crate::report::{Limit, Line, grouped, per_second};
-use crate::service::{Service, wait};
-use crate::traffic::Traffic;
+use super::*;
+use crate::service::Service;
 use candor_domain::time::Timestamp;
 use candor_mail::{SenderAddress, SmtpServer, SmtpSettings, SmtpTransport};
 use candor_port_events::{Mail, MailTransport};

@@ -1,12 +1,7 @@
 //! Observations about the reports of a manager, for managers at every depth and with few or many people below them.
 
-use crate::Result;
-use crate::comparison::Turns;
+use super::*;
 use crate::data;
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::report::Line;
-use crate::traffic::Traffic;
 use std::collections::BTreeMap;
 
 const MAX_COST: f64 = 6.0;

@@ -23,10 +23,17 @@ pub(crate) use manager::CLIENTS as MANAGER_CLIENTS;
 pub(crate) use writes::RETRIED;
 
 use crate::Result;
-use crate::data_set::{DataSet, Kind};
+use crate::api::Person;
+use crate::burst::{Sample, Shape, beside, burst};
+use crate::comparison::{Comparison, Contender, Turns, figures, median, typical};
+use crate::data_set::{CLIENTS, DataSet, Kind};
+use crate::database::Database;
 use crate::instance::Instance;
-use crate::options::Options;
-use crate::report::Line;
+use crate::options::{Options, Store};
+use crate::receiver::Receiver;
+use crate::report::{Limit, Line, grouped, per_second};
+use crate::service::{MEGABYTE, wait};
+use crate::traffic::{Traffic, usual_text};
 
 /// Runs once for each store that is measured.
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;

@@ -1,13 +1,7 @@
 //! Lists of objectives for a person with many reports, and objectives that start because their period has begun.
 
-use crate::Result;
-use crate::burst::{Shape, burst};
-use crate::comparison::figures;
+use super::*;
 use crate::data::{self, APPROVED, FIRST_DAY};
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::report::{Limit, Line, grouped};
-use crate::traffic::Traffic;
 use std::slice::from_ref;
 use std::time::Duration;
 
@@ -35,7 +29,7 @@ pub(super) fn visible(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
         let clients = super::manager::CLIENTS;
         instance.contender(Traffic::read(key, "/v1/employee-objectives?limit=50".to_owned()), clients, 0)
     });
-    let comparison = data.compare(instance, &contenders)?.against("all objectives");
+    let comparison = data.compare(instance, &contenders)?.against("unfiltered");
     let what = format!("Objectives of 2,200 reports, among {}", grouped(data.size.objectives().into()));
     Ok(vec![comparison.cost(what, MAX_VISIBLE_COST)])
 }

@@ -1,14 +1,8 @@
 //! One observation, pages of the list, and properties that make a page more expensive.
 
-use crate::Result;
-use crate::burst::{Shape, burst};
-use crate::comparison::Turns;
+use super::*;
 use crate::data::{FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, OBSERVATIONS, Size};
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
-use crate::options::Store;
-use crate::report::{Limit, Line, grouped};
-use crate::traffic::{Traffic, page_after};
+use crate::traffic::page_after;
 
 const MAX_DEPTH_COST: f64 = 1.2;
 const MAX_EXPAND_COST: f64 = 2.6;

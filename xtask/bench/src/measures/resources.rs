@@ -1,14 +1,8 @@
 //! Summaries, conversations, messages and assignments against observations, and the largest of them.
 
-use crate::Result;
-use crate::burst::{Shape, burst};
-use crate::comparison::Turns;
+use super::*;
 use crate::data;
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
 use crate::random::Random;
-use crate::report::{Line, grouped};
-use crate::traffic::{Traffic, usual_text};
 use serde_json::{Value, json};
 
 const MAX_COST: f64 = 1.3;

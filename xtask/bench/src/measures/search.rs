@@ -1,17 +1,10 @@
 //! Searches against pages of the list, by the frequency of their words; and the cost of the index for a create.
 
-use crate::Result;
-use crate::burst::{Shape, burst};
-use crate::comparison::Contender;
+use super::*;
 use crate::data;
 use crate::data::words::{APART, Texts, Vocabulary, WORDS_PER_TEXT, load, wait_until_indexed};
-use crate::data_set::{CLIENTS, DataSet};
-use crate::database::Database;
-use crate::instance::Instance;
 use crate::random::Random;
-use crate::report::{Limit, Line};
 use crate::service::Account;
-use crate::traffic::Traffic;
 use serde_json::json;
 
 /// Clients. Each search is so long that few clients keep the machine busy.

@@ -1,13 +1,6 @@
 //! Requests of one tenant while another one requests lists that no index answers.
 
-use crate::Result;
-use crate::burst::{Shape, beside, burst};
-use crate::comparison::Contender;
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
-use crate::report::Line;
-use crate::service::wait;
-use crate::traffic::Traffic;
+use super::*;
 
 const MAX_TAIL: f64 = 3.0;
 /// Rows of the watched tenant.

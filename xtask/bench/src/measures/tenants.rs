@@ -6,15 +6,8 @@
 
 use super::csv::{PEOPLE, Uploads, file};
 use super::slow_lists::watched_requests;
-use crate::Result;
+use super::*;
 use crate::api::Api;
-use crate::burst::{Shape, beside, burst};
-use crate::comparison::{Contender, typical};
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::report::Line;
-use crate::service::wait;
-use crate::traffic::Traffic;
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,11 +1,7 @@
 //! Memory that clients hold by not reading their responses.
 
 use super::tenants::create_large_people;
-use crate::Result;
-use crate::data_set::DataSet;
-use crate::instance::Instance;
-use crate::report::{Limit, Line};
-use crate::service::{MEGABYTE, wait};
+use super::*;
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;

@@ -1,13 +1,7 @@
 //! New observations of different kinds, and changes of people.
 
 use super::inserts;
-use crate::Result;
-use crate::burst::{Shape, burst};
-use crate::comparison::{Comparison, Turns, typical};
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
-use crate::report::{Limit, Line};
-use crate::traffic::Traffic;
+use super::*;
 
 /// First seeds of each kind, so that no request repeats one of another kind.
 pub(super) const SCRIPT_SEED: u64 = 1_000;

@@ -59,11 +59,17 @@ async fn populated(world: &TestApi) -> Population {
     Population { all, people: people.try_into().unwrap(), attributes }
 }
 
+/// Condition for the rows of a filter.
+type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
+
+/// All values of `sort`, and the default.
+const SORTS: [&str; 7] =
+    ["", "created_at", "-created_at", "observation_date", "-observation_date", "updated_at", "-updated_at"];
+
 #[tokio::test]
 async fn observation_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
     let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
-    type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
     let active = |item: &Value| item["archived_at"].is_null();
     let about = |people: &[&String], item: &Value| people.iter().any(|id| item["employee_id"] == json!(id));
     let tagged = |id: &String, item: &Value| item["attribute_ids"].as_array().unwrap().contains(&json!(id));
@@ -109,9 +115,7 @@ async fn observation_list_returns_exactly_the_filtered_rows() {
         ("filter[attribute_id]=nonsense".to_owned(), Box::new(|_| false)),
     ];
     for (query, wanted) in cases {
-        for sort in
-            ["", "created_at", "-created_at", "observation_date", "-observation_date", "updated_at", "-updated_at"]
-        {
+        for sort in SORTS {
             let mut expected: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
             let (order, given) = if sort.is_empty() { ("-observation_date", "") } else { (sort, "&sort=") };
             let field = order.trim_start_matches('-');

@@ -2,9 +2,7 @@
 //! PostgreSQL; on SQLite, where a statement is only a call, a prepared one for each row in one transaction.
 
 use super::PEOPLE;
-use crate::Result;
-use crate::database::Database;
-use crate::instance::Instance;
+use crate::measures::*;
 use diesel::RunQueryDsl;
 use diesel::connection::Connection;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};

@@ -1,7 +1,7 @@
 //! Files of people, and their uploads.
 
-use crate::Result;
 use crate::api::Api;
+use crate::measures::*;
 use serde_json::json;
 use std::fmt::Write;
 

@@ -4,17 +4,8 @@
 mod bare;
 mod file;
 
-use crate::Result;
-use crate::burst::{Sample, beside};
-use crate::comparison::{median, typical};
+use super::*;
 use crate::data::words::wait_until_indexed;
-use crate::data_set::DataSet;
-use crate::database::Database;
-use crate::instance::Instance;
-use crate::receiver::Receiver;
-use crate::report::{Limit, Line};
-use crate::service::MEGABYTE;
-use crate::traffic::Traffic;
 use bare::Bare;
 pub(super) use file::{PEOPLE, Uploads, file};
 use serde_json::json;

@@ -4,14 +4,8 @@ mod pace;
 mod queue;
 mod sender;
 
-use crate::Result;
-use crate::burst::{Sample, Shape, burst};
-use crate::comparison::{Comparison, Contender, Turns, median, typical};
-use crate::data_set::{CLIENTS, DataSet};
-use crate::instance::Instance;
-use crate::receiver::{Arrival, Receiver};
-use crate::report::{Limit, Line, grouped, per_second};
-use crate::service::MEGABYTE;
+use super::*;
+use crate::receiver::Arrival;
 use pace::{Pace, creates_at, delays};
 use queue::{CREATED, DeliveryQueue, EVENTS, NEVER, Subscription, until};
 use sender::{Post, SenderAlone};

@@ -1,8 +1,7 @@
 //! Creates at a steady pace, and the delay of their deliveries.
 
-use crate::Result;
-use crate::burst::Sample;
 use crate::http::Connection;
+use crate::measures::*;
 use crate::random::Random;
 use crate::receiver::Arrival;
 use serde_json::Value;
@@ -15,7 +14,6 @@ use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep_until};
 
 use super::sender::Post;
-use crate::traffic::Traffic;
 
 /// Connections, which send in turn.
 const CONNECTIONS: u32 = 16;

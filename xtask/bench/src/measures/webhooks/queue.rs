@@ -1,12 +1,7 @@
 //! Subscriptions, and a queue of deliveries that is filled in the database.
 
-use crate::Result;
-use crate::burst::{Shape, burst};
 use crate::data::{self, numbers};
-use crate::data_set::DataSet;
-use crate::database::Database;
-use crate::instance::Instance;
-use crate::receiver::Receiver;
+use crate::measures::*;
 use crate::service::wait_until;
 use candor_domain::id::WebhookId;
 use serde_json::json;

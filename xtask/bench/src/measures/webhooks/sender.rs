@@ -1,8 +1,6 @@
 //! The service's own sender without a queue, with the same headers, signatures and bodies.
 
-use crate::Result;
-use crate::burst::Sample;
-use crate::receiver::Receiver;
+use crate::measures::*;
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
