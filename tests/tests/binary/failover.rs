@@ -157,9 +157,9 @@ impl Load {
 
 #[test]
 fn failover_under_load_loses_and_duplicates_nothing() {
-    let Some(mut stage) = FailoverTest::new() else { return };
+    let Some(mut test) = FailoverTest::new() else { return };
     let receiver = Receiver::start();
-    let (service, mut first) = stage.serve();
+    let (service, mut first) = test.serve();
     let hook = json!({"url": receiver.url("/hooks"), "event_types": ["observation.created"]});
     assert_eq!(first.client.post("/v1/webhooks", &hook).unwrap().status, 201);
 
@@ -168,17 +168,17 @@ fn failover_under_load_loses_and_duplicates_nothing() {
         let load = &load;
         let writers: Vec<_> = (0..WRITERS)
             .map(|number| {
-                let writer = first.beside(&service, &stage.key);
+                let writer = first.beside(&service, &test.key);
                 scope.spawn(move || load.write(writer, number))
             })
             .collect();
-        let mut client = service.client(&stage.key);
+        let mut client = service.client(&test.key);
         let follower = scope.spawn(move || load.follow(&mut client));
         load.goes_on();
-        stage.pair.primary.kill().unwrap();
+        test.pair.primary.kill().unwrap();
         let refused = wait_until(PATIENCE, || load.refused.load(Ordering::SeqCst) >= WRITERS);
         assert!(refused.is_some(), "writes without a database");
-        stage.pair.promote();
+        test.pair.promote();
         load.goes_on();
         load.is_over.store(true, Ordering::SeqCst);
         writers.into_iter().for_each(|writer| writer.join().unwrap());
@@ -231,16 +231,16 @@ fn change_that_reached_the_standby_is_replayed_to_its_retry() {
 }
 
 fn in_doubt(reach: ChangeReach) {
-    let Some(mut stage) = FailoverTest::new() else { return };
-    let (service, mut writer) = stage.serve();
-    let primary = TestSession::connect(&stage.pair.primary.url()).unwrap();
+    let Some(mut test) = FailoverTest::new() else { return };
+    let (service, mut writer) = test.serve();
+    let primary = TestSession::connect(&test.pair.primary.url()).unwrap();
     let sender = match reach {
-        ChangeReach::Primary => Some(stage.pair.stop_sending()),
+        ChangeReach::Primary => Some(test.pair.stop_sending()),
         ChangeReach::Standby => {
             // With `remote_apply` the commit waits until the standby replays it, and replay is paused.
             primary.execute("ALTER SYSTEM SET synchronous_commit = remote_apply").unwrap();
             primary.execute("SELECT pg_reload_conf()").unwrap();
-            stage.pair.pause();
+            test.pair.pause();
             None
         }
     };
@@ -249,16 +249,16 @@ fn in_doubt(reach: ChangeReach) {
         let written = scope.spawn(move || writer.write("in-doubt"));
         let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INTO observations%')";
         assert!(wait_until(PATIENCE, || primary.is_true(waits).unwrap()).is_some(), "it is saved at once");
-        stage.pair.primary.kill().unwrap();
+        test.pair.primary.kill().unwrap();
         written.join().unwrap()
     });
     assert_unavailable(&answer);
     match sender {
         Some(process) => signal(process, "KILL"),
-        None => stage.pair.resume(),
+        None => test.pair.resume(),
     }
-    stage.pair.promote();
-    let standby = TestSession::connect(&stage.pair.standby.url()).unwrap();
+    test.pair.promote();
+    let standby = TestSession::connect(&test.pair.standby.url()).unwrap();
     let has = "SELECT EXISTS (SELECT 1 FROM observations)";
     assert_eq!(standby.is_true(has).unwrap(), reach == ChangeReach::Standby);
 

@@ -92,10 +92,10 @@ fn lags(service: &Service) -> bool {
 
 #[test]
 fn replica_serves_only_reads_that_may_lag() {
-    let Some(stage) = ReplicaTest::new() else { return };
-    let service = Service::serve(&stage.place);
-    let mut client = service.client(&stage.key);
-    let before = stage.observe(&mut client, "Before");
+    let Some(test) = ReplicaTest::new() else { return };
+    let service = Service::serve(&test.place);
+    let mut client = service.client(&test.key);
+    let before = test.observe(&mut client, "Before");
     assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
     assert!(wait_until(SOON, || is_noted(&mut client, &before)).is_some());
     assert_eq!((metric(&service, UP), metric(&service, FALLBACKS)), (1, 0), "{}", service.log());
@@ -103,8 +103,8 @@ fn replica_serves_only_reads_that_may_lag() {
     assert!(reads >= 2, "{reads}");
     assert!(wait_until(SOON, || is_told(&mut client, &before) && !lags(&service)).is_some());
 
-    stage.pair.pause();
-    let meanwhile = stage.observe(&mut client, "Meanwhile");
+    test.pair.pause();
+    let meanwhile = test.observe(&mut client, "Meanwhile");
     assert!(!is_told(&mut client, &meanwhile) && !is_noted(&mut client, &meanwhile));
     assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
     assert!(metric(&service, READS) > reads);
@@ -116,15 +116,15 @@ fn replica_serves_only_reads_that_may_lag() {
     assert_eq!(client.get("/readyz").unwrap().status, 200);
 
     // This instance has no replica, so its cursor is ahead of the replica.
-    let direct = Installation::with_database(&stage.pair.primary.url());
+    let direct = Installation::with_database(&test.pair.primary.url());
     let ahead = Service::serve(&direct);
-    let (told, cursor) = page(&mut ahead.client(&stage.key), None);
+    let (told, cursor) = page(&mut ahead.client(&test.key), None);
     assert_eq!(told, [before.clone(), meanwhile.clone()]);
     assert_eq!(page(&mut client, Some(&cursor)), (vec![], cursor.clone()), "nothing yet, and nothing is passed over");
     let now = text(&client.get(&format!("{FEED}&since=now")).unwrap().json()["next_cursor"]);
-    assert_eq!(page(&mut ahead.client(&stage.key), Some(&now)).0, [""; 0], "the lists have what stands before it");
-    let after = stage.observe(&mut client, "After");
-    stage.pair.resume();
+    assert_eq!(page(&mut ahead.client(&test.key), Some(&now)).0, [""; 0], "the lists have what stands before it");
+    let after = test.observe(&mut client, "After");
+    test.pair.resume();
     let mut told = vec![];
     let came = wait_until(SOON, || {
         told = page(&mut client, Some(&cursor)).0;
@@ -139,19 +139,18 @@ fn replica_serves_only_reads_that_may_lag() {
 
 #[test]
 fn feed_on_a_replica_shows_each_event_once_in_order() {
-    let Some(stage) = ReplicaTest::new() else { return };
-    let service = Service::serve(&stage.place);
+    let Some(test) = ReplicaTest::new() else { return };
+    let service = Service::serve(&test.place);
     let is_over = AtomicBool::new(false);
     let followed = thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|_| {
-                let (stage, mut client) = (&stage, service.client(&stage.key));
-                scope.spawn(move || {
-                    (0..WRITES).for_each(|number| drop(stage.observe(&mut client, &format!("{number}"))))
-                })
+                let (test, mut client) = (&test, service.client(&test.key));
+                scope
+                    .spawn(move || (0..WRITES).for_each(|number| drop(test.observe(&mut client, &format!("{number}")))))
             })
             .collect();
-        let (mut client, is_over) = (service.client(&stage.key), &is_over);
+        let (mut client, is_over) = (service.client(&test.key), &is_over);
         let follower = scope.spawn(move || {
             let (mut followed, mut cursor) = (vec![], None);
             let all = wait_until(SOON, || {
@@ -165,14 +164,14 @@ fn feed_on_a_replica_shows_each_event_once_in_order() {
         });
         // Replay on the standby is paused repeatedly during the writes.
         while !writers.iter().all(thread::ScopedJoinHandle::is_finished) {
-            stage.pair.pause();
-            stage.pair.resume();
+            test.pair.pause();
+            test.pair.resume();
         }
         is_over.store(true, Ordering::SeqCst);
         follower.join().unwrap()
     });
-    let direct = Service::serve(&Installation::with_database(&stage.pair.primary.url()));
-    let feed = direct.client(&stage.key).all(FEED);
+    let direct = Service::serve(&Installation::with_database(&test.pair.primary.url()));
+    let feed = direct.client(&test.key).all(FEED);
     let feed: Vec<String> = feed.iter().map(|event| text(&event["data"]["id"])).collect();
     assert_eq!(followed, feed);
     assert_eq!(feed.len(), WRITERS * WRITES);
@@ -183,31 +182,31 @@ fn feed_on_a_replica_shows_each_event_once_in_order() {
 
 #[test]
 fn replica_that_dies_or_hangs_costs_no_request() {
-    let Some(mut stage) = ReplicaTest::new() else { return };
-    let line = Proxy::forward_to(&stage.pair.standby.url());
-    let place = stage.place.with("CANDOR_DATABASE_REPLICA_URL", &line.url(&stage.pair.standby.url()));
-    stage.place = place;
-    let service = Service::serve(&stage.place);
-    let mut client = service.client(&stage.key);
-    let before = stage.observe(&mut client, "Before");
+    let Some(mut test) = ReplicaTest::new() else { return };
+    let line = Proxy::forward_to(&test.pair.standby.url());
+    let place = test.place.with("CANDOR_DATABASE_REPLICA_URL", &line.url(&test.pair.standby.url()));
+    test.place = place;
+    let service = Service::serve(&test.place);
+    let mut client = service.client(&test.key);
+    let before = test.observe(&mut client, "Before");
     assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
     assert_eq!(metric(&service, UP), 1);
 
-    stage.pair.standby.kill().unwrap();
-    let meanwhile = stage.observe(&mut client, "Meanwhile");
+    test.pair.standby.kill().unwrap();
+    let meanwhile = test.observe(&mut client, "Meanwhile");
     assert!(is_told(&mut client, &meanwhile) && is_noted(&mut client, &meanwhile), "{}", service.log());
     assert_eq!((metric(&service, UP), client.get("/readyz").unwrap().status), (0, 200));
     assert!(metric(&service, FALLBACKS) > 0);
     let told = |service: &Service, words: &str| service.log().matches(words).count();
     assert_eq!(told(&service, "the replica cannot be read"), 1, "{}", service.log());
 
-    stage.pair.standby.start_again().unwrap();
+    test.pair.standby.start_again().unwrap();
     let back = wait_until(SOON, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
     assert!(back.is_some(), "{}", service.log());
     assert_eq!(told(&service, "the replica answers again"), 1, "{}", service.log());
 
     line.fall_silent();
-    let silent = stage.observe(&mut client, "Silent");
+    let silent = test.observe(&mut client, "Silent");
     assert!(is_told(&mut client, &silent) && is_noted(&mut client, &silent), "{}", service.log());
     assert_eq!(metric(&service, UP), 0);
     service.stop();

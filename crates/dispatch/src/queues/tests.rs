@@ -14,7 +14,7 @@ const SILENT: ReceiverResponse =
     ReceiverResponse { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
 /// Queues of numbers, with a manual clock.
-struct Desk {
+struct QueuesTest {
     queues: SubscriptionQueues<u32>,
     now: Now,
 }
@@ -23,7 +23,7 @@ fn queue(tenant: u128, webhook: u128) -> QueueKey {
     (Tenant::live(OrganizationId::from_ulid(Ulid(tenant))), WebhookId::from_ulid(Ulid(webhook)))
 }
 
-impl Desk {
+impl QueuesTest {
     fn new(limits: QueueLimits) -> Self {
         let now = Now { wall: Timestamp::from_millis(1_772_366_400_000), steady: Duration::ZERO };
         Self { queues: SubscriptionQueues::new(limits, NEEDS), now }
@@ -66,38 +66,38 @@ fn count(begun: &[QueuePlace], wanted: QueueKey) -> usize {
 
 #[test]
 fn queue_starts_no_more_attempts_than_its_window() {
-    let mut desk = Desk::new(LIMITS);
-    assert_eq!(desk.offer(queue(1, 1), 70), 64, "eight wait for each that may begin");
-    let first = desk.start();
+    let mut test = QueuesTest::new(LIMITS);
+    assert_eq!(test.offer(queue(1, 1), 70), 64, "eight wait for each that may begin");
+    let first = test.start();
     assert_eq!(first.len(), 8);
-    desk.end(&first, QUICK);
-    let second = desk.start();
+    test.end(&first, QUICK);
+    let second = test.start();
     assert_eq!(second.len(), 16, "each acknowledgement makes it wider");
-    assert_eq!((desk.queues.attempts(), desk.queues.held()), (16, 56));
+    assert_eq!((test.queues.attempts(), test.queues.held()), (16, 56));
 }
 
 #[test]
 fn full_queue_reports_when_room_is_free() {
-    let mut desk = Desk::new(LIMITS);
-    desk.warm(queue(1, 1));
-    let (_, depth, _) = desk.queues.queues[&queue(1, 1)].measures();
-    assert_eq!(desk.offer(queue(1, 1), u32::try_from(depth / 2).unwrap() + 1), depth / 2 + 1);
-    assert_eq!(desk.queues.full(), [queue(1, 1)]);
-    let starts: Vec<_> = (0..4).filter_map(|_| desk.queues.start(desk.now)).map(|start| start.makes_room).collect();
+    let mut test = QueuesTest::new(LIMITS);
+    test.warm(queue(1, 1));
+    let (_, depth, _) = test.queues.queues[&queue(1, 1)].measures();
+    assert_eq!(test.offer(queue(1, 1), u32::try_from(depth / 2).unwrap() + 1), depth / 2 + 1);
+    assert_eq!(test.queues.full(), [queue(1, 1)]);
+    let starts: Vec<_> = (0..4).filter_map(|_| test.queues.start(test.now)).map(|start| start.makes_room).collect();
     assert_eq!(starts, [false, true, false, false]);
     let free = depth - (depth / 2 + 1 - 4);
-    assert_eq!(desk.queues.least_free(&[queue(1, 1)]), Some(free));
-    assert_eq!(desk.queues.least_free(&[queue(1, 1), queue(9, 9)]), Some(64), "a new one takes less");
-    assert_eq!(desk.queues.least_free(&[]), None);
+    assert_eq!(test.queues.least_free(&[queue(1, 1)]), Some(free));
+    assert_eq!(test.queues.least_free(&[queue(1, 1), queue(9, 9)]), Some(64), "a new one takes less");
+    assert_eq!(test.queues.least_free(&[]), None);
 }
 
 #[test]
 fn tenants_take_turns_for_any_number_of_queues() {
-    let mut desk = Desk::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
+    let mut test = QueuesTest::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
     let queues: Vec<_> = (0..20).map(|number| queue(1, number)).chain([queue(2, 99), queue(3, 99)]).collect();
-    queues.iter().for_each(|queue| desk.warm(*queue));
-    queues.iter().for_each(|queue| assert_eq!(desk.offer(*queue, 4), 4));
-    let begun = desk.start();
+    queues.iter().for_each(|queue| test.warm(*queue));
+    queues.iter().for_each(|queue| assert_eq!(test.offer(*queue, 4), 4));
+    let begun = test.start();
     assert_eq!(begun.len(), 12);
     let of = |tenant| begun.iter().filter(|attempt| attempt.queue.0 == queue(tenant, 0).0).count();
     assert_eq!((of(1), of(2), of(3)), (4, 4, 4));
@@ -105,115 +105,115 @@ fn tenants_take_turns_for_any_number_of_queues() {
 
 #[test]
 fn hanging_receivers_leave_half_of_the_room_free() {
-    let mut desk = Desk::new(LIMITS);
+    let mut test = QueuesTest::new(LIMITS);
     let good = queue(2, 1);
-    desk.warm(good);
+    test.warm(good);
     let mut hanging = vec![];
     for webhook in 0..200 {
-        desk.offer(queue(1, webhook), 8);
-        hanging.extend(desk.start());
+        test.offer(queue(1, webhook), 8);
+        hanging.extend(test.start());
     }
     assert_eq!(hanging.len(), 128);
-    assert!(desk.queues.full().contains(&queue(1, 199)) && !desk.queues.full().contains(&good));
-    assert_eq!(desk.offer(queue(1, 500), 1), 0, "half of the places to wait are taken as well");
+    assert!(test.queues.full().contains(&queue(1, 199)) && !test.queues.full().contains(&good));
+    assert_eq!(test.offer(queue(1, 500), 1), 0, "half of the places to wait are taken as well");
     for _ in 0..10 {
-        assert_eq!(desk.offer(good, 9), 9);
-        let begun = desk.start();
+        assert_eq!(test.offer(good, 9), 9);
+        let begun = test.start();
         assert_eq!((begun.len(), count(&begun, good)), (9, 9));
-        desk.end(&begun, QUICK);
+        test.end(&begun, QUICK);
     }
 }
 
 #[test]
 fn hanging_receiver_gets_one_attempt_when_many_hang() {
-    let mut desk = Desk::new(LIMITS);
+    let mut test = QueuesTest::new(LIMITS);
     let mut begun = vec![];
     for webhook in 0..16 {
-        desk.offer(queue(1, webhook), 30);
-        begun.extend(desk.start());
+        test.offer(queue(1, webhook), 30);
+        begun.extend(test.start());
     }
     assert_eq!(begun.len(), 128);
     for _ in 0..4 {
-        desk.end(&begun, SILENT);
+        test.end(&begun, SILENT);
         for webhook in 0..16 {
-            desk.offer(queue(1, webhook), 30);
+            test.offer(queue(1, webhook), 30);
         }
-        begun = desk.start();
+        begun = test.start();
     }
     assert_eq!(begun.len(), 64, "no more than a quarter of the room, and one each if that is more");
-    assert!(desk.queues.full().contains(&queue(1, 0)));
+    assert!(test.queues.full().contains(&queue(1, 0)));
 }
 
 #[test]
 fn delivery_with_too_little_lease_left_is_dropped_from_memory() {
-    let mut desk = Desk::new(LIMITS);
-    desk.offer(queue(1, 1), 20);
-    let first = desk.start();
-    desk.pass(10);
-    desk.end(&first[..1], QUICK);
-    assert_eq!(desk.start().len(), 2, "there are still 20 seconds of 30");
-    desk.pass(1);
-    assert_eq!(desk.queues.forget(desk.now), 10);
-    desk.end(&first[1..], QUICK);
-    assert_eq!((desk.start().len(), desk.queues.held()), (0, 2));
-    assert_eq!(desk.offer(queue(1, 1), 3), 3);
-    desk.pass(11);
-    assert_eq!((desk.start().len(), desk.queues.held()), (0, 2), "also when nobody had looked before");
+    let mut test = QueuesTest::new(LIMITS);
+    test.offer(queue(1, 1), 20);
+    let first = test.start();
+    test.pass(10);
+    test.end(&first[..1], QUICK);
+    assert_eq!(test.start().len(), 2, "there are still 20 seconds of 30");
+    test.pass(1);
+    assert_eq!(test.queues.forget(test.now), 10);
+    test.end(&first[1..], QUICK);
+    assert_eq!((test.start().len(), test.queues.held()), (0, 2));
+    assert_eq!(test.offer(queue(1, 1), 3), 3);
+    test.pass(11);
+    assert_eq!((test.start().len(), test.queues.held()), (0, 2), "also when nobody had looked before");
 }
 
 #[test]
 fn queues_hold_no_more_than_their_capacity() {
-    let mut desk = Desk::new(QueueLimits { attempts: 4, waiting: 8, batch: 256 });
-    desk.warm(queue(1, 1));
-    assert!(desk.queues.reserve(10) && !desk.queues.reserve(3));
-    assert_eq!(desk.offer(queue(1, 1), 20), 2, "what is reserved is taken");
-    desk.queues.release(10);
-    assert_eq!(desk.offer(queue(1, 1), 20), 6);
-    let begun = desk.start();
-    assert_eq!((begun.len(), desk.offer(queue(1, 1), 20)), (4, 4));
-    assert_eq!((desk.queues.held(), desk.queues.room()), (12, 0));
+    let mut test = QueuesTest::new(QueueLimits { attempts: 4, waiting: 8, batch: 256 });
+    test.warm(queue(1, 1));
+    assert!(test.queues.reserve(10) && !test.queues.reserve(3));
+    assert_eq!(test.offer(queue(1, 1), 20), 2, "what is reserved is taken");
+    test.queues.release(10);
+    assert_eq!(test.offer(queue(1, 1), 20), 6);
+    let begun = test.start();
+    assert_eq!((begun.len(), test.offer(queue(1, 1), 20)), (4, 4));
+    assert_eq!((test.queues.held(), test.queues.room()), (12, 0));
     for place in &begun {
-        desk.queues.release_slot(*place, Some(QUICK));
+        test.queues.release_slot(*place, Some(QUICK));
     }
-    assert_eq!((desk.queues.held(), desk.queues.room()), (12, 0), "what is not recorded is still held");
-    desk.queues.remove_unrecorded(4);
-    assert_eq!((desk.queues.held(), desk.queues.room()), (8, 4));
+    assert_eq!((test.queues.held(), test.queues.room()), (12, 0), "what is not recorded is still held");
+    test.queues.remove_unrecorded(4);
+    assert_eq!((test.queues.held(), test.queues.room()), (8, 4));
 }
 
 #[test]
 fn closed_queues_start_nothing_and_return_waiting_deliveries() {
-    let mut desk = Desk::new(LIMITS);
-    desk.offer(queue(1, 1), 10);
-    let begun = desk.start();
-    assert_eq!(desk.queues.close().len(), 2);
-    assert_eq!((desk.offer(queue(1, 1), 1), desk.start().len(), desk.queues.room()), (0, 0, 0));
-    assert!(!desk.queues.reserve(0) || !desk.queues.is_open());
-    desk.end(&begun, QUICK);
-    assert_eq!((desk.queues.attempts(), desk.queues.held()), (0, 0));
+    let mut test = QueuesTest::new(LIMITS);
+    test.offer(queue(1, 1), 10);
+    let begun = test.start();
+    assert_eq!(test.queues.close().len(), 2);
+    assert_eq!((test.offer(queue(1, 1), 1), test.start().len(), test.queues.room()), (0, 0, 0));
+    assert!(!test.queues.reserve(0) || !test.queues.is_open());
+    test.end(&begun, QUICK);
+    assert_eq!((test.queues.attempts(), test.queues.held()), (0, 0));
 }
 
 #[test]
 fn queue_counters_match_contents_after_random_steps() {
     let random = candor_store_testkit::Random::new(5);
-    let mut desk = Desk::new(QueueLimits { attempts: 16, waiting: 24, batch: 256 });
+    let mut test = QueuesTest::new(QueueLimits { attempts: 16, waiting: 24, batch: 256 });
     let mut begun: Vec<QueuePlace> = vec![];
     for step in 0..20_000 {
         match random.below(6) {
             0 | 1 => {
-                desk.offer(queue(random.below(3) as u128, random.below(4) as u128), 3);
+                test.offer(queue(random.below(3) as u128, random.below(4) as u128), 3);
             }
-            2 | 3 => begun.extend(desk.start()),
+            2 | 3 => begun.extend(test.start()),
             4 => {
                 let some = begun.split_off(begun.len() / 2);
                 let answer = if random.below(3) == 0 { SILENT } else { QUICK };
-                desk.end(&some, answer);
+                test.end(&some, answer);
             }
             _ => {
-                desk.pass(random.below(6) as u64);
-                desk.queues.forget(desk.now);
+                test.pass(random.below(6) as u64);
+                test.queues.forget(test.now);
             }
         }
-        let queues = &desk.queues;
+        let queues = &test.queues;
         let waiting: usize = queues.queues.values().map(|queue| queue.waiting.len()).sum();
         let attempts: usize = queues.queues.values().map(|queue| queue.attempts).sum();
         let slow = |state: &&State<u32>| !state.pace.is_quick();

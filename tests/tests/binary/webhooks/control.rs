@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe, text};
+use super::fixtures::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe, text};
 use crate::support::{
     Client, Installation, ReceivedRequest, Receiver, ReceiverResponse, Response, Service, wait_until,
 };
@@ -85,48 +85,48 @@ fn pause_stops_deliveries_until_resumed_on_postgres() {
 }
 
 fn a_pause_stops_and_resumes(place: Installation) {
-    let mut stage = ControlTest::set(place);
-    let (paused, _) = (stage.subscribe("/failing/paused"), stage.subscribe("/failing/witness"));
-    let before = stage.observe();
-    stage.until("/failing/paused", 1);
-    assert_eq!(stage.patch(&paused, &json!({"active": false})).json()["active"], json!(false));
-    let count = settled_count(&mut stage, &paused);
-    let meanwhile = stage.observe();
-    stage.until_all_due_is_attempted("/failing/witness");
-    assert_eq!(stage.receiver.requests_to("/failing/paused").len(), count, "a delivery while it was paused");
-    stage.receiver.answers(|_| ReceiverResponse::Status(200));
-    assert_eq!(stage.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
-    let last = stage.until("/failing/paused", count + 1).pop().unwrap();
+    let mut test = ControlTest::set(place);
+    let (paused, _) = (test.subscribe("/failing/paused"), test.subscribe("/failing/witness"));
+    let before = test.observe();
+    test.until("/failing/paused", 1);
+    assert_eq!(test.patch(&paused, &json!({"active": false})).json()["active"], json!(false));
+    let count = settled_count(&mut test, &paused);
+    let meanwhile = test.observe();
+    test.until_all_due_is_attempted("/failing/witness");
+    assert_eq!(test.receiver.requests_to("/failing/paused").len(), count, "a delivery while it was paused");
+    test.receiver.answers(|_| ReceiverResponse::Status(200));
+    assert_eq!(test.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
+    let last = test.until("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed(&last), before);
     // Events during the pause were not queued. A replay sends them, but repeats acknowledged events only on
     // request.
-    let told = |stage: &ControlTest, id: &str| {
-        stage.receiver.requests_to("/failing/paused").iter().any(|arrival| observed(arrival) == id)
+    let told = |test: &ControlTest, id: &str| {
+        test.receiver.requests_to("/failing/paused").iter().any(|arrival| observed(arrival) == id)
     };
-    assert!(!told(&stage, &meanwhile));
+    assert!(!told(&test, &meanwhile));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
-    let since = text(&stage.client.get("/v1/organization").unwrap().json()["created_at"]);
+    let since = text(&test.client.get("/v1/organization").unwrap().json()["created_at"]);
     let order = |only: &str| json!({"since": since, "only": only});
-    assert!(wait_until(PATIENCE, || stage.log(&paused).iter().any(|item| item["status"] == "success")).is_some());
-    let replayed = stage.client.post(&path, &order("failed")).unwrap();
+    assert!(wait_until(PATIENCE, || test.log(&paused).iter().any(|item| item["status"] == "success")).is_some());
+    let replayed = test.client.post(&path, &order("failed")).unwrap();
     assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(0)), "{}", replayed.text());
-    let replayed = stage.client.post(&path, &order("all")).unwrap();
+    let replayed = test.client.post(&path, &order("all")).unwrap();
     assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(2)), "{}", replayed.text());
-    let arrivals = stage.until("/failing/paused", count + 3);
+    let arrivals = test.until("/failing/paused", count + 3);
     let replays: Vec<&ReceivedRequest> = arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
     let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
     ids.sort();
     assert_eq!(ids, [before, meanwhile]);
     assert!(replays.iter().all(|replay| replay.header("x-service-replay") == "true"));
-    stage.service.stop();
+    test.service.stop();
 }
 
 /// Returns the number of received requests once all of them are in the log, so that no attempt is in flight.
-fn settled_count(stage: &mut ControlTest, subscription: &Subscription) -> usize {
+fn settled_count(test: &mut ControlTest, subscription: &Subscription) -> usize {
     let mut count = 0;
     let is_settled = wait_until(PATIENCE, || {
-        count = stage.receiver.requests_to("/failing/paused").len();
-        stage.log(subscription).len() == count
+        count = test.receiver.requests_to("/failing/paused").len();
+        test.log(subscription).len() == count
     });
     assert!(is_settled.is_some(), "an attempt is not recorded");
     count
@@ -145,66 +145,66 @@ fn deleted_subscription_gets_no_more_deliveries_on_postgres() {
 }
 
 fn a_deleted_subscription_gets_nothing_more(place: Installation) {
-    let mut stage = ControlTest::set(place);
-    let (deleted, _) = (stage.subscribe("/failing/deleted"), stage.subscribe("/failing/witness"));
-    stage.observe();
-    stage.until("/failing/deleted", 1);
+    let mut test = ControlTest::set(place);
+    let (deleted, _) = (test.subscribe("/failing/deleted"), test.subscribe("/failing/witness"));
+    test.observe();
+    test.until("/failing/deleted", 1);
     let path = format!("/v1/webhooks/{}", deleted.id);
-    let answer = stage.client.request("DELETE", &path, &[], None).unwrap();
+    let answer = test.client.request("DELETE", &path, &[], None).unwrap();
     assert_eq!((answer.status, answer.body.len()), (204, 0));
-    stage.observe();
-    stage.until_all_due_is_attempted("/failing/witness");
+    test.observe();
+    test.until_all_due_is_attempted("/failing/witness");
     // One attempt may have been in flight when the subscription was deleted.
-    let arrivals = stage.receiver.requests_to("/failing/deleted");
+    let arrivals = test.receiver.requests_to("/failing/deleted");
     assert!(
         arrivals.len() <= 2 && arrivals.iter().all(|arrival| arrival.event() == arrivals[0].event()),
         "{arrivals:?}"
     );
     for path in [path.clone(), format!("{path}/deliveries")] {
-        assert_eq!(stage.client.get(&path).unwrap().status, 404, "{path}");
+        assert_eq!(test.client.get(&path).unwrap().status, 404, "{path}");
     }
-    stage.service.stop();
+    test.service.stop();
 }
 
 #[test]
 fn redelivery_is_sent_under_the_announced_id() {
-    let mut stage = ControlTest::set(Installation::sqlite());
-    let subscription = stage.subscribe("/hooks");
-    let id = stage.observe();
-    let original = stage.until("/hooks", 1).pop().unwrap();
+    let mut test = ControlTest::set(Installation::sqlite());
+    let subscription = test.subscribe("/hooks");
+    let id = test.observe();
+    let original = test.until("/hooks", 1).pop().unwrap();
     assert_eq!(observed(&original), id);
     assert!(!original.has("x-service-replay"));
-    assert!(wait_until(PATIENCE, || stage.log(&subscription).len() == 1).is_some());
+    assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 1).is_some());
     let path = format!("/v1/webhooks/{}/deliveries/{}/redeliver", subscription.id, original.delivery());
-    let answer = stage.client.request("POST", &path, &[], None).unwrap();
+    let answer = test.client.request("POST", &path, &[], None).unwrap();
     assert_eq!(answer.status, 202, "{}", answer.text());
-    let again = stage.until("/hooks", 2).pop().unwrap();
+    let again = test.until("/hooks", 2).pop().unwrap();
     assert_eq!(answer.json(), json!({"delivery_id": again.delivery(), "event_id": original.event()}));
     assert_eq!((again.event(), &again.body), (original.event(), &original.body));
     assert_eq!(again.header("x-service-replay"), "true");
-    assert!(wait_until(PATIENCE, || stage.log(&subscription).len() == 2).is_some());
+    assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 2).is_some());
     let mut logged: Vec<(String, Value)> =
-        stage.log(&subscription).iter().map(|item| (text(&item["id"]), item["attempt"].clone())).collect();
+        test.log(&subscription).iter().map(|item| (text(&item["id"]), item["attempt"].clone())).collect();
     logged.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!(logged, [(original.delivery().to_owned(), json!(1)), (again.delivery().to_owned(), json!(1))]);
-    stage.service.stop();
+    test.service.stop();
 }
 
 #[test]
 fn test_delivery_is_sent_once_even_while_paused() {
-    let mut stage = ControlTest::set(Installation::sqlite());
-    let (subscription, _) = (stage.subscribe("/failing/tested"), stage.subscribe("/failing/witness"));
-    stage.patch(&subscription, &json!({"active": false}));
-    let answer = stage.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
+    let mut test = ControlTest::set(Installation::sqlite());
+    let (subscription, _) = (test.subscribe("/failing/tested"), test.subscribe("/failing/witness"));
+    test.patch(&subscription, &json!({"active": false}));
+    let answer = test.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let ping = stage.until("/failing/tested", 1).pop().unwrap();
+    let ping = test.until("/failing/tested", 1).pop().unwrap();
     assert_eq!(answer.json(), json!({"delivery_id": ping.delivery(), "event_id": ping.event()}));
     assert_eq!((ping.header("x-service-event"), ping.event().starts_with("evt_test_")), ("test.ping", true));
     assert!(ping.json()["data"]["message"].is_string());
-    stage.observe();
-    stage.until_all_due_is_attempted("/failing/witness");
-    assert_eq!(stage.receiver.requests_to("/failing/tested").len(), 1, "a test was repeated");
-    let log = stage.log(&subscription);
+    test.observe();
+    test.until_all_due_is_attempted("/failing/witness");
+    assert_eq!(test.receiver.requests_to("/failing/tested").len(), 1, "a test was repeated");
+    let log = test.log(&subscription);
     assert_eq!((log.len(), &log[0]["status"], &log[0]["response_status"]), (1, &json!("failed"), &json!(500)));
-    stage.service.stop();
+    test.service.stop();
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use super::fixtures::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
 use super::ledger::settled;
 use super::load::Load;
-use super::stage::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
 use crate::support::{Installation, ReceivedRequest, Receiver, ReceiverResponse, Service, freeze, wait_until};
 
 /// Number of kills per store; over a hundred on both stores together.

@@ -6,7 +6,7 @@ use candor_domain::signature;
 use candor_domain::time::Timestamp;
 use serde_json::Value;
 
-use super::stage::{KIND, PATIENCE, Subscription, text};
+use super::fixtures::{KIND, PATIENCE, Subscription, text};
 use crate::support::{Client, ReceivedRequest, Receiver, wait_until};
 
 /// Events, log entries and received requests of one subscription, by event id.

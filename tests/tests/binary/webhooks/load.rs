@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
-use super::stage::observe;
+use super::fixtures::observe;
 use crate::support::Client;
 
 const WRITERS: usize = 3;

@@ -4,7 +4,7 @@ use candor_domain::signature::SignatureError;
 use candor_domain::time::Timestamp;
 use serde_json::json;
 
-use super::stage::{KIND, employee, impatient, observe, subscribe, text};
+use super::fixtures::{KIND, employee, impatient, observe, subscribe, text};
 use crate::support::{Installation, ReceivedRequest, Receiver, Service};
 
 /// The example from the documentation, as `documented`.

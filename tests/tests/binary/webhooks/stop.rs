@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::fixtures::{KIND, PATIENCE, employee, impatient, observe, subscribe, trusting};
 use super::ledger::settled;
 use super::load::Load;
-use super::stage::{KIND, PATIENCE, employee, impatient, observe, subscribe, trusting};
 use crate::support::{Installation, Receiver, ReceiverResponse, Service, signal, wait_until};
 
 /// Number of writes and deliveries before the signal, so that it comes under load.

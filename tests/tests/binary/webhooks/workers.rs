@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use super::fixtures::{KIND, Subscription, employee, impatient, observe, subscribe};
 use super::ledger::{DeliveryRecord, settled};
-use super::stage::{KIND, Subscription, employee, impatient, observe, subscribe};
 use crate::support::{Client, Installation, Receiver, ReceiverResponse, Service, freeze, signal};
 
 const TIMEOUT_SECONDS: u64 = 5;
@@ -50,75 +50,74 @@ impl WorkerTest {
 
 #[test]
 fn two_workers_share_the_queue_without_duplicate_attempts() {
-    let Some(mut stage) = WorkerTest::set() else { return };
-    let workers = [stage.worker(), stage.worker()];
+    let Some(mut test) = WorkerTest::set() else { return };
+    let workers = [test.worker(), test.worker()];
     // Some attempts stay in flight while both workers claim more; others fail and are retried.
-    stage.receiver.answers(|receiver| match receiver.number % 40 {
+    test.receiver.answers(|receiver| match receiver.number % 40 {
         5 => ReceiverResponse::Hold,
         receiver if receiver % 8 == 2 => ReceiverResponse::Status(500),
         _ => ReceiverResponse::Status(200),
     });
-    let mut observations = stage.observe(150);
-    stage.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
-    observations.extend(stage.observe(150));
-    stage.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
-    stage.receiver.answers(|_| ReceiverResponse::Status(200));
-    stage.settled(&observations).check(&stage.subscription.secret, 0);
+    let mut observations = test.observe(150);
+    test.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
+    observations.extend(test.observe(150));
+    test.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
+    test.receiver.answers(|_| ReceiverResponse::Status(200));
+    test.settled(&observations).check(&test.subscription.secret, 0);
     workers.into_iter().for_each(Service::stop);
-    stage.api.stop();
+    test.api.stop();
 }
 
 #[test]
 fn killed_workers_deliveries_are_taken_over_at_lease_end() {
-    let Some(mut stage) = WorkerTest::set() else { return };
-    stage.receiver.answers(|_| ReceiverResponse::Hold);
-    let worker = stage.worker();
+    let Some(mut test) = WorkerTest::set() else { return };
+    test.receiver.answers(|_| ReceiverResponse::Hold);
+    let worker = test.worker();
     let leased = Instant::now();
-    let observations = stage.observe(5);
-    stage.receiver.until("a delivery", |all| !all.is_empty());
+    let observations = test.observe(5);
+    test.receiver.until("a delivery", |all| !all.is_empty());
     let killed = Instant::now();
     worker.kill();
-    stage.receiver.next_generation();
-    stage.receiver.answers(|_| ReceiverResponse::Status(200));
-    let heir = stage.worker();
-    let first = stage.receiver.arrivals()[0].clone();
-    stage.receiver.until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
+    test.receiver.next_generation();
+    test.receiver.answers(|_| ReceiverResponse::Status(200));
+    let heir = test.worker();
+    let first = test.receiver.arrivals()[0].clone();
+    test.receiver.until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
     assert!(killed.elapsed() < TAKEN_OVER, "it took {:?}", killed.elapsed());
-    let again = stage
+    let again = test
         .receiver
         .arrivals()
         .into_iter()
         .find(|arrival| arrival.generation == 1 && arrival.event() == first.event());
     assert!(again.unwrap().at - leased >= LEASE, "taken over while another had it");
-    stage.settled(&observations).check(&stage.subscription.secret, 1);
+    test.settled(&observations).check(&test.subscription.secret, 1);
     heir.stop();
-    stage.api.stop();
+    test.api.stop();
 }
 
 #[test]
 fn worker_resumed_after_its_lease_records_nothing() {
-    let Some(mut stage) = WorkerTest::set() else { return };
-    stage.receiver.answers(|_| ReceiverResponse::Hold);
-    let sleeper = stage.worker();
-    let observations = stage.observe(1);
-    stage.receiver.until("a delivery", |all| all.len() == 1);
+    let Some(mut test) = WorkerTest::set() else { return };
+    test.receiver.answers(|_| ReceiverResponse::Hold);
+    let sleeper = test.worker();
+    let observations = test.observe(1);
+    test.receiver.until("a delivery", |all| all.len() == 1);
     freeze(sleeper.process_id());
     // The receiver acknowledges the frozen worker's attempt. Another worker retries the delivery, because the
     // result was not recorded.
-    stage
-        .receiver
+    test.receiver
         .answers(|receiver| if receiver.number == 0 { ReceiverResponse::Status(200) } else { ReceiverResponse::Hold });
-    let heir = stage.worker();
-    stage.receiver.until("another delivery", |all| all.len() == 2);
+    let heir = test.worker();
+    test.receiver.until("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");
     // A graceful stop waits until the worker has tried to record its results.
     sleeper.stop();
-    stage.receiver.answers(|_| ReceiverResponse::Status(200));
-    let ledger = stage.settled(&observations);
-    let arrivals = stage.receiver.arrivals();
+    test.receiver.answers(|_| ReceiverResponse::Status(200));
+    let ledger = test.settled(&observations);
+    let arrivals = test.receiver.arrivals();
     assert!(arrivals[0].is_acknowledged(), "{arrivals:?}");
     assert!(!ledger.is_recorded(&arrivals[0]), "{ledger:?}");
     assert!(arrivals[1..].iter().all(|arrival| ledger.is_recorded(arrival)));
     heir.stop();
-    stage.api.stop();
+    test.api.stop();
 }
