@@ -3,11 +3,12 @@
 use crate::process::{self, Outcome, cargo, succeeds};
 use candor_test_postgres::{NODES_VARIABLE, Nodes};
 
-/// Default selection: the suite of every store, the tests of a cluster, searches and copies, requests over HTTP, and the
-/// built binary, also when it is killed.
+/// Default selection: the suite of every store, the tests of a cluster, searches and copies, requests over HTTP,
+/// and the built binary, also when it is killed.
 ///
-/// Tests that request every route or every value are left out, since each takes a database or some thousand requests. Tests
-/// of connections do not depend on the store. A cluster deletes delivery attempts by days, not by seconds.
+/// Tests that request every route or every value are left out, since each takes a database or some thousand
+/// requests. Tests of connections do not depend on the store. A cluster deletes delivery attempts by days, not by
+/// seconds.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
     + binary_id(candor-store-postgres::audience) \
     + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|between_two_stores/)) \

@@ -1,7 +1,7 @@
 //! Licences, sources and bans of dependencies, by the rules of `deny.toml`.
 //!
-//! An installed `cargo deny` does the check. Otherwise this module reads the same rules, so that the step is never skipped.
-//! Advisories, which change without a change of the project, are for `cargo deny check advisories`.
+//! An installed `cargo deny` does the check. Otherwise this module reads the same rules, so that the step is never
+//! skipped. Advisories, which change without a change of the project, are for `cargo deny check advisories`.
 
 use crate::process::{Outcome, cargo, output, root, run as run_program, succeeds};
 use serde_json::Value;

@@ -11,8 +11,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 /// The document that the example of the HTTP crate prints, ending in a newline.
 ///
-/// The build is of the whole workspace, so that cargo unites the same features of dependencies as for the tests and builds
-/// nothing twice.
+/// The build is of the whole workspace, so that cargo unites the same features of dependencies as for the tests
+/// and builds nothing twice.
 fn document() -> Outcome<String> {
     run_program(&mut cargo(&["build", "--quiet", "--workspace", "--example", "openapi"]))?;
     let example = Workspace::load()?.target_directory.join("debug/examples/openapi");

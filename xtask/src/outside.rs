@@ -1,5 +1,5 @@
-//! Checks of the built binary from outside. Each is a folder of `xtask` with a script `check.sh`, which gets the address of a
-//! service and a key of it, and runs tools and programs in other languages.
+//! Checks of the built binary from outside. Each is a folder of `xtask` with a script `check.sh`, which gets the
+//! address of a service and a key of it, and runs tools and programs in other languages.
 
 use crate::deploy::tools::installed;
 use crate::packages;
@@ -28,7 +28,8 @@ pub(crate) const SIGNATURES: Check =
     Check { name: "signatures", settings: &[("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")], needs: &[] };
 
 impl Check {
-    /// Installs what `requirements.txt` and `package-lock.json` of the folder name, starts a service, and runs the script.
+    /// Installs what `requirements.txt` and `package-lock.json` of the folder name, starts a service, and runs the
+    /// script.
     pub(crate) fn run(&self) -> Outcome {
         if let Some(missing) = self.needs.iter().find(|names| names.iter().all(|name| installed(name).is_none())) {
             println!("skipped: {} is not installed", missing[0]);

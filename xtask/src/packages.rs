@@ -1,4 +1,5 @@
-//! Packages of other languages for checks: installed under the target folder, in the versions that lock files name.
+//! Packages of other languages for checks: installed under the target folder, in the versions that lock files
+//! name.
 
 use crate::process::{Outcome, output, program, root, run as run_program};
 use std::fs::{self, File};
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// The oldest Node.js that everything runs on.
 const NODE: (u32, u32) = (20, 19);
 
-/// The folder of a virtual environment with what `requirements.txt` in the folder names; made when it is not there yet.
+/// The folder of a virtual environment with what `requirements.txt` in the folder names; made when it is not there
+/// yet.
 pub(crate) fn python(target: &Path, folder: &str) -> Outcome<PathBuf> {
     let versions = format!("{folder}/requirements.txt");
     let environment = folder_for(target, &versions)?;

@@ -18,8 +18,8 @@ pub(crate) fn root() -> PathBuf {
 /// The cargo that runs this program.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // ring's build depends on variables that `cargo run` sets for this package. With them, a build by this program and a
-    // build by a person would each rebuild ring and its dependents.
+    // ring's build depends on variables that `cargo run` sets for this package. With them, a build by this program
+    // and a build by a person would each rebuild ring and its dependents.
     for (name, _) in env::vars_os().filter(|(name, _)| describes_a_package(&name.to_string_lossy())) {
         command.env_remove(name);
     }

@@ -1,8 +1,8 @@
-//! `cargo xtask public-api`: keeps `crates/domain/public-api.txt` equal to the public API of the domain, so that a review
-//! shows every change of it.
+//! `cargo xtask public-api`: keeps `crates/domain/public-api.txt` equal to the public API of the domain, so that a
+//! review shows every change of it.
 //!
-//! The listing has every public item without its body, and the first line of every implementation of a trait. It is
-//! generated from the sources and needs no other toolchain.
+//! The listing has every public item without its body, and the first line of every implementation of a trait. It
+//! is generated from the sources and needs no other toolchain.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the enums of syn are not exhaustive")]
 

@@ -1,9 +1,9 @@
 //! `cargo xtask standalone`: compiles the tests of packages with the features that their own manifests ask for.
 //!
-//! A build of the workspace unites the features that all of its packages ask of a dependency. A package whose manifest
-//! lacks a feature compiles there, and fails in `cargo test -p PACKAGE`. That can only happen to a package with a direct
-//! dependency whose features differ, so the others are left out. Packages share a build where none of them adds to the
-//! features of another one's direct dependencies.
+//! A build of the workspace unites the features that all of its packages ask of a dependency. A package whose
+//! manifest lacks a feature compiles there, and fails in `cargo test -p PACKAGE`. That can only happen to a
+//! package with a direct dependency whose features differ, so the others are left out. Packages share a build
+//! where none of them adds to the features of another one's direct dependencies.
 
 use crate::process::{Outcome, cargo, output, run as run_program};
 use crate::workspace::Workspace;
@@ -45,8 +45,8 @@ fn member(name: &str) -> Outcome<Member> {
     Ok(Member { name: name.to_owned(), features: read(&tree(&[])?), relied_upon })
 }
 
-/// Reads lines such as `tokio v1.54.1 (*)|fs,net`. A package that is built twice, for the host as well, has the features
-/// of both.
+/// Reads lines such as `tokio v1.54.1 (*)|fs,net`. A package that is built twice, for the host as well, has the
+/// features of both.
 fn read(tree: &str) -> Features {
     let mut all = Features::new();
     for line in tree.lines().filter(|line| !line.is_empty()) {

@@ -21,7 +21,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if nextest { doc_tests(&asked, &postgres) } else { Ok(()) }
 }
 
-/// Builds everything at once, so that cargo unites the features of dependencies once for tests, binary and examples.
+/// Builds everything at once, so that cargo unites the features of dependencies once for tests, binary and
+/// examples.
 pub(crate) fn build_everything() -> Outcome {
     process::run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))
 }

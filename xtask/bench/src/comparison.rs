@@ -1,6 +1,6 @@
-//! Comparisons of contenders that take turns. A machine with other users is fast at one moment and slow at another, but
-//! equally so for neighbouring turns. So every figure is a median over the rounds, and every ratio the median of the
-//! rounds' ratios.
+//! Comparisons of contenders that take turns. A machine with other users is fast at one moment and slow at
+//! another, but equally so for neighbouring turns. So every figure is a median over the rounds, and every ratio
+//! the median of the rounds' ratios.
 
 use crate::Result;
 use crate::burst::Sample;
@@ -22,7 +22,8 @@ pub(crate) enum Turns {
     Warm,
 }
 
-/// Samples of contenders on one store: by contender, then by round. The first contender is the one that is measured.
+/// Samples of contenders on one store: by contender, then by round. The first contender is the one that is
+/// measured.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) store: Store,

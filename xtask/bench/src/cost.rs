@@ -1,5 +1,5 @@
-//! Cost of requests: processor time of the processes that answer them, and bytes that they write to files. These figures
-//! hold on a machine with other users, where rates do not.
+//! Cost of requests: processor time of the processes that answer them, and bytes that they write to files. These
+//! figures hold on a machine with other users, where rates do not.
 
 use crate::Result;
 use crate::database::Database;

@@ -56,8 +56,8 @@ pub(crate) struct DataSet<'a> {
 }
 
 impl<'a> DataSet<'a> {
-    /// Loads the data and starts the services. The main set is loaded into PostgreSQL even if only SQLite is measured,
-    /// because pgbench runs there.
+    /// Loads the data and starts the services. The main set is loaded into PostgreSQL even if only SQLite is
+    /// measured, because pgbench runs there.
     pub(crate) fn load(
         kind: Kind,
         options: &'a Options,

@@ -136,8 +136,8 @@ impl Instance {
         Traffic::creates(&self.api.key, size.people, &self.attributes, 2)
     }
 
-    /// Requests of this kind as a contender. The seeds of its turns follow `first_seed`, so that no request repeats one of
-    /// another contender.
+    /// Requests of this kind as a contender. The seeds of its turns follow `first_seed`, so that no request
+    /// repeats one of another contender.
     pub(crate) fn contender(&self, traffic: Traffic, connections: usize, first_seed: u64) -> Contender<'_> {
         contender(&self.service, &self.processes, traffic, connections, first_seed)
     }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A durable server with enough memory for the data. There are no checkpoints during a turn, which would make turns
-/// differ. The server shows whole statements, so that pgbench can run the same ones.
+/// A durable server with enough memory for the data. There are no checkpoints during a turn, which would make
+/// turns differ. The server shows whole statements, so that pgbench can run the same ones.
 const SETTINGS: [&str; 6] = [
     "shared_buffers=2GB",
     "max_wal_size=8GB",

@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A shell that runs until its standard input ends. The kernel closes the input when this program is gone. The shell has
-/// a process group of its own, so that a Ctrl-C for this program does not end it first.
+/// A shell that runs until its standard input ends. The kernel closes the input when this program is gone. The
+/// shell has a process group of its own, so that a Ctrl-C for this program does not end it first.
 #[derive(Debug)]
 pub(crate) struct Guard {
     process: Child,

@@ -17,8 +17,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
-/// Settings of every service: quotas that no measurement reaches, receivers of webhooks on this machine, no wait at the end.
-/// Any master key will do; it seals the stored answers of requests with an idempotency key.
+/// Settings of every service: quotas that no measurement reaches, receivers of webhooks on this machine, no wait
+/// at the end. Any master key will do; it seals the stored answers of requests with an idempotency key.
 const SETTINGS: [(&str, &str); 5] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),
@@ -185,7 +185,8 @@ impl Service {
         self.memory(|status| status.vmrss)
     }
 
-    /// Anonymous memory in bytes. Pages of a mapped database do not count: the system reclaims them when it needs memory.
+    /// Anonymous memory in bytes. Pages of a mapped database do not count: the system reclaims them when it needs
+    /// memory.
     pub(crate) fn own_bytes(&self) -> Result<u64> {
         self.memory(|status| status.rssanon)
     }

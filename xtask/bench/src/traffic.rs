@@ -150,7 +150,8 @@ impl Traffic {
         Self::read_any(key, (0..CURSORS).map(|_| page()).collect())
     }
 
-    /// New observations about any of the first `people`, each with `tags` attributes that are neighbours in the list.
+    /// New observations about any of the first `people`, each with `tags` attributes that are neighbours in the
+    /// list.
     pub(crate) fn creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
         let attributes = attributes.to_vec();
         Self::post(key, observations, move |random| {

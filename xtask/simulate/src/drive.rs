@@ -7,7 +7,8 @@ use crate::store::{Call, Record};
 use candor_dispatch::{NextRecordStep, Now};
 use candor_port_storage::queue::RecordOutcome;
 
-/// Milliseconds between two scans of a process that has found nothing for a while. The service scans fifty times a second.
+/// Milliseconds between two scans of a process that has found nothing for a while. The service scans fifty times a
+/// second.
 const RESCAN: i64 = 500;
 
 impl Run {
@@ -85,8 +86,8 @@ impl Run {
     }
 }
 
-/// Returns the time of the next scan for claimable deliveries, unless something happens before. Scans that cannot find
-/// anything are left out: they would change nothing.
+/// Returns the time of the next scan for claimable deliveries, unless something happens before. Scans that cannot
+/// find anything are left out: they would change nothing.
 fn next_scan(process: &Process, queue: &Queue, now: Now, (at, shift, delay): (i64, i64, i64)) -> Option<i64> {
     let next = process.at(process.machine.look_again_at(now));
     if !process.is_at_rest() {

@@ -1,5 +1,5 @@
-//! The promises, checked from outside: every queued event, every request that a receiver got, every log entry. The checks
-//! ask neither the machine nor the queue.
+//! The promises, checked from outside: every queued event, every request that a receiver got, every log entry. The
+//! checks ask neither the machine nor the queue.
 
 use crate::queue::{Change, Key};
 use candor_domain::id::DeliveryId;
@@ -14,9 +14,9 @@ const DELAYS: [i64; 6] = [30, 120, 600, 3_600, 21_600, 86_400];
 const WINDOW_SECONDS: i64 = 112_350;
 /// Maximum difference between the clocks of two processes.
 pub(crate) const SKEW_MILLIS: i64 = 500;
-/// Time within which the first attempt for a prompt receiver starts, whatever other receivers do. An unknown receiver may
-/// have to wait until others have timed out, and a delivery that has waited too long is claimed again after its lease.
-/// After a disturbance the time counts from its end.
+/// Time within which the first attempt for a prompt receiver starts, whatever other receivers do. An unknown
+/// receiver may have to wait until others have timed out, and a delivery that has waited too long is claimed again
+/// after its lease. After a disturbance the time counts from its end.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
 /// Maximum duration of a lease.
 const LEASE_MILLIS: i64 = 30_000;
@@ -29,7 +29,8 @@ pub(crate) enum End {
     Gone,
 }
 
-/// End of an attempt: by the wall clock of its process, by the simulated time, and by the number of clock changes before.
+/// End of an attempt: by the wall clock of its process, by the simulated time, and by the number of clock changes
+/// before.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ended {
     wall: i64,

@@ -1,5 +1,5 @@
-//! The queue of deliveries with the rules of the storage port, in memory: claims lease deliveries, and records are fenced by
-//! worker and attempt. The conformance suite checks the stores against the same rules.
+//! The queue of deliveries with the rules of the storage port, in memory: claims lease deliveries, and records are
+//! fenced by worker and attempt. The conformance suite checks the stores against the same rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Bound;
@@ -66,8 +66,8 @@ impl Queue {
         true
     }
 
-    /// Makes a failed delivery due at this time, unless it is leased, and reserves the id of its next attempt. Returns
-    /// `false` if this changes nothing.
+    /// Makes a failed delivery due at this time, unless it is leased, and reserves the id of its next attempt.
+    /// Returns `false` if this changes nothing.
     pub(crate) fn bring_forward(&mut self, key: Key, at: Timestamp, id: Option<DeliveryId>) -> bool {
         let Some(before) = self.take(key) else { return false };
         let mut after = before;
@@ -272,8 +272,8 @@ const fn key_of(job: &Job) -> Key {
     ((job.tenant, job.webhook_id), job.event_id)
 }
 
-/// The next attempt of a delivery. If a client has requested it during this attempt, it has an id that the worker does not
-/// know, and is due since that time.
+/// The next attempt of a delivery. If a client has requested it during this attempt, it has an id that the worker
+/// does not know, and is due since that time.
 fn next_attempt(free: &Queued, job: &Job, retry_at: Timestamp) -> Queued {
     let known = free.job.delivery_id == job.delivery_id;
     let due_at = if known { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };

@@ -45,7 +45,8 @@ pub(crate) struct Life {
     pub(crate) number: usize,
 }
 
-/// The next thing that happens. Steps for a process that has ended are ignored, except calls on their way to the store.
+/// The next thing that happens. Steps for a process that has ended are ignored, except calls on their way to the
+/// store.
 pub(crate) enum Step {
     Chore(Chore),
     /// The alarm of a process rings.

@@ -63,8 +63,8 @@ pub(super) fn builds(machine: &Machine) -> Outcome<Tried> {
     Tried::passed(format!("{} of the binary of the tests", names.join(", ")))
 }
 
-/// Installs, removes and purges the package in a mount namespace of its own: a layer above the root of this machine takes
-/// all writes.
+/// Installs, removes and purges the package in a mount namespace of its own: a layer above the root of this
+/// machine takes all writes.
 pub(super) fn installs(machine: &Machine) -> Outcome<Tried> {
     let Some(unshare) = tools::installed("unshare") else { return Tried::skipped("there is no unshare") };
     let Some(package) = tools::debian_package_in(&machine.scratch)? else {

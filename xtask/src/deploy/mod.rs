@@ -1,5 +1,5 @@
-//! `cargo xtask deploy`: compares docs/deploy with the program, and tries its files as far as this machine can. A check that
-//! this machine cannot do prints `skipped: …`.
+//! `cargo xtask deploy`: compares docs/deploy with the program, and tries its files as far as this machine can. A
+//! check that this machine cannot do prints `skipped: …`.
 
 mod commands;
 mod container;

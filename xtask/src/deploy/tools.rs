@@ -61,8 +61,8 @@ pub(super) fn debian_package_in(folder: &Path) -> Outcome<Option<PathBuf>> {
     Ok(files.find(|path| path.extension() == Some("deb".as_ref())))
 }
 
-/// Returns a subcommand of cargo: `cargo deb` is `cargo-deb`. If the machine lacks it, builds this version under the target
-/// folder, without optimisation because it has little to do.
+/// Returns a subcommand of cargo: `cargo deb` is `cargo-deb`. If the machine lacks it, builds this version under
+/// the target folder, without optimisation because it has little to do.
 pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
     let program_name = format!("cargo-{name}");
     if let Some(path) = installed(&program_name) {

@@ -49,8 +49,8 @@ struct Function<'a> {
     is_handler: bool,
 }
 
-/// The functions of a file in the layout of rustfmt, where a function ends at the first brace below its first letter.
-/// Attributes and docs do not count.
+/// The functions of a file in the layout of rustfmt, where a function ends at the first brace below its first
+/// letter. Attributes and docs do not count.
 fn functions(text: &str) -> Vec<Function<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = lines.iter().position(|line| matches!(line.trim_end(), "#[cfg(test)]" | "#![cfg(test)]"));

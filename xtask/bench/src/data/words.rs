@@ -1,5 +1,5 @@
-//! Texts with word frequencies as in natural language, in tenants of very different size. The service indexes them as rows
-//! from before the search existed.
+//! Texts with word frequencies as in natural language, in tenants of very different size. The service indexes them
+//! as rows from before the search existed.
 
 use super::{DAYS, FIRST_DAY, MILLIS_PER_DAY, Series, hex, person};
 use crate::Result;
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 pub(crate) const WORDS_PER_TEXT: usize = 60;
 /// Different words.
 const VOCABULARY: u32 = 50_000;
-/// Two frequent words that no text has both of. One in `APART_SHARE` texts has the first one, as many have the second.
+/// Two frequent words that no text has both of. One in `APART_SHARE` texts has the first one, as many have the
+/// second.
 pub(crate) const APART: [&str; 2] = ["northward", "southward"];
 const APART_SHARE: u64 = 5;
 /// Rows of an `INSERT` statement.

@@ -1,5 +1,5 @@
-//! Cost of a request for the databases of a cluster, against one server: processor time and statements of each node. Rates
-//! of three servers on one machine would say nothing.
+//! Cost of a request for the databases of a cluster, against one server: processor time and statements of each
+//! node. Rates of three servers on one machine would say nothing.
 
 use super::*;
 use crate::burst::burst_to;
@@ -18,13 +18,13 @@ const NODES: usize = 3;
 /// Upper bounds for processor time as a multiple of that on one server.
 const MAX_READ_COST: f64 = 12.0;
 const MAX_COMMIT_COST: f64 = 6.0;
-/// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one, beyond the
-/// change on two unrelated servers instead of one: twice the servers share one machine in both cases.
+/// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one,
+/// beyond the change on two unrelated servers instead of one: twice the servers share one machine in both cases.
 const MAX_APART: f64 = 10.0;
 /// Statements for each request at a node without the tenant. They are the cluster's own maintenance.
 const MAX_ELSEWHERE: f64 = 0.1;
-/// Clients for each node that gets requests. With fewer clients each statement costs more, on one server as well. Commits of
-/// one tenant wait for each other on a cluster, so each client can have a tenant of its own.
+/// Clients for each node that gets requests. With fewer clients each statement costs more, on one server as well.
+/// Commits of one tenant wait for each other on a cluster, so each client can have a tenant of its own.
 const CLIENTS: usize = 8;
 /// Tenants on each worker.
 const TENANTS: usize = 8;
@@ -101,7 +101,8 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Compares requests of one kind: on one server, on two, with the tenants of one worker, and with those of both.
+    /// Compares requests of one kind: on one server, on two, with the tenants of one worker, and with those of
+    /// both.
     fn compare(
         &self,
         what: &str,

@@ -1,5 +1,5 @@
-//! A copy of all data to the other store, against `COPY` of the same rows into the same tables with their indexes and
-//! references.
+//! A copy of all data to the other store, against `COPY` of the same rows into the same tables with their indexes
+//! and references.
 
 use super::*;
 use candor_tables::schema::{Copying, Placement, TABLES};

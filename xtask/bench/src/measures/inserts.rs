@@ -36,8 +36,8 @@ pub(super) fn script(
     reference.script(&name, &inserts(data, postgres, creates, &stored))
 }
 
-/// Returns one statement with the rows of a create. The cost of a row depends mostly on its place in the indexes and on its references, so
-/// the rows resemble those of the service:
+/// Returns one statement with the rows of a create. The cost of a row depends mostly on its place in the indexes
+/// and on its references, so the rows resemble those of the service:
 /// - ids grow with time and have a random end; ids that are texts have the same length;
 /// - idempotency keys are random from their first digit: each goes to another page of its index;
 /// - the tags are neighbours in the list of attributes, so that transactions meet at the same rows as often.

@@ -1,4 +1,5 @@
-//! Observations about the reports of a manager, for managers at every depth and with few or many people below them.
+//! Observations about the reports of a manager, for managers at every depth and with few or many people below
+//! them.
 
 use super::*;
 use crate::data;

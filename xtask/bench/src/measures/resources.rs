@@ -91,7 +91,8 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     for (number, Kind { name, path, creates }) in (0..).zip(kinds(instance)?) {
         let seeds = SEEDS + 1_000 * number;
         burst(instance.service.address, &creates, Shape::for_requests(RESOURCES, seeds))?;
-        // Autovacuum analyzes the tables within a minute. Until then the planner takes any index for as good as another.
+        // Autovacuum analyzes the tables within a minute. Until then the planner takes any index for as good as
+        // another.
         instance.database()?.run_by_store("ANALYZE", "")?;
         let ([list, one], [usual_list, usual_one]) = (reads(instance, &path)?, reads(instance, "/v1/observations")?);
         let mut compare = |what, turns, contenders: [(Traffic, u64); 2]| -> Result {

@@ -29,8 +29,8 @@ const FREQUENT: Places = (20, 28);
 const MIDDLE: Places = (70, 100);
 const RARE: Places = (2_000, 4_000);
 
-/// Searches with words of some frequency: name, places of both words, characters of the second one, limits on PostgreSQL
-/// and SQLite.
+/// Searches with words of some frequency: name, places of both words, characters of the second one, limits on
+/// PostgreSQL and SQLite.
 type Class = (&'static str, [Places; 2], Option<usize>, [f64; 2]);
 
 const CLASSES: [Class; 7] = [
@@ -55,7 +55,8 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     Ok(lines)
 }
 
-/// Loads half of the texts into the tenant of the data, few into a small tenant, the rest into others. Returns the small one.
+/// Loads half of the texts into the tenant of the data, few into a small tenant, the rest into others. Returns the
+/// small one.
 fn load_texts(data: &DataSet<'_>, instance: &Instance, vocabulary: &Vocabulary) -> Result<Account> {
     let (small, texts) = (instance.create_account()?, data.options.texts());
     let mut tenants = Texts::divide(TENANTS - 2, texts / 2 - SMALL);

@@ -1,8 +1,9 @@
-//! The wait of one tenant beside the largest and slowest requests of another: each load is slow for its own tenant.
+//! The wait of one tenant beside the largest and slowest requests of another: each load is slow for its own
+//! tenant.
 //!
-//! The loads take all processors of the machine, and so do their clients. Any program that does this delays another one
-//! by the time slices of the system. So the comparison is the wait beside as many spinning threads as there are
-//! processors, and the wait on an idle machine stands beside it.
+//! The loads take all processors of the machine, and so do their clients. Any program that does this delays
+//! another one by the time slices of the system. So the comparison is the wait beside as many spinning threads as
+//! there are processors, and the wait on an idle machine stands beside it.
 
 use super::csv::{PEOPLE, Uploads, file};
 use super::slow_lists::watched_requests;

@@ -1,5 +1,6 @@
-//! The minimal cost of the rows of people, in the same table with the same indexes and checks: one insert of all of them on
-//! PostgreSQL; on SQLite, where a statement is only a call, a prepared one for each row in one transaction.
+//! The minimal cost of the rows of people, in the same table with the same indexes and checks: one insert of all
+//! of them on PostgreSQL; on SQLite, where a statement is only a call, a prepared one for each row in one
+//! transaction.
 
 use super::PEOPLE;
 use crate::measures::*;
@@ -41,8 +42,8 @@ impl<'a> Bare<'a> {
         Ok(Self { instance, database })
     }
 
-    /// Inserts the people whose addresses begin with `name` once more, as people of another organization. Returns the
-    /// seconds of the insert.
+    /// Inserts the people whose addresses begin with `name` once more, as people of another organization. Returns
+    /// the seconds of the insert.
     pub(super) fn insert(&self, name: &str, number: usize) -> Result<f64> {
         let store = self.instance.store;
         let mut tenant = self.instance.tenant;

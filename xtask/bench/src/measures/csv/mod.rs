@@ -1,5 +1,5 @@
-//! Files of ten thousand people: the cost of new, unchanged and changed people, memory, the wait of other clients, and the
-//! cost of the index of words.
+//! Files of ten thousand people: the cost of new, unchanged and changed people, memory, the wait of other clients,
+//! and the cost of the index of words.
 
 mod bare;
 mod file;

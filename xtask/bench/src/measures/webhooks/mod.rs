@@ -18,7 +18,8 @@ const CONCURRENCY: usize = 32;
 /// Deliveries of a turn for each second of its length.
 const DELIVERIES_PER_SECOND: u32 = 10_000;
 
-/// The rate at which a queue becomes empty, with every attempt recorded, against the same requests without a queue.
+/// The rate at which a queue becomes empty, with every attempt recorded, against the same requests without a
+/// queue.
 pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receiver = Receiver::start()?;
@@ -43,8 +44,8 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
     Ok(vec![Line::new(what, instance.store, figures, value, Limit::AtLeast(MIN_RATE))])
 }
 
-/// Fills the queue and waits until it is empty. Returns the rate from the first arrival to the last record, and the
-/// milliseconds of processor time of the service for a delivery.
+/// Fills the queue and waits until it is empty. Returns the rate from the first arrival to the last record, and
+/// the milliseconds of processor time of the service for a delivery.
 fn deliver(queue: &DeliveryQueue<'_>, receiver: &Receiver, to: &Subscription, count: u32) -> Result<(Sample, f64)> {
     receiver.reset();
     let service = &queue.instance.service;
