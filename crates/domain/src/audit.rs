@@ -1,16 +1,19 @@
 //! The audit log: the actor, the resource and the members that a change altered (decisions G).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::fields::StringEnum;
-use crate::id::AuditId;
+use crate::id::{AuditId, Id, KeyKind, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
+use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
 /// The part of an audit entry that a decision knows; the actor and the request are added at commit time.
@@ -30,20 +33,23 @@ pub struct AuditDraft {
 pub type Changes = BTreeMap<String, Change>;
 
 /// The values of one member before and after a change.
-#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
-#[expect(missing_docs, reason = "the names say everything")]
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+#[schemars(rename = "FieldChange")]
 pub struct Change {
+    /// Value before the change, of any type. Null if there was none.
     pub from: serde_json::Value,
+    /// Value after the change, of any type. Null if there is none.
     pub to: serde_json::Value,
 }
 
 /// The resource that an action changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline, title = "Target")]
 pub struct Target {
-    /// Singular name of the resource, e.g. `observation`.
+    /// Kind of resource, for example `observation`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Id of the resource.
+    /// The resource's id.
     pub id: String,
 }
 
@@ -67,14 +73,16 @@ impl StringEnum for ActorKind {
 }
 
 /// The actor of an audit entry, with a name that stays readable after the actor is gone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline, title = "Actor")]
 pub struct Actor {
-    /// The kind of actor.
+    /// Kind of the actor.
     #[serde(rename = "type")]
+    #[schemars(with = "OpenWord<ActorKind>")]
     pub kind: ActorKind,
-    /// Id of the actor; null for the service itself.
+    /// Id of the actor. Null for the service itself.
     pub id: Option<String>,
-    /// Name of the actor when the entry was written.
+    /// Name of the actor at that time.
     pub name: String,
 }
 
@@ -87,43 +95,51 @@ impl Actor {
 }
 
 /// The API key of a request whose actor is a connector.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct KeyUsed {
-    /// Id of the key.
+    /// The key's id.
+    #[schemars(with = "Id<KeyKind>")]
     pub id: String,
-    /// Name of the key when the entry was written.
+    /// Display name at that time.
     pub name: String,
 }
 
 /// The client that sent a request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Origin {
-    /// IP address of the client.
+    /// Client address of the request, if known.
     pub ip: Option<String>,
-    /// The `User-Agent` header that the client sent.
+    /// `User-Agent` of the client.
     pub user_agent: Option<String>,
-    /// The API key of the request; only where the actor is the connector that the key uploaded for.
+    /// API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "KeyUsed")]
     pub api_key: Option<KeyUsed>,
 }
 
 /// One entry of the audit log; appended together with its change and never altered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, decisions G")]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AuditEntry {
+    /// The entry's id.
     pub id: AuditId,
+    /// Time of the action.
     pub occurred_at: Timestamp,
-    /// `resource.action`, e.g. `observation.archive`.
+    /// Action, for example `observation.archive`.
     pub action: String,
+    /// Actor who performed the action.
     pub actor: Actor,
+    /// Resource that the action changed.
     pub target: Target,
-    /// Members with a different value after the change.
+    /// Changed members by name. Secrets never appear.
     pub changes: Changes,
-    /// Remark that the actor entered.
+    /// Comment, outcome or reason of the request.
     pub comment: Option<String>,
-    /// Id of the request that made the change.
+    /// Id of the request. Null if the service acted without a request.
+    #[schemars(with = "Option<Id<RequestKind>>")]
     pub request_id: Option<String>,
-    /// The client that sent the request.
+    /// Origin of the request.
     pub context: Origin,
 }
 
@@ -139,6 +155,16 @@ pub struct HistoryEntry<'a> {
     pub changes: &'a Changes,
     pub comment: Option<&'a str>,
     pub request_id: Option<&'a str>,
+}
+
+impl JsonSchema for HistoryEntry<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "HistoryEntry".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        without_member(AuditEntry::json_schema(generator), "context")
+    }
 }
 
 impl AuditEntry {

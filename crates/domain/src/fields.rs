@@ -16,7 +16,7 @@ use crate::rule::{DefaultValue, Field, FieldDescription, Rule};
 /// use candor_domain::json::Value;
 /// use candor_domain::rule::{self, Field, Shape, Text};
 ///
-/// const TITLE: Field<Text> = Field::new("title", rule::text(1..=200), "The goal in one line.");
+/// const TITLE: Field<Text> = Field::with_about("title", rule::text(1..=200), "The goal in one line.");
 ///
 /// let Ok(Value::Object(body)) = serde_json::from_str(r#"{"title": "", "titel": 1}"#) else { unreachable!() };
 /// let mut fields = Fields::new(body);
@@ -350,12 +350,12 @@ mod tests {
     #[test]
     fn every_problem_is_reported_at_once() {
         let mut fields = fields(r#"{"a":1,"b":"","x":0,"c":null,"id":"x","d":true}"#);
-        fields.required(&Field::new("a", text(1..=5), ""));
-        fields.required(&Field::new("b", text(1..=5), ""));
-        fields.required(&Field::new("c", text(1..=5), ""));
-        fields.required(&Field::new("missing", text(1..=5), ""));
+        fields.required(&Field::new("a", text(1..=5)));
+        fields.required(&Field::new("b", text(1..=5)));
+        fields.required(&Field::new("c", text(1..=5)));
+        fields.required(&Field::new("missing", text(1..=5)));
         fields.refuse(&["id"]);
-        fields.present(&Field::new("d", flag(), ""));
+        fields.present(&Field::new("d", flag()));
         let wanted = [
             ("a", Code::InvalidFormat),
             ("b", Code::TooShort),
@@ -370,9 +370,9 @@ mod tests {
     #[test]
     fn null_clears_only_nullable_fields() {
         let mut fields = fields(r#"{"a":null,"b":null}"#);
-        assert_eq!(fields.nullable(&Field::new("a", text(0..=5), "")), Some(None));
-        assert_eq!(fields.nullable(&Field::new("absent", text(0..=5), "")), None);
-        assert_eq!(fields.present(&Field::new("b", text(0..=5), "")), None);
+        assert_eq!(fields.nullable(&Field::new("a", text(0..=5))), Some(None));
+        assert_eq!(fields.nullable(&Field::new("absent", text(0..=5))), None);
+        assert_eq!(fields.present(&Field::new("b", text(0..=5))), None);
         assert_eq!(codes(fields.finish(Some(()))), [("b".to_owned(), Code::Required)]);
     }
 
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn duplicate_member_is_reported() {
         let mut fields = fields(r#"{"a":"x","a":"y"}"#);
-        fields.required(&Field::new("a", text(1..=5), ""));
+        fields.required(&Field::new("a", text(1..=5)));
         assert_eq!(codes(fields.finish(Some(()))), [("a".to_owned(), Code::InvalidFormat)]);
     }
 }

@@ -77,6 +77,7 @@ pub mod people;
 pub mod problem;
 pub mod refusal;
 pub mod rule;
+pub mod schema;
 pub mod search;
 pub mod secret;
 pub mod signature;

@@ -1,5 +1,6 @@
 //! Notifications in the application: their recipients and whether these have read them (decisions G).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -13,6 +14,7 @@ use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::rule::{self, Field};
+use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// The reason for a notification.
@@ -90,21 +92,25 @@ pub struct Notice {
 }
 
 /// A notice sent to one person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, decisions G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Notification {
+    /// The notification's id.
     pub id: NotificationId,
+    /// Recipient of the notification.
     pub recipient_id: EmployeeId,
+    /// Type of the notification.
     #[serde(rename = "type", serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Type>")]
     pub kind: Type,
-    /// Summary in one line.
+    /// One line of text, for display.
     pub title: String,
-    /// Details, e.g. a reason.
+    /// Further text, for example a reason. May be empty.
     pub body: String,
-    /// The resource that the notification is about.
+    /// Resource that the notification links to.
     pub target: Target,
+    /// Time of the notification.
     pub created_at: Timestamp,
-    /// Time of the first reading; null while unread.
+    /// Time at which it was first marked as read. Null if unread.
     pub read_at: Option<Timestamp>,
 }
 
@@ -225,7 +231,7 @@ impl Sortable for Notification {
 pub fn read_read_all(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Reference<EmployeeKind>> {
     let about = "Recipient of the notifications. A key that acts for a person may omit it; another person is a \
                  403. Required for all other keys.";
-    fields.required_or(&Field::new("recipient_id", rule::reference("the person"), about), own.map(Reference::from))
+    fields.required_or(&Field::with_about("recipient_id", rule::reference(), about), own.map(Reference::from))
 }
 
 /// Reads the recipient from the body of `POST /notifications/read_all`.

@@ -1,5 +1,6 @@
 //! The organization and its settings (decision C10).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -9,16 +10,15 @@ use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::rule::{self, Field, Line, OneOf};
+use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Length of the longest name of an organization, in characters.
 pub const NAME_CHARS: usize = 120;
 
-const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "The organization's name.");
-const OBJECTIVE_REVIEW: Field<OneOf<Review>> =
-    Field::new("objective_review", rule::word(), "Review of objectives before approval.");
-const SUMMARY_REVIEW: Field<OneOf<Review>> =
-    Field::new("summary_review", rule::word(), "Review of summaries before approval.");
+const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
+const OBJECTIVE_REVIEW: Field<OneOf<Review>> = Field::new("objective_review", rule::word());
+const SUMMARY_REVIEW: Field<OneOf<Review>> = Field::new("summary_review", rule::word());
 
 /// The review settings of objectives and summaries (decision C10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -37,18 +37,23 @@ impl StringEnum for Review {
 }
 
 /// The owner of a data set, with its settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, decision C10")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Organization {
+    /// The organization's id.
     pub id: OrganizationId,
+    /// The organization's name.
     pub name: String,
-    /// Review setting of objectives.
+    /// Review of objectives before approval.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Review>")]
     pub objective_review: Review,
-    /// Review setting of summaries.
+    /// Review of summaries before approval.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
 }
 

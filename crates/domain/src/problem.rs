@@ -42,6 +42,8 @@ pub enum Code {
 }
 
 impl Code {
+    /// Name of the set of codes in the OpenAPI document.
+    pub const NAME: &str = "FieldErrorCode";
     /// Every code, for the OpenAPI document and tests.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 }

@@ -81,8 +81,6 @@ pub enum Shape {
     Reference {
         /// Prefix of the resource's ids.
         prefix: &'static str,
-        /// Noun for the resource in the OpenAPI document, such as "the manager".
-        what: &'static str,
     },
     /// Array.
     List {
@@ -115,14 +113,20 @@ pub struct Field<R> {
     pub name: &'static str,
     /// Parser of the value.
     pub rule: R,
-    /// Sentence for the OpenAPI document; empty if the shape says enough. `{max}` is replaced by the upper bound
-    /// of the rule. Without it, the length limits of a text are appended.
+    /// Remarks for the OpenAPI document beside the description of the member that the field sets, and beside its
+    /// bounds. The whole description, if the field sets no member. `{max}` is replaced by the upper bound of the rule,
+    /// and the bounds are then not repeated.
     pub about: &'static str,
 }
 
 impl<R: Rule> Field<R> {
-    /// Declares a field.
-    pub const fn new(name: &'static str, rule: R, about: &'static str) -> Self {
+    /// Declares a field that sets the member of this name. The docs of the member are its description.
+    pub const fn new(name: &'static str, rule: R) -> Self {
+        Self { name, rule, about: "" }
+    }
+
+    /// Declares a field with remarks for the OpenAPI document, see [`Field::about`].
+    pub const fn with_about(name: &'static str, rule: R, about: &'static str) -> Self {
         Self { name, rule, about }
     }
 

@@ -45,6 +45,7 @@ fn service() -> Vec<Row> {
             "crc32fast",
             "csv",
             "ring",
+            "schemars",
             "serde",
             "serde_json",
             "strsim",

@@ -36,12 +36,13 @@ ActorType: TypeAlias = Literal[
 
 
 class ApiKey(TypedDict):
+    """An API key. Only the hash of its secret is stored."""
 
     id: str
     """Id of the key. It is not the secret."""
 
     name: str
-    """Display name, 1 to 80 characters."""
+    """Display name. 1 to 80 characters in one line."""
 
     environment: Environment | str
     """Data set that the key accesses."""
@@ -50,7 +51,7 @@ class ApiKey(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key."""
+    """Permissions of the key. 1 to 21 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -88,19 +89,23 @@ class ApiKeyCreate(TypedDict):
     """Display name. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. The key of the request must have all of them."""
+    """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    them.
+    """
 
     access_level: NotRequired[AccessLevel]
     """Access level. `admin` permits administrative requests. Default: `standard`."""
 
     employee_id: NotRequired[str | None]
-    """Id of the person the key acts for, `emp_…`. 422 if the organization has no such resource."""
+    """Person the key acts for. The key sees only what this person may see. Null for a key of the
+    organization. The id starts with `emp_`. 422 if the organization has no such resource.
+    """
 
     environment: NotRequired[Environment]
     """Data set that the key accesses. Default: `live`."""
 
     expires_at: NotRequired[str | None]
-    """Expiry time, in the future. Null if the key does not expire."""
+    """Expiry time of the key. Null if it does not expire. It must be in the future."""
 
 
 class ApiKeyRotate(TypedDict):
@@ -147,22 +152,25 @@ ApiKeySort: TypeAlias = Literal[
 class ApiKeyUpdate(TypedDict):
 
     expires_at: NotRequired[str | None]
-    """Expiry time, in the future. Null if the key does not expire."""
+    """Expiry time of the key. Null if it does not expire. It must be in the future."""
 
     name: NotRequired[str]
     """Display name. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
-    """Permissions of the key. The key of the request must have all of them."""
+    """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    them.
+    """
 
 
 class ApiKeyWithSecret(TypedDict):
+    """An API key with its secret."""
 
     id: str
     """Id of the key. It is not the secret."""
 
     name: str
-    """Display name, 1 to 80 characters."""
+    """Display name. 1 to 80 characters in one line."""
 
     environment: Environment | str
     """Data set that the key accesses."""
@@ -171,7 +179,7 @@ class ApiKeyWithSecret(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key."""
+    """Permissions of the key. 1 to 21 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -215,6 +223,7 @@ ArchivedFilter: TypeAlias = Literal[
 
 
 class Assignment(TypedDict):
+    """A request for feedback about one person."""
 
     id: str
     """The assignment's id."""
@@ -226,22 +235,22 @@ class Assignment(TypedDict):
     """Person who requests the feedback. Null if unknown."""
 
     title: str
-    """Title, 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
     instructions: str | None
-    """Instructions for the reviewers in plain text, at most 4000 characters. Null if there are none."""
+    """Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters."""
 
     due_date: str | None
-    """Due date. Null if there is none."""
+    """Due date. Null if there is none. The assignment does not change when the date passes."""
 
     reviewer_ids: list[str]
-    """Ids of the reviewers, 1 to 50, without duplicates."""
+    """Ids of the reviewers. 1 to 50 entries, without duplicates."""
 
     required_submissions: int
     """Number of submissions that complete the assignment."""
 
     status: AssignmentStatus | str
-    """Current status."""
+    """Status of the assignment."""
 
     submissions: list[Submission]
     """Submission of each reviewer, in the order of `reviewer_ids`."""
@@ -259,27 +268,30 @@ class Assignment(TypedDict):
 class AssignmentCreate(TypedDict):
 
     employee_id: str
-    """Id of the person whom the feedback is about, `emp_…`. 422 if the organization has no such resource."""
+    """Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such
+    resource.
+    """
 
     title: str
-    """Display name. 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
     reviewer_ids: list[str]
-    """Reviewers: 1 to 50 people, without duplicates. 422 if one does not exist."""
+    """Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist."""
 
     due_date: NotRequired[str | None]
-    """Due date. Null for none. The assignment does not change when the date passes."""
+    """Due date. Null if there is none. The assignment does not change when the date passes."""
 
     instructions: NotRequired[str | None]
-    """Instructions for the reviewers, in plain text. Null for none. At most 4000 characters."""
+    """Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters."""
 
     requester_id: NotRequired[str | None]
-    """Person who requests the feedback. A key that acts for a person must give that person or omit the
+    """Person who requests the feedback. Null if unknown. The id starts with `emp_`. 422 if the
+    organization has no such resource. A key that acts for a person must give that person or omit the
     member. Otherwise the response is 403.
     """
 
     required_submissions: NotRequired[int]
-    """Number of submissions that complete the assignment, at most the number of reviewers. Default: the
+    """Number of submissions that complete the assignment. At most the number of reviewers. Default: the
     number of reviewers.
     """
 
@@ -342,15 +354,16 @@ AssignmentStatusFilter: TypeAlias = Literal[
 
 
 class Attribute(TypedDict):
+    """A tag of observations."""
 
     id: str
     """The attribute's id."""
 
     name: str
-    """Name, 1 to 80 characters. Unique in the organization, compared without case."""
+    """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     category: str
-    """Category, free text of 1 to 80 characters."""
+    """Category, free text. 1 to 80 characters."""
 
     tone: AttributeTone | str
     """Tone of feedback with this attribute."""
@@ -409,6 +422,7 @@ class AttributeUpdate(TypedDict):
 
 
 class AuditEntry(TypedDict):
+    """One entry of the audit log; appended together with its change and never altered."""
 
     id: str
     """The entry's id."""
@@ -485,6 +499,7 @@ class Conflict(TypedDict):
 
 
 class Connector(TypedDict):
+    """A connector to an HR system."""
 
     id: str
     """The connector's id."""
@@ -493,19 +508,21 @@ class Connector(TypedDict):
     """Transfer method of the records."""
 
     hris_source: str
-    """Name of the HR system. Managed people have it as their `hris_source`."""
+    """Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+    digits, `-` and `_`, but not `manual`.
+    """
 
     status: ConnectorStatus | str
     """Status, derived from the last upload."""
 
     mapped_custom_field_keys: list[str]
-    """Keys of custom fields that the HR system manages, at most 32."""
+    """Keys of custom fields that the HR system manages. At most 32 entries, without duplicates."""
 
     last_sync_at: str | None
     """Time of the last upload. Null if there was none."""
 
     last_sync_status: ConnectorSyncStatus | str | None
-    """Result of the last upload."""
+    """Result of the last upload. Null if there was none."""
 
     last_sync_message: str | None
     """Reason why rows of the last upload were not applied. Null if all were."""
@@ -523,10 +540,12 @@ class ConnectorCreate(TypedDict):
     """Transfer method of the records."""
 
     hris_source: str
-    """Name of the HR system: at most 64 lower-case letters, digits, `-` and `_`. Must not be `manual`."""
+    """Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+    digits, `-` and `_`, but not `manual`.
+    """
 
     mapped_custom_field_keys: NotRequired[list[str]]
-    """Keys of custom fields that the HR system manages, at most 32."""
+    """Keys of custom fields that the HR system manages. At most 32 entries, without duplicates."""
 
 
 class ConnectorRelease(TypedDict):
@@ -536,6 +555,7 @@ class ConnectorRelease(TypedDict):
 
 
 class ConnectorReleased(TypedDict):
+    """Result of a release."""
 
     released: int
     """Number of people that the HR system no longer manages."""
@@ -573,18 +593,19 @@ ConnectorType: TypeAlias = Literal[
 
 
 class Conversation(TypedDict):
+    """A conversation, without its messages."""
 
     id: str
     """The conversation's id."""
 
     title: str
-    """Title, 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
     about: ConversationAbout | None
     """Resource that the conversation is about. Null if there is none or the key cannot see it."""
 
     participant_ids: list[str]
-    """Ids of the 2 to 20 participants."""
+    """Ids of the participants. 2 to 20 entries, without duplicates."""
 
     last_message_at: str | None
     """Time of the newest message. Null if there is none."""
@@ -621,13 +642,13 @@ ConversationAboutType: TypeAlias = Literal[
 class ConversationCreate(TypedDict):
 
     title: str
-    """Display name. 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
     participant_ids: list[str]
-    """Participants: 2 to 20 people, without duplicates. 422 if one does not exist."""
+    """Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist."""
 
     about: NotRequired[ConversationCreateAbout | None]
-    """Resource that the conversation is about. Null for none."""
+    """Resource that the conversation is about. Null if there is none or the key cannot see it."""
 
 
 class ConversationCreateAbout(TypedDict):
@@ -636,7 +657,7 @@ class ConversationCreateAbout(TypedDict):
     """Kind of resource."""
 
     id: str
-    """Id of the resource. 422 if the organization has no such resource. 1 to 40 characters."""
+    """The resource's id. 1 to 40 characters. 422 if the organization has no such resource."""
 
 
 ConversationSort: TypeAlias = Literal[
@@ -653,10 +674,10 @@ ConversationSort: TypeAlias = Literal[
 class ConversationUpdate(TypedDict):
 
     participant_ids: NotRequired[list[str]]
-    """Participants: 2 to 20 people, without duplicates. 422 if one does not exist."""
+    """Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist."""
 
     title: NotRequired[str]
-    """Display name. 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
 
 CsvAction: TypeAlias = Literal[
@@ -678,6 +699,7 @@ CsvEmptyCell: TypeAlias = Literal[
 
 
 class CsvReport(TypedDict):
+    """Result of an upload."""
 
     data: CsvReportData
     """Result of the upload. The five counts add up to the number of rows."""
@@ -773,6 +795,7 @@ class CsvReportWarning(TypedDict):
 
 
 class Delivery(TypedDict):
+    """One attempt to deliver an event."""
 
     id: str
     """Id of the attempt. Each attempt has its own id."""
@@ -832,6 +855,7 @@ DeliveryFailure: TypeAlias = Literal[
 
 
 class DeliveryPromised(TypedDict):
+    """The coming attempt of a requested delivery."""
 
     delivery_id: str
     """Id that the attempt will have in the log. If an attempt is already in progress, the id is used only
@@ -867,12 +891,13 @@ DeliveryStatusFilter: TypeAlias = Literal[
 
 
 class Department(TypedDict):
+    """A named group that people belong to."""
 
     id: str
     """The department's id."""
 
     name: str
-    """Name, 1 to 120 characters. Unique in the organization, compared without case."""
+    """Name. Unique in the organization, compared without case. 1 to 120 characters in one line."""
 
     created_at: str
     """Creation time."""
@@ -920,28 +945,29 @@ class Document(TypedDict):
 
 
 class Employee(TypedDict):
+    """A person of the organization."""
 
     id: str
     """The person's id."""
 
     email: str
-    """E-mail address as given, at most 254 characters. Unique among all people of the organization,
-    compared without case.
+    """E-mail address as given. Unique among all people of the organization, compared without case. At most
+    254 characters.
     """
 
     external_id: str | None
-    """Id of the person in another system, at most 128 characters. Unique in the organization. Null if
-    there is none.
+    """Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+    characters.
     """
 
     first_name: str
-    """The first name, 1 to 80 characters."""
+    """First name. 1 to 80 characters."""
 
     last_name: str
-    """The last name, 1 to 80 characters."""
+    """Last name. 1 to 80 characters."""
 
     job_title: str | None
-    """Job title, at most 120 characters."""
+    """Job title. Null if there is none. 1 to 120 characters."""
 
     role: Role | str
     """Role of the person in the organization."""
@@ -956,8 +982,8 @@ class Employee(TypedDict):
     """Employment status of the person."""
 
     custom_fields: dict[str, str | float | bool]
-    """Custom data about the person: at most 32 keys of up to 64 characters. A value is a text of up to
-    1024 characters, a number or a boolean.
+    """Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a
+    text of up to 1024 characters, a number or a boolean.
     """
 
     is_hris_managed: bool
@@ -990,7 +1016,9 @@ class Employee(TypedDict):
 class EmployeeCreate(TypedDict):
 
     email: str
-    """E-mail address, at most 254 characters. Unique in the organization, compared without case."""
+    """E-mail address as given. Unique among all people of the organization, compared without case. At most
+    254 characters.
+    """
 
     first_name: str
     """First name. 1 to 80 characters."""
@@ -999,21 +1027,27 @@ class EmployeeCreate(TypedDict):
     """Last name. 1 to 80 characters."""
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
-    """A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-    number or a boolean. A key with the value null is ignored.
+    """Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a
+    text of up to 1024 characters, a number or a boolean. A key with the value null is ignored.
     """
 
     department_id: NotRequired[str | None]
-    """Id of the department, `dep_…`. 422 if the organization has no such resource."""
+    """Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has
+    no such resource.
+    """
 
     external_id: NotRequired[str | None]
-    """Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters."""
+    """Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+    characters.
+    """
 
     job_title: NotRequired[str | None]
-    """Job title. Null for none. 1 to 120 characters."""
+    """Job title. Null if there is none. 1 to 120 characters."""
 
     manager_id: NotRequired[str | None]
-    """Id of the manager, `emp_…`. 422 if the organization has no such resource."""
+    """Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+    organization has no such resource.
+    """
 
     role: NotRequired[Role]
     """Role of the person in the organization. Default: `employee`."""
@@ -1065,6 +1099,7 @@ EmployeeExpand: TypeAlias = Literal[
 
 
 class EmployeeFeedback(TypedDict):
+    """The response of the employee to a shared summary."""
 
     comment: str | None
     """Comment of the employee. Null if there is none."""
@@ -1079,8 +1114,8 @@ class EmployeeFeedback(TypedDict):
 class EmployeeObjectiveCreate(TypedDict):
 
     owner_id: str
-    """Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no
-    such resource.
+    """Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
+    organization has no such resource.
     """
 
     title: str
@@ -1093,13 +1128,13 @@ class EmployeeObjectiveCreate(TypedDict):
     """Last day of the period. Not before `period_start`."""
 
     description: NotRequired[str | None]
-    """Description in plain text. Null for none. At most 4000 characters."""
+    """Description in plain text. Null if there is none. At most 4000 characters."""
 
     scope: NotRequired[EmployeeObjectiveScope]
     """Scope of the goal. Default: `employee`."""
 
     status: NotRequired[ObjectiveFirstStatus]
-    """Initial status. Default: `proposed`."""
+    """Status of the objective. Default: `proposed`."""
 
 
 EmployeeObjectiveScope: TypeAlias = Literal[
@@ -1111,15 +1146,20 @@ EmployeeObjectiveScope: TypeAlias = Literal[
 class EmployeeRehire(TypedDict):
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
-    """A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-    number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
+    """Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a
+    text of up to 1024 characters, a number or a boolean. Keys are merged one by one: a value sets its
+    key, null removes it.
     """
 
     department_id: NotRequired[str | None]
-    """Id of the department, `dep_…`. 422 if the organization has no such resource."""
+    """Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has
+    no such resource.
+    """
 
     manager_id: NotRequired[str | None]
-    """Id of the manager, `emp_…`. 422 if the organization has no such resource."""
+    """Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+    organization has no such resource.
+    """
 
 
 EmployeeSort: TypeAlias = Literal[
@@ -1153,30 +1193,39 @@ EmployeeStatusFilter: TypeAlias = Literal[
 class EmployeeUpdate(TypedDict):
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
-    """A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-    number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
+    """Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a
+    text of up to 1024 characters, a number or a boolean. Keys are merged one by one: a value sets its
+    key, null removes it.
     """
 
     department_id: NotRequired[str | None]
-    """Id of the department, `dep_…`. 422 if the organization has no such resource."""
+    """Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has
+    no such resource.
+    """
 
     email: NotRequired[str]
-    """E-mail address, at most 254 characters. Unique in the organization, compared without case."""
+    """E-mail address as given. Unique among all people of the organization, compared without case. At most
+    254 characters.
+    """
 
     external_id: NotRequired[str | None]
-    """Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters."""
+    """Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+    characters.
+    """
 
     first_name: NotRequired[str]
     """First name. 1 to 80 characters."""
 
     job_title: NotRequired[str | None]
-    """Job title. Null for none. 1 to 120 characters."""
+    """Job title. Null if there is none. 1 to 120 characters."""
 
     last_name: NotRequired[str]
     """Last name. 1 to 80 characters."""
 
     manager_id: NotRequired[str | None]
-    """Id of the manager, `emp_…`. 422 if the organization has no such resource."""
+    """Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+    organization has no such resource.
+    """
 
     role: NotRequired[Role]
     """Role of the person in the organization."""
@@ -1266,7 +1315,7 @@ FieldChange = TypedDict(
         "to": Any,
     },
 )
-"""A changed member."""
+"""The values of one member before and after a change."""
 
 
 FieldErrorCode: TypeAlias = Literal[
@@ -1308,6 +1357,7 @@ class FieldProblem(TypedDict):
 
 
 class Highlight(TypedDict):
+    """A part of a text around its first match."""
 
     field: str
     """Member of the resource that contains the text."""
@@ -1322,6 +1372,7 @@ class Highlight(TypedDict):
 
 
 class HistoryEntry(TypedDict):
+    """One entry of the audit log; appended together with its change and never altered."""
 
     id: str
     """The entry's id."""
@@ -1356,6 +1407,7 @@ class IdempotencyConflict(TypedDict):
 
 
 class Invitation(TypedDict):
+    """The JSON form of an invitation."""
 
     id: str
     """The invitation's id."""
@@ -1388,6 +1440,7 @@ class InvitationAccept(TypedDict):
 
 
 class InvitationAccepted(TypedDict):
+    """The person who accepted an invitation."""
 
     employee_id: str
     """Person who accepted."""
@@ -1400,6 +1453,7 @@ class InvitationAccepted(TypedDict):
 
 
 class InvitationMail(TypedDict):
+    """The JSON form of a mail."""
 
     status: MailStatus | str
     """Status of the mail."""
@@ -1418,6 +1472,7 @@ class InvitationMail(TypedDict):
 
 
 class InvitationSent(TypedDict):
+    """A new invitation, as its response shows it."""
 
     id: str
     """The invitation's id."""
@@ -1487,8 +1542,8 @@ MailStatus: TypeAlias = Literal[
 class ManagerObjectiveCreate(TypedDict):
 
     owner_id: str
-    """Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no
-    such resource.
+    """Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
+    organization has no such resource.
     """
 
     title: str
@@ -1501,13 +1556,13 @@ class ManagerObjectiveCreate(TypedDict):
     """Last day of the period. Not before `period_start`."""
 
     description: NotRequired[str | None]
-    """Description in plain text. Null for none. At most 4000 characters."""
+    """Description in plain text. Null if there is none. At most 4000 characters."""
 
     scope: NotRequired[ManagerObjectiveScope]
     """Scope of the goal. Default: `manager`."""
 
     status: NotRequired[ObjectiveFirstStatus]
-    """Initial status. Default: `proposed`."""
+    """Status of the objective. Default: `proposed`."""
 
 
 ManagerObjectiveScope: TypeAlias = Literal[
@@ -1518,6 +1573,7 @@ ManagerObjectiveScope: TypeAlias = Literal[
 
 
 class Me(TypedDict):
+    """The key of a request and its access."""
 
     key_id: str
     """Id of the API key of this request."""
@@ -1565,6 +1621,7 @@ class MeQuotas(TypedDict):
 
 
 class Message(TypedDict):
+    """A message of a conversation. Immutable."""
 
     id: str
     """The message's id."""
@@ -1576,7 +1633,7 @@ class Message(TypedDict):
     """Author of the message."""
 
     body: str
-    """Plain text, 1 to 4000 characters."""
+    """Plain text that is not blank. 1 to 4000 characters."""
 
     created_at: str
     """Time of the message."""
@@ -1588,8 +1645,8 @@ class MessageCreate(TypedDict):
     """Plain text that is not blank. 1 to 4000 characters."""
 
     author_id: NotRequired[str]
-    """Author of the message. A key that acts for a person may omit it; another person is a 403. Required
-    for all other keys.
+    """Author of the message. The id starts with `emp_`. 422 if the organization has no such resource. A
+    key that acts for a person may omit it; another person is a 403. Required for all other keys.
     """
 
 
@@ -1643,6 +1700,7 @@ class MissingScope(TypedDict):
 
 
 class Notification(TypedDict):
+    """A notice sent to one person."""
 
     id: str
     """The notification's id."""
@@ -1663,7 +1721,7 @@ class Notification(TypedDict):
     """Resource that the notification links to."""
 
     created_at: str
-    """Time of the invitation."""
+    """Time of the notification."""
 
     read_at: str | None
     """Time at which it was first marked as read. Null if unread."""
@@ -1695,6 +1753,7 @@ NotificationType: TypeAlias = Literal[
 
 
 class NotificationsRead(TypedDict):
+    """A person whose notifications were all marked as read."""
 
     recipient_id: str
     """Recipient of the notifications."""
@@ -1707,11 +1766,13 @@ class NotificationsReadAll(TypedDict):
 
     recipient_id: NotRequired[str]
     """Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
-    Required for all other keys.
+    Required for all other keys. The id starts with `emp_`. 422 if the organization has no such
+    resource.
     """
 
 
 class Objective(TypedDict):
+    """A goal of a person, a team or the organization."""
 
     id: str
     """The objective's id."""
@@ -1723,13 +1784,13 @@ class Objective(TypedDict):
     """Owner of the objective. For the scope `org` an org admin."""
 
     title: str
-    """Title: the goal in 1 to 200 characters."""
+    """Title: the goal in text that is not blank. 1 to 200 characters."""
 
     description: str | None
-    """Description in plain text, at most 4000 characters. Null if there is none."""
+    """Description in plain text. Null if there is none. At most 4000 characters."""
 
     status: ObjectiveStatus | str
-    """Current status."""
+    """Status of the objective."""
 
     period_start: str
     """First day of the period. An approved objective starts on this day, in UTC."""
@@ -1879,7 +1940,7 @@ ObjectiveStatusFilter: TypeAlias = Literal[
 class ObjectiveUpdate(TypedDict):
 
     description: NotRequired[str | None]
-    """Description in plain text. Null for none. At most 4000 characters."""
+    """Description in plain text. Null if there is none. At most 4000 characters."""
 
     period_end: NotRequired[str]
     """Last day of the period. Not before `period_start`."""
@@ -1888,13 +1949,16 @@ class ObjectiveUpdate(TypedDict):
     """First day of the period. An approved objective starts on this day, in UTC."""
 
     status: NotRequired[ObjectiveStatus]
-    """New status. Only moves between `approved` and `in_progress` are possible; 409 for all others."""
+    """Status of the objective. Only moves between `approved` and `in_progress` are possible; 409 for all
+    others.
+    """
 
     title: NotRequired[str]
     """Title: the goal in text that is not blank. 1 to 200 characters."""
 
 
 class Observation(TypedDict):
+    """A piece of feedback about one person."""
 
     id: str
     """The observation's id."""
@@ -1909,22 +1973,24 @@ class Observation(TypedDict):
     """Type: a strength or an opportunity."""
 
     observation: str
-    """Observed behaviour in plain text, 1 to 4000 characters."""
+    """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     impact: str | None
-    """Impact of the observed behaviour, in plain text. At most 2000 characters. Null if there is none."""
+    """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     recommended_action: str | None
-    """Recommended action, in plain text. At most 2000 characters. Null if there is none."""
+    """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     attribute_ids: list[str]
-    """Ids of the attributes, at most 12, without duplicates."""
+    """Ids of the attributes. At most 12 entries, without duplicates."""
 
     observation_date: str
     """Day of the observed behaviour. Never in the future."""
 
     visibility: ObservationVisibility | str
-    """Visibility to the person it is about."""
+    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    person, the author and the requester of its assignment see it.
+    """
 
     created_at: str
     """Creation time."""
@@ -1945,7 +2011,9 @@ class Observation(TypedDict):
 class ObservationCreate(TypedDict):
 
     employee_id: str
-    """Id of the person it is about, `emp_…`. 422 if the organization has no such resource."""
+    """Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such
+    resource.
+    """
 
     type: ObservationType
     """Type: a strength or an opportunity."""
@@ -1954,23 +2022,25 @@ class ObservationCreate(TypedDict):
     """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     attribute_ids: NotRequired[list[str]]
-    """Attributes, at most 12, without duplicates. 422 if one does not exist."""
+    """Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist."""
 
     author_id: NotRequired[str | None]
-    """Id of the person who writes it, `emp_…`. 422 if the organization has no such resource."""
+    """Author of the observation. Null if unknown. The id starts with `emp_`. 422 if the organization has
+    no such resource.
+    """
 
     impact: NotRequired[str | None]
-    """Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters."""
+    """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     observation_date: NotRequired[str | None]
-    """Day of the observed behaviour, not in the future. Default: today in UTC."""
+    """Day of the observed behaviour. Never in the future. Default: today in UTC."""
 
     recommended_action: NotRequired[str | None]
-    """Recommended action, in plain text. Null for none. At most 2000 characters."""
+    """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
     """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person see it. Default: `person`.
+    person, the author and the requester of its assignment see it. Default: `person`.
     """
 
 
@@ -2033,20 +2103,20 @@ ObservationType: TypeAlias = Literal[
 class ObservationUpdate(TypedDict):
 
     attribute_ids: NotRequired[list[str]]
-    """Attributes, at most 12, without duplicates. 422 if one does not exist."""
+    """Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist."""
 
     impact: NotRequired[str | None]
-    """Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters."""
+    """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     observation: NotRequired[str]
     """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     recommended_action: NotRequired[str | None]
-    """Recommended action, in plain text. Null for none. At most 2000 characters."""
+    """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
     """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person see it.
+    person, the author and the requester of its assignment see it.
     """
 
 
@@ -2060,12 +2130,13 @@ managers of that person, the author and the requester of its assignment see it.
 
 
 class Organization(TypedDict):
+    """The owner of a data set, with its settings."""
 
     id: str
     """The organization's id."""
 
     name: str
-    """The organization's name, 1 to 120 characters."""
+    """The organization's name. 1 to 120 characters in one line."""
 
     objective_review: ReviewMode | str
     """Review of objectives before approval."""
@@ -2179,6 +2250,7 @@ Role: TypeAlias = Literal[
 
 
 class SearchHit(TypedDict):
+    """A resource that matches a query."""
 
     type: SearchHitType | str
     """Kind of resource."""
@@ -2217,6 +2289,7 @@ SearchType: TypeAlias = Literal[
 
 
 class Submission(TypedDict):
+    """One reviewer's part of an assignment."""
 
     reviewer_id: str
     """Id of the reviewer."""
@@ -2238,7 +2311,7 @@ class SubmissionCreate(TypedDict):
 
     reviewer_id: NotRequired[str]
     """Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required
-    for all other keys.
+    for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
     """
 
 
@@ -2251,20 +2324,20 @@ class SubmissionCreateObservation(TypedDict):
     """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
 
     attribute_ids: NotRequired[list[str]]
-    """Attributes, at most 12, without duplicates. 422 if one does not exist."""
+    """Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist."""
 
     impact: NotRequired[str | None]
-    """Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters."""
+    """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     observation_date: NotRequired[str | None]
-    """Day of the observed behaviour, not in the future. Default: today in UTC."""
+    """Day of the observed behaviour. Never in the future. Default: today in UTC."""
 
     recommended_action: NotRequired[str | None]
-    """Recommended action, in plain text. Null for none. At most 2000 characters."""
+    """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
     """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person see it. Default: `person`.
+    person, the author and the requester of its assignment see it. Default: `person`.
     """
 
 
@@ -2276,6 +2349,7 @@ SubmissionStatus: TypeAlias = Literal[
 
 
 class Summary(TypedDict):
+    """The assessment of one person over a period."""
 
     id: str
     """The summary's id."""
@@ -2284,29 +2358,29 @@ class Summary(TypedDict):
     """Id of the person it is about."""
 
     author_id: str | None
-    """Author of the observation. Null if unknown."""
+    """Author of the summary. Null if unknown."""
 
     title: str
-    """Title, 1 to 200 characters."""
+    """Title that is not blank. 1 to 200 characters."""
 
     body: str
-    """Text of the summary, in plain text of at most 20000 characters."""
+    """Text of the summary, in plain text. At most 20000 characters."""
 
     period_start: str | None
     """First day of the period. Null if `period_end` is null."""
 
     period_end: str | None
-    """Last day of the period. Not before `period_start`."""
+    """Last day of the period. Not before `period_start`. Null if `period_start` is null."""
 
     status: SummaryStatus | str
-    """Current status."""
+    """Status of the summary."""
 
     included_objective_ids: list[str]
-    """Ids of the included objectives, at most 100."""
+    """Ids of the included objectives. At most 100 entries, without duplicates."""
 
     included_observation_ids: list[str]
-    """Ids of the included observations, at most 200. Until the approval, archived observations are
-    omitted.
+    """Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+    entries, without duplicates.
     """
 
     employee_feedback: EmployeeFeedback | None
@@ -2321,14 +2395,14 @@ class Summary(TypedDict):
     shared_at: str | None
     """Time at which it was shared with the employee. Null before that."""
 
+    archived_at: str | None
+    """Archive time. Null if it is not archived."""
+
     created_at: str
     """Creation time."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
-
-    archived_at: str | None
-    """Archive time. Null if it is not archived."""
 
     author: NotRequired[Employee | None]
     """Author of the summary. Present with `expand=author`."""
@@ -2346,32 +2420,40 @@ class Summary(TypedDict):
 class SummaryCreate(TypedDict):
 
     employee_id: str
-    """Id of the person that the summary is about, `emp_…`. 422 if the organization has no such resource."""
+    """Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such
+    resource.
+    """
 
     title: str
     """Title that is not blank. 1 to 200 characters."""
 
     author_id: NotRequired[str | None]
-    """Author. A key that acts for a person writes as that person: 403 for another person and for null."""
+    """Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no
+    such resource. A key that acts for a person writes as that person: 403 for another person and for
+    null.
+    """
 
     body: NotRequired[str]
-    """Text of the summary, in plain text. It must not be blank when the summary is submitted. At most
-    20000 characters.
+    """Text of the summary, in plain text. At most 20000 characters. It must not be blank when the summary
+    is submitted.
     """
 
     included_objective_ids: NotRequired[list[str]]
-    """Included objectives, at most 100, without duplicates. 422 if one does not exist."""
+    """Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist."""
 
     included_observation_ids: NotRequired[list[str]]
-    """Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
-    person, or is archived when it is added.
+    """Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+    entries, without duplicates. 422 if one does not exist, is about another person, or is archived when
+    it is added.
     """
 
     period_end: NotRequired[str | None]
-    """Last day of the period. Not before `period_start`."""
+    """Last day of the period. Not before `period_start`. Null if `period_start` is null."""
 
     period_start: NotRequired[str | None]
-    """First day of the period. Give `period_start` and `period_end` together, or neither."""
+    """First day of the period. Null if `period_end` is null. Give `period_start` and `period_end`
+    together, or neither.
+    """
 
 
 class SummaryEvent(TypedDict):
@@ -2465,23 +2547,26 @@ SummaryStatusFilter: TypeAlias = Literal[
 class SummaryUpdate(TypedDict):
 
     body: NotRequired[str]
-    """Text of the summary, in plain text. It must not be blank when the summary is submitted. At most
-    20000 characters.
+    """Text of the summary, in plain text. At most 20000 characters. It must not be blank when the summary
+    is submitted.
     """
 
     included_objective_ids: NotRequired[list[str]]
-    """Included objectives, at most 100, without duplicates. 422 if one does not exist."""
+    """Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist."""
 
     included_observation_ids: NotRequired[list[str]]
-    """Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
-    person, or is archived when it is added.
+    """Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+    entries, without duplicates. 422 if one does not exist, is about another person, or is archived when
+    it is added.
     """
 
     period_end: NotRequired[str | None]
-    """Last day of the period. Not before `period_start`."""
+    """Last day of the period. Not before `period_start`. Null if `period_start` is null."""
 
     period_start: NotRequired[str | None]
-    """First day of the period. Give `period_start` and `period_end` together, or neither."""
+    """First day of the period. Null if `period_end` is null. Give `period_start` and `period_end`
+    together, or neither.
+    """
 
     title: NotRequired[str]
     """Title that is not blank. 1 to 200 characters."""
@@ -2497,6 +2582,7 @@ class Target(TypedDict):
 
 
 class TestDataReset(TypedDict):
+    """Result of a reset of test data."""
 
     removed: int
     """Number of removed rows of all kinds."""
@@ -2534,27 +2620,29 @@ TestEventType: TypeAlias = Literal[
 
 
 class TestMessage(TypedDict):
+    """The data of a test event."""
 
     message: str
     """Text that marks this event as a test."""
 
 
 class Webhook(TypedDict):
+    """A webhook subscription."""
 
     id: str
     """The subscription's id."""
 
     url: str
-    """URL of the receiver, with https."""
+    """URL of the receiver, with https. At most 2048 characters."""
 
     event_types: list[EventTopic | str]
-    """Subscribed event types. `*` means all types, including future ones."""
+    """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
     active: bool
     """`true` if events are delivered. `false` pauses delivery."""
 
     description: str | None
-    """Description, at most 200 characters. Null if there is none."""
+    """Description. Null if there is none. At most 200 characters."""
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -2572,15 +2660,17 @@ class Webhook(TypedDict):
 class WebhookCreate(TypedDict):
 
     url: str
-    """URL of the receiver, with https and without user and password, at most 2048 characters. 422 if
-    public DNS does not know the host or one of its addresses is private.
+    """URL of the receiver, with https. At most 2048 characters. It must not contain a user or password.
+    422 if public DNS does not know the host or one of its addresses is private.
     """
 
     event_types: list[EventTopic]
-    """Event types to subscribe to. `*` means all types. Duplicates are removed."""
+    """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. Duplicates are
+    removed.
+    """
 
     description: NotRequired[str | None]
-    """Description, at most 200 characters."""
+    """Description. Null if there is none. At most 200 characters."""
 
 
 class WebhookReplay(TypedDict):
@@ -2589,7 +2679,9 @@ class WebhookReplay(TypedDict):
     """Time of the oldest event to deliver (inclusive), within the last 30 days."""
 
     event_types: NotRequired[list[EventTopic] | None]
-    """Event types to deliver, if the subscription has them. Default: all types of the subscription."""
+    """Event types to deliver, if the subscription has them. Default: all types of the subscription. 1 to
+    100 entries.
+    """
 
     only: NotRequired[ReplaySelection | None]
     """`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
@@ -2601,6 +2693,7 @@ class WebhookReplay(TypedDict):
 
 
 class WebhookReplayed(TypedDict):
+    """Result of a replay."""
 
     enqueued: int
     """Number of deliveries that were queued or rescheduled to now."""
@@ -2621,13 +2714,17 @@ WebhookSort: TypeAlias = Literal[
 class WebhookUpdate(TypedDict):
 
     active: NotRequired[bool]
-    """`false` pauses delivery. `true` resumes it and resets the count of failures."""
+    """`true` if events are delivered. `false` pauses delivery. `true` resumes it and resets the count of
+    failures.
+    """
 
     description: NotRequired[str | None]
-    """Description, at most 200 characters."""
+    """Description. Null if there is none. At most 200 characters."""
 
     event_types: NotRequired[list[EventTopic]]
-    """Event types to subscribe to. `*` means all types. Duplicates are removed."""
+    """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. Duplicates are
+    removed.
+    """
 
     overlap_seconds: NotRequired[int]
     """Seconds after which all previous secrets stop signing; 0 ends them at once. Requires
@@ -2638,27 +2735,28 @@ class WebhookUpdate(TypedDict):
     """`true` creates a new secret. The previous secret also signs for `overlap_seconds`."""
 
     url: NotRequired[str]
-    """URL of the receiver, with https and without user and password, at most 2048 characters. 422 if
-    public DNS does not know the host or one of its addresses is private.
+    """URL of the receiver, with https. At most 2048 characters. It must not contain a user or password.
+    422 if public DNS does not know the host or one of its addresses is private.
     """
 
 
 class WebhookUpdated(TypedDict):
+    """A webhook subscription with its secret."""
 
     id: str
     """The subscription's id."""
 
     url: str
-    """URL of the receiver, with https."""
+    """URL of the receiver, with https. At most 2048 characters."""
 
     event_types: list[EventTopic | str]
-    """Subscribed event types. `*` means all types, including future ones."""
+    """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
     active: bool
     """`true` if events are delivered. `false` pauses delivery."""
 
     description: str | None
-    """Description, at most 200 characters. Null if there is none."""
+    """Description. Null if there is none. At most 200 characters."""
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -2677,21 +2775,22 @@ class WebhookUpdated(TypedDict):
 
 
 class WebhookWithSecret(TypedDict):
+    """A webhook subscription with its secret."""
 
     id: str
     """The subscription's id."""
 
     url: str
-    """URL of the receiver, with https."""
+    """URL of the receiver, with https. At most 2048 characters."""
 
     event_types: list[EventTopic | str]
-    """Subscribed event types. `*` means all types, including future ones."""
+    """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
     active: bool
     """`true` if events are delivered. `false` pauses delivery."""
 
     description: str | None
-    """Description, at most 200 characters. Null if there is none."""
+    """Description. Null if there is none. At most 200 characters."""
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""

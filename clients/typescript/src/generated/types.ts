@@ -30,16 +30,17 @@ export type ActorType =
   | "connector"
   | "system";
 
+/** An API key. Only the hash of its secret is stored. */
 export interface ApiKey {
   /** Id of the key. It is not the secret. */
   id: string;
-  /** Display name, 1 to 80 characters. */
+  /** Display name. 1 to 80 characters in one line. */
   name: string;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. */
+  /** Permissions of the key. 1 to 21 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -66,15 +67,21 @@ export interface ApiKey {
 export interface ApiKeyCreate {
   /** Display name. 1 to 80 characters in one line. */
   name: string;
-  /** Permissions of the key. The key of the request must have all of them. */
+  /**
+   * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+   * them.
+   */
   scopes: Array<ApiKeyScope>;
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
-  /** Id of the person the key acts for, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
+   * The id starts with `emp_`. 422 if the organization has no such resource.
+   */
   employee_id?: string | null | undefined;
   /** Data set that the key accesses. Default: `live`. */
   environment?: Environment | undefined;
-  /** Expiry time, in the future. Null if the key does not expire. */
+  /** Expiry time of the key. Null if it does not expire. It must be in the future. */
   expires_at?: string | null | undefined;
 }
 
@@ -115,24 +122,28 @@ export type ApiKeySort =
   | "updated_at";
 
 export interface ApiKeyUpdate {
-  /** Expiry time, in the future. Null if the key does not expire. */
+  /** Expiry time of the key. Null if it does not expire. It must be in the future. */
   expires_at?: string | null | undefined;
   /** Display name. 1 to 80 characters in one line. */
   name?: string | undefined;
-  /** Permissions of the key. The key of the request must have all of them. */
+  /**
+   * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+   * them.
+   */
   scopes?: Array<ApiKeyScope> | undefined;
 }
 
+/** An API key with its secret. */
 export interface ApiKeyWithSecret {
   /** Id of the key. It is not the secret. */
   id: string;
-  /** Display name, 1 to 80 characters. */
+  /** Display name. 1 to 80 characters in one line. */
   name: string;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. */
+  /** Permissions of the key. 1 to 21 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -164,6 +175,7 @@ export type ArchivedFilter =
   | "true"
   | "all";
 
+/** A request for feedback about one person. */
 export interface Assignment {
   /** The assignment's id. */
   id: string;
@@ -171,17 +183,17 @@ export interface Assignment {
   employee_id: string;
   /** Person who requests the feedback. Null if unknown. */
   requester_id: string | null;
-  /** Title, 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title: string;
-  /** Instructions for the reviewers in plain text, at most 4000 characters. Null if there are none. */
+  /** Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters. */
   instructions: string | null;
-  /** Due date. Null if there is none. */
+  /** Due date. Null if there is none. The assignment does not change when the date passes. */
   due_date: string | null;
-  /** Ids of the reviewers, 1 to 50, without duplicates. */
+  /** Ids of the reviewers. 1 to 50 entries, without duplicates. */
   reviewer_ids: Array<string>;
   /** Number of submissions that complete the assignment. */
   required_submissions: number;
-  /** Current status. */
+  /** Status of the assignment. */
   status: Open<AssignmentStatus>;
   /** Submission of each reviewer, in the order of `reviewer_ids`. */
   submissions: Array<Submission>;
@@ -194,23 +206,26 @@ export interface Assignment {
 }
 
 export interface AssignmentCreate {
-  /** Id of the person whom the feedback is about, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such resource.
+   */
   employee_id: string;
-  /** Display name. 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title: string;
-  /** Reviewers: 1 to 50 people, without duplicates. 422 if one does not exist. */
+  /** Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist. */
   reviewer_ids: Array<string>;
-  /** Due date. Null for none. The assignment does not change when the date passes. */
+  /** Due date. Null if there is none. The assignment does not change when the date passes. */
   due_date?: string | null | undefined;
-  /** Instructions for the reviewers, in plain text. Null for none. At most 4000 characters. */
+  /** Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters. */
   instructions?: string | null | undefined;
   /**
-   * Person who requests the feedback. A key that acts for a person must give that person or omit the member.
-   * Otherwise the response is 403.
+   * Person who requests the feedback. Null if unknown. The id starts with `emp_`. 422 if the organization has
+   * no such resource. A key that acts for a person must give that person or omit the member. Otherwise the
+   * response is 403.
    */
   requester_id?: string | null | undefined;
   /**
-   * Number of submissions that complete the assignment, at most the number of reviewers. Default: the number
+   * Number of submissions that complete the assignment. At most the number of reviewers. Default: the number
    * of reviewers.
    */
   required_submissions?: number | undefined;
@@ -259,12 +274,13 @@ export type AssignmentStatusFilter =
   | "canceled"
   | "all";
 
+/** A tag of observations. */
 export interface Attribute {
   /** The attribute's id. */
   id: string;
-  /** Name, 1 to 80 characters. Unique in the organization, compared without case. */
+  /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name: string;
-  /** Category, free text of 1 to 80 characters. */
+  /** Category, free text. 1 to 80 characters. */
   category: string;
   /** Tone of feedback with this attribute. */
   tone: Open<AttributeTone>;
@@ -309,6 +325,7 @@ export interface AttributeUpdate {
   tone?: AttributeTone | undefined;
 }
 
+/** One entry of the audit log; appended together with its change and never altered. */
 export interface AuditEntry {
   /** The entry's id. */
   id: string;
@@ -365,20 +382,24 @@ export interface Conflict {
   conflicting_id?: string | undefined;
 }
 
+/** A connector to an HR system. */
 export interface Connector {
   /** The connector's id. */
   id: string;
   /** Transfer method of the records. */
   type: Open<ConnectorType>;
-  /** Name of the HR system. Managed people have it as their `hris_source`. */
+  /**
+   * Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+   * digits, `-` and `_`, but not `manual`.
+   */
   hris_source: string;
   /** Status, derived from the last upload. */
   status: Open<ConnectorStatus>;
-  /** Keys of custom fields that the HR system manages, at most 32. */
+  /** Keys of custom fields that the HR system manages. At most 32 entries, without duplicates. */
   mapped_custom_field_keys: Array<string>;
   /** Time of the last upload. Null if there was none. */
   last_sync_at: string | null;
-  /** Result of the last upload. */
+  /** Result of the last upload. Null if there was none. */
   last_sync_status: Open<ConnectorSyncStatus> | null;
   /** Reason why rows of the last upload were not applied. Null if all were. */
   last_sync_message: string | null;
@@ -391,9 +412,12 @@ export interface Connector {
 export interface ConnectorCreate {
   /** Transfer method of the records. */
   type: ConnectorType;
-  /** Name of the HR system: at most 64 lower-case letters, digits, `-` and `_`. Must not be `manual`. */
+  /**
+   * Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+   * digits, `-` and `_`, but not `manual`.
+   */
   hris_source: string;
-  /** Keys of custom fields that the HR system manages, at most 32. */
+  /** Keys of custom fields that the HR system manages. At most 32 entries, without duplicates. */
   mapped_custom_field_keys?: Array<string> | undefined;
 }
 
@@ -402,6 +426,7 @@ export interface ConnectorRelease {
   employee_ids?: Array<string> | undefined;
 }
 
+/** Result of a release. */
 export interface ConnectorReleased {
   /** Number of people that the HR system no longer manages. */
   released: number;
@@ -430,14 +455,15 @@ export type ConnectorSyncStatus =
 export type ConnectorType =
   | "csv_feed";
 
+/** A conversation, without its messages. */
 export interface Conversation {
   /** The conversation's id. */
   id: string;
-  /** Title, 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title: string;
   /** Resource that the conversation is about. Null if there is none or the key cannot see it. */
   about: ConversationAbout | null;
-  /** Ids of the 2 to 20 participants. */
+  /** Ids of the participants. 2 to 20 entries, without duplicates. */
   participant_ids: Array<string>;
   /** Time of the newest message. Null if there is none. */
   last_message_at: string | null;
@@ -465,18 +491,18 @@ export type ConversationAboutType =
   | "summary";
 
 export interface ConversationCreate {
-  /** Display name. 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title: string;
-  /** Participants: 2 to 20 people, without duplicates. 422 if one does not exist. */
+  /** Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist. */
   participant_ids: Array<string>;
-  /** Resource that the conversation is about. Null for none. */
+  /** Resource that the conversation is about. Null if there is none or the key cannot see it. */
   about?: ConversationCreateAbout | null | undefined;
 }
 
 export interface ConversationCreateAbout {
   /** Kind of resource. */
   type: ConversationAboutType;
-  /** Id of the resource. 422 if the organization has no such resource. 1 to 40 characters. */
+  /** The resource's id. 1 to 40 characters. 422 if the organization has no such resource. */
   id: string;
 }
 
@@ -490,9 +516,9 @@ export type ConversationSort =
   | "updated_at";
 
 export interface ConversationUpdate {
-  /** Participants: 2 to 20 people, without duplicates. 422 if one does not exist. */
+  /** Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist. */
   participant_ids?: Array<string> | undefined;
-  /** Display name. 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
@@ -510,6 +536,7 @@ export type CsvEmptyCell =
   | "keep"
   | "clear";
 
+/** Result of an upload. */
 export interface CsvReport {
   /** Result of the upload. The five counts add up to the number of rows. */
   data: CsvReportData;
@@ -581,6 +608,7 @@ export interface CsvReportWarning {
   message: string;
 }
 
+/** One attempt to deliver an event. */
 export interface Delivery {
   /** Id of the attempt. Each attempt has its own id. */
   id: string;
@@ -625,6 +653,7 @@ export type DeliveryFailure =
   | "too_large"
   | "too_late";
 
+/** The coming attempt of a requested delivery. */
 export interface DeliveryPromised {
   /**
    * Id that the attempt will have in the log. If an attempt is already in progress, the id is used only if
@@ -653,10 +682,11 @@ export type DeliveryStatusFilter =
   | "dropped"
   | "all";
 
+/** A named group that people belong to. */
 export interface Department {
   /** The department's id. */
   id: string;
-  /** Name, 1 to 120 characters. Unique in the organization, compared without case. */
+  /** Name. Unique in the organization, compared without case. 1 to 120 characters in one line. */
   name: string;
   /** Creation time. */
   created_at: string;
@@ -694,24 +724,25 @@ export interface Document {
   paths: Record<string, unknown>;
 }
 
+/** A person of the organization. */
 export interface Employee {
   /** The person's id. */
   id: string;
   /**
-   * E-mail address as given, at most 254 characters. Unique among all people of the organization, compared
-   * without case.
+   * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
+   * characters.
    */
   email: string;
   /**
-   * Id of the person in another system, at most 128 characters. Unique in the organization. Null if there is
-   * none.
+   * Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+   * characters.
    */
   external_id: string | null;
-  /** The first name, 1 to 80 characters. */
+  /** First name. 1 to 80 characters. */
   first_name: string;
-  /** The last name, 1 to 80 characters. */
+  /** Last name. 1 to 80 characters. */
   last_name: string;
-  /** Job title, at most 120 characters. */
+  /** Job title. Null if there is none. 1 to 120 characters. */
   job_title: string | null;
   /** Role of the person in the organization. */
   role: Open<Role>;
@@ -722,8 +753,8 @@ export interface Employee {
   /** Employment status of the person. */
   status: Open<EmployeeStatus>;
   /**
-   * Custom data about the person: at most 32 keys of up to 64 characters. A value is a text of up to 1024
-   * characters, a number or a boolean.
+   * Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text of
+   * up to 1024 characters, a number or a boolean.
    */
   custom_fields: Record<string, string | number | boolean>;
   /** `true` if an HR system manages this record. */
@@ -748,24 +779,36 @@ export interface Employee {
 }
 
 export interface EmployeeCreate {
-  /** E-mail address, at most 254 characters. Unique in the organization, compared without case. */
+  /**
+   * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
+   * characters.
+   */
   email: string;
   /** First name. 1 to 80 characters. */
   first_name: string;
   /** Last name. 1 to 80 characters. */
   last_name: string;
   /**
-   * A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-   * number or a boolean. A key with the value null is ignored.
+   * Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text of
+   * up to 1024 characters, a number or a boolean. A key with the value null is ignored.
    */
   custom_fields?: Record<string, string | number | boolean | null> | undefined;
-  /** Id of the department, `dep_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has no
+   * such resource.
+   */
   department_id?: string | null | undefined;
-  /** Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters. */
+  /**
+   * Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+   * characters.
+   */
   external_id?: string | null | undefined;
-  /** Job title. Null for none. 1 to 120 characters. */
+  /** Job title. Null if there is none. 1 to 120 characters. */
   job_title?: string | null | undefined;
-  /** Id of the manager, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+   * organization has no such resource.
+   */
   manager_id?: string | null | undefined;
   /** Role of the person in the organization. Default: `employee`. */
   role?: Role | undefined;
@@ -805,6 +848,7 @@ export type EmployeeExpand =
   | "department"
   | "direct_reports";
 
+/** The response of the employee to a shared summary. */
 export interface EmployeeFeedback {
   /** Comment of the employee. Null if there is none. */
   comment: string | null;
@@ -816,8 +860,8 @@ export interface EmployeeFeedback {
 
 export interface EmployeeObjectiveCreate {
   /**
-   * Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no such
-   * resource.
+   * Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
+   * organization has no such resource.
    */
   owner_id: string;
   /** Title: the goal in text that is not blank. 1 to 200 characters. */
@@ -826,11 +870,11 @@ export interface EmployeeObjectiveCreate {
   period_start: string;
   /** Last day of the period. Not before `period_start`. */
   period_end: string;
-  /** Description in plain text. Null for none. At most 4000 characters. */
+  /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
   /** Scope of the goal. Default: `employee`. */
   scope?: EmployeeObjectiveScope | undefined;
-  /** Initial status. Default: `proposed`. */
+  /** Status of the objective. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
 }
 
@@ -840,13 +884,20 @@ export type EmployeeObjectiveScope =
 
 export interface EmployeeRehire {
   /**
-   * A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-   * number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
+   * Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text of
+   * up to 1024 characters, a number or a boolean. Keys are merged one by one: a value sets its key, null
+   * removes it.
    */
   custom_fields?: Record<string, string | number | boolean | null> | undefined;
-  /** Id of the department, `dep_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has no
+   * such resource.
+   */
   department_id?: string | null | undefined;
-  /** Id of the manager, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+   * organization has no such resource.
+   */
   manager_id?: string | null | undefined;
 }
 
@@ -874,23 +925,36 @@ export type EmployeeStatusFilter =
 
 export interface EmployeeUpdate {
   /**
-   * A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-   * number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
+   * Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text of
+   * up to 1024 characters, a number or a boolean. Keys are merged one by one: a value sets its key, null
+   * removes it.
    */
   custom_fields?: Record<string, string | number | boolean | null> | undefined;
-  /** Id of the department, `dep_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has no
+   * such resource.
+   */
   department_id?: string | null | undefined;
-  /** E-mail address, at most 254 characters. Unique in the organization, compared without case. */
+  /**
+   * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
+   * characters.
+   */
   email?: string | undefined;
-  /** Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters. */
+  /**
+   * Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+   * characters.
+   */
   external_id?: string | null | undefined;
   /** First name. 1 to 80 characters. */
   first_name?: string | undefined;
-  /** Job title. Null for none. 1 to 120 characters. */
+  /** Job title. Null if there is none. 1 to 120 characters. */
   job_title?: string | null | undefined;
   /** Last name. 1 to 80 characters. */
   last_name?: string | undefined;
-  /** Id of the manager, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+   * organization has no such resource.
+   */
   manager_id?: string | null | undefined;
   /** Role of the person in the organization. */
   role?: Role | undefined;
@@ -972,7 +1036,7 @@ export type EventType =
   | "employee.rehired"
   | "test.ping";
 
-/** A changed member. */
+/** The values of one member before and after a change. */
 export interface FieldChange {
   /** Value before the change, of any type. Null if there was none. */
   from: unknown;
@@ -1013,6 +1077,7 @@ export interface FieldProblem {
   value?: string | undefined;
 }
 
+/** A part of a text around its first match. */
 export interface Highlight {
   /** Member of the resource that contains the text. */
   field: string;
@@ -1025,6 +1090,7 @@ export interface Highlight {
   ranges: Array<Array<number>>;
 }
 
+/** One entry of the audit log; appended together with its change and never altered. */
 export interface HistoryEntry {
   /** The entry's id. */
   id: string;
@@ -1050,6 +1116,7 @@ export interface IdempotencyConflict {
   idempotency_key: string;
 }
 
+/** The JSON form of an invitation. */
 export interface Invitation {
   /** The invitation's id. */
   id: string;
@@ -1075,6 +1142,7 @@ export interface InvitationAccept {
   token: string;
 }
 
+/** The person who accepted an invitation. */
 export interface InvitationAccepted {
   /** Person who accepted. */
   employee_id: string;
@@ -1084,6 +1152,7 @@ export interface InvitationAccepted {
   status: Open<EmployeeStatus>;
 }
 
+/** The JSON form of a mail. */
 export interface InvitationMail {
   /** Status of the mail. */
   status: Open<MailStatus>;
@@ -1097,6 +1166,7 @@ export interface InvitationMail {
   failure: Open<MailFailure> | null;
 }
 
+/** A new invitation, as its response shows it. */
 export interface InvitationSent {
   /** The invitation's id. */
   id: string;
@@ -1154,8 +1224,8 @@ export type MailStatus =
 
 export interface ManagerObjectiveCreate {
   /**
-   * Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no such
-   * resource.
+   * Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
+   * organization has no such resource.
    */
   owner_id: string;
   /** Title: the goal in text that is not blank. 1 to 200 characters. */
@@ -1164,11 +1234,11 @@ export interface ManagerObjectiveCreate {
   period_start: string;
   /** Last day of the period. Not before `period_start`. */
   period_end: string;
-  /** Description in plain text. Null for none. At most 4000 characters. */
+  /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
   /** Scope of the goal. Default: `manager`. */
   scope?: ManagerObjectiveScope | undefined;
-  /** Initial status. Default: `proposed`. */
+  /** Status of the objective. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
 }
 
@@ -1177,6 +1247,7 @@ export type ManagerObjectiveScope =
   | "manager"
   | "org";
 
+/** The key of a request and its access. */
 export interface Me {
   /** Id of the API key of this request. */
   key_id: string;
@@ -1211,6 +1282,7 @@ export interface MeQuotas {
   csv: Quota;
 }
 
+/** A message of a conversation. Immutable. */
 export interface Message {
   /** The message's id. */
   id: string;
@@ -1218,7 +1290,7 @@ export interface Message {
   conversation_id: string;
   /** Author of the message. */
   author_id: string;
-  /** Plain text, 1 to 4000 characters. */
+  /** Plain text that is not blank. 1 to 4000 characters. */
   body: string;
   /** Time of the message. */
   created_at: string;
@@ -1228,8 +1300,8 @@ export interface MessageCreate {
   /** Plain text that is not blank. 1 to 4000 characters. */
   body: string;
   /**
-   * Author of the message. A key that acts for a person may omit it; another person is a 403. Required for
-   * all other keys.
+   * Author of the message. The id starts with `emp_`. 422 if the organization has no such resource. A key
+   * that acts for a person may omit it; another person is a 403. Required for all other keys.
    */
   author_id?: string | undefined;
 }
@@ -1271,6 +1343,7 @@ export interface MissingScope {
   required_scope: Open<ApiKeyScope>;
 }
 
+/** A notice sent to one person. */
 export interface Notification {
   /** The notification's id. */
   id: string;
@@ -1284,7 +1357,7 @@ export interface Notification {
   body: string;
   /** Resource that the notification links to. */
   target: Target;
-  /** Time of the invitation. */
+  /** Time of the notification. */
   created_at: string;
   /** Time at which it was first marked as read. Null if unread. */
   read_at: string | null;
@@ -1311,6 +1384,7 @@ export type NotificationType =
   | "api_key.expiring"
   | "connector.sync_failed";
 
+/** A person whose notifications were all marked as read. */
 export interface NotificationsRead {
   /** Recipient of the notifications. */
   recipient_id: string;
@@ -1321,11 +1395,12 @@ export interface NotificationsRead {
 export interface NotificationsReadAll {
   /**
    * Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
-   * Required for all other keys.
+   * Required for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
    */
   recipient_id?: string | undefined;
 }
 
+/** A goal of a person, a team or the organization. */
 export interface Objective {
   /** The objective's id. */
   id: string;
@@ -1333,11 +1408,11 @@ export interface Objective {
   scope: Open<ObjectiveScope>;
   /** Owner of the objective. For the scope `org` an org admin. */
   owner_id: string;
-  /** Title: the goal in 1 to 200 characters. */
+  /** Title: the goal in text that is not blank. 1 to 200 characters. */
   title: string;
-  /** Description in plain text, at most 4000 characters. Null if there is none. */
+  /** Description in plain text. Null if there is none. At most 4000 characters. */
   description: string | null;
-  /** Current status. */
+  /** Status of the objective. */
   status: Open<ObjectiveStatus>;
   /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start: string;
@@ -1453,18 +1528,22 @@ export type ObjectiveStatusFilter =
   | "all";
 
 export interface ObjectiveUpdate {
-  /** Description in plain text. Null for none. At most 4000 characters. */
+  /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
   /** Last day of the period. Not before `period_start`. */
   period_end?: string | undefined;
   /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start?: string | undefined;
-  /** New status. Only moves between `approved` and `in_progress` are possible; 409 for all others. */
+  /**
+   * Status of the objective. Only moves between `approved` and `in_progress` are possible; 409 for all
+   * others.
+   */
   status?: ObjectiveStatus | undefined;
   /** Title: the goal in text that is not blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
+/** A piece of feedback about one person. */
 export interface Observation {
   /** The observation's id. */
   id: string;
@@ -1474,17 +1553,20 @@ export interface Observation {
   author_id: string | null;
   /** Type: a strength or an opportunity. */
   type: Open<ObservationType>;
-  /** Observed behaviour in plain text, 1 to 4000 characters. */
+  /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation: string;
-  /** Impact of the observed behaviour, in plain text. At most 2000 characters. Null if there is none. */
+  /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact: string | null;
-  /** Recommended action, in plain text. At most 2000 characters. Null if there is none. */
+  /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action: string | null;
-  /** Ids of the attributes, at most 12, without duplicates. */
+  /** Ids of the attributes. At most 12 entries, without duplicates. */
   attribute_ids: Array<string>;
   /** Day of the observed behaviour. Never in the future. */
   observation_date: string;
-  /** Visibility to the person it is about. */
+  /**
+   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+   * person, the author and the requester of its assignment see it.
+   */
   visibility: Open<ObservationVisibility>;
   /** Creation time. */
   created_at: string;
@@ -1499,25 +1581,30 @@ export interface Observation {
 }
 
 export interface ObservationCreate {
-  /** Id of the person it is about, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
+   */
   employee_id: string;
   /** Type: a strength or an opportunity. */
   type: ObservationType;
   /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation: string;
-  /** Attributes, at most 12, without duplicates. 422 if one does not exist. */
+  /** Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
-  /** Id of the person who writes it, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Author of the observation. Null if unknown. The id starts with `emp_`. 422 if the organization has no
+   * such resource.
+   */
   author_id?: string | null | undefined;
-  /** Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters. */
+  /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
-  /** Day of the observed behaviour, not in the future. Default: today in UTC. */
+  /** Day of the observed behaviour. Never in the future. Default: today in UTC. */
   observation_date?: string | null | undefined;
-  /** Recommended action, in plain text. Null for none. At most 2000 characters. */
+  /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
    * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person see it. Default: `person`.
+   * person, the author and the requester of its assignment see it. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -1565,17 +1652,17 @@ export type ObservationType =
   | "opportunity";
 
 export interface ObservationUpdate {
-  /** Attributes, at most 12, without duplicates. 422 if one does not exist. */
+  /** Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
-  /** Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters. */
+  /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
   /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation?: string | undefined;
-  /** Recommended action, in plain text. Null for none. At most 2000 characters. */
+  /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
    * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person see it.
+   * person, the author and the requester of its assignment see it.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -1588,10 +1675,11 @@ export type ObservationVisibility =
   | "person"
   | "managers";
 
+/** The owner of a data set, with its settings. */
 export interface Organization {
   /** The organization's id. */
   id: string;
-  /** The organization's name, 1 to 120 characters. */
+  /** The organization's name. 1 to 120 characters in one line. */
   name: string;
   /** Review of objectives before approval. */
   objective_review: Open<ReviewMode>;
@@ -1679,6 +1767,7 @@ export type Role =
   | "manager"
   | "org_admin";
 
+/** A resource that matches a query. */
 export interface SearchHit {
   /** Kind of resource. */
   type: Open<SearchHitType>;
@@ -1710,6 +1799,7 @@ export type SearchType =
   | "employees"
   | "summaries";
 
+/** One reviewer's part of an assignment. */
 export interface Submission {
   /** Id of the reviewer. */
   reviewer_id: string;
@@ -1726,7 +1816,7 @@ export interface SubmissionCreate {
   observations: Array<SubmissionCreateObservation>;
   /**
    * Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all
-   * other keys.
+   * other keys. The id starts with `emp_`. 422 if the organization has no such resource.
    */
   reviewer_id?: string | undefined;
 }
@@ -1736,17 +1826,17 @@ export interface SubmissionCreateObservation {
   type: ObservationType;
   /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation: string;
-  /** Attributes, at most 12, without duplicates. 422 if one does not exist. */
+  /** Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
-  /** Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters. */
+  /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
-  /** Day of the observed behaviour, not in the future. Default: today in UTC. */
+  /** Day of the observed behaviour. Never in the future. Default: today in UTC. */
   observation_date?: string | null | undefined;
-  /** Recommended action, in plain text. Null for none. At most 2000 characters. */
+  /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
    * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person see it. Default: `person`.
+   * person, the author and the requester of its assignment see it. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -1756,26 +1846,30 @@ export type SubmissionStatus =
   | "pending"
   | "submitted";
 
+/** The assessment of one person over a period. */
 export interface Summary {
   /** The summary's id. */
   id: string;
   /** Id of the person it is about. */
   employee_id: string;
-  /** Author of the observation. Null if unknown. */
+  /** Author of the summary. Null if unknown. */
   author_id: string | null;
-  /** Title, 1 to 200 characters. */
+  /** Title that is not blank. 1 to 200 characters. */
   title: string;
-  /** Text of the summary, in plain text of at most 20000 characters. */
+  /** Text of the summary, in plain text. At most 20000 characters. */
   body: string;
   /** First day of the period. Null if `period_end` is null. */
   period_start: string | null;
-  /** Last day of the period. Not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. Null if `period_start` is null. */
   period_end: string | null;
-  /** Current status. */
+  /** Status of the summary. */
   status: Open<SummaryStatus>;
-  /** Ids of the included objectives, at most 100. */
+  /** Ids of the included objectives. At most 100 entries, without duplicates. */
   included_objective_ids: Array<string>;
-  /** Ids of the included observations, at most 200. Until the approval, archived observations are omitted. */
+  /**
+   * Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+   * entries, without duplicates.
+   */
   included_observation_ids: Array<string>;
   /** Feedback of the employee. Null if there is none. */
   employee_feedback: EmployeeFeedback | null;
@@ -1785,12 +1879,12 @@ export interface Summary {
   approved_at: string | null;
   /** Time at which it was shared with the employee. Null before that. */
   shared_at: string | null;
+  /** Archive time. Null if it is not archived. */
+  archived_at: string | null;
   /** Creation time. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
-  /** Archive time. Null if it is not archived. */
-  archived_at: string | null;
   /** Author of the summary. Present with `expand=author`. */
   author?: Employee | null | undefined;
   /** The person. Present with `expand=employee`. */
@@ -1802,27 +1896,36 @@ export interface Summary {
 }
 
 export interface SummaryCreate {
-  /** Id of the person that the summary is about, `emp_…`. 422 if the organization has no such resource. */
+  /**
+   * Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
+   */
   employee_id: string;
   /** Title that is not blank. 1 to 200 characters. */
   title: string;
-  /** Author. A key that acts for a person writes as that person: 403 for another person and for null. */
+  /**
+   * Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no such
+   * resource. A key that acts for a person writes as that person: 403 for another person and for null.
+   */
   author_id?: string | null | undefined;
   /**
-   * Text of the summary, in plain text. It must not be blank when the summary is submitted. At most 20000
-   * characters.
+   * Text of the summary, in plain text. At most 20000 characters. It must not be blank when the summary is
+   * submitted.
    */
   body?: string | undefined;
-  /** Included objectives, at most 100, without duplicates. 422 if one does not exist. */
+  /** Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist. */
   included_objective_ids?: Array<string> | undefined;
   /**
-   * Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
-   * person, or is archived when it is added.
+   * Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+   * entries, without duplicates. 422 if one does not exist, is about another person, or is archived when it
+   * is added.
    */
   included_observation_ids?: Array<string> | undefined;
-  /** Last day of the period. Not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. Null if `period_start` is null. */
   period_end?: string | null | undefined;
-  /** First day of the period. Give `period_start` and `period_end` together, or neither. */
+  /**
+   * First day of the period. Null if `period_end` is null. Give `period_start` and `period_end` together, or
+   * neither.
+   */
   period_start?: string | null | undefined;
 }
 
@@ -1897,20 +2000,24 @@ export type SummaryStatusFilter =
 
 export interface SummaryUpdate {
   /**
-   * Text of the summary, in plain text. It must not be blank when the summary is submitted. At most 20000
-   * characters.
+   * Text of the summary, in plain text. At most 20000 characters. It must not be blank when the summary is
+   * submitted.
    */
   body?: string | undefined;
-  /** Included objectives, at most 100, without duplicates. 422 if one does not exist. */
+  /** Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist. */
   included_objective_ids?: Array<string> | undefined;
   /**
-   * Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
-   * person, or is archived when it is added.
+   * Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+   * entries, without duplicates. 422 if one does not exist, is about another person, or is archived when it
+   * is added.
    */
   included_observation_ids?: Array<string> | undefined;
-  /** Last day of the period. Not before `period_start`. */
+  /** Last day of the period. Not before `period_start`. Null if `period_start` is null. */
   period_end?: string | null | undefined;
-  /** First day of the period. Give `period_start` and `period_end` together, or neither. */
+  /**
+   * First day of the period. Null if `period_end` is null. Give `period_start` and `period_end` together, or
+   * neither.
+   */
   period_start?: string | null | undefined;
   /** Title that is not blank. 1 to 200 characters. */
   title?: string | undefined;
@@ -1923,6 +2030,7 @@ export interface Target {
   id: string;
 }
 
+/** Result of a reset of test data. */
 export interface TestDataReset {
   /** Number of removed rows of all kinds. */
   removed: number;
@@ -1950,21 +2058,23 @@ export interface TestEvent {
 export type TestEventType =
   | "test.ping";
 
+/** The data of a test event. */
 export interface TestMessage {
   /** Text that marks this event as a test. */
   message: string;
 }
 
+/** A webhook subscription. */
 export interface Webhook {
   /** The subscription's id. */
   id: string;
-  /** URL of the receiver, with https. */
+  /** URL of the receiver, with https. At most 2048 characters. */
   url: string;
-  /** Subscribed event types. `*` means all types, including future ones. */
+  /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
-  /** Description, at most 200 characters. Null if there is none. */
+  /** Description. Null if there is none. At most 200 characters. */
   description: string | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
@@ -1978,20 +2088,26 @@ export interface Webhook {
 
 export interface WebhookCreate {
   /**
-   * URL of the receiver, with https and without user and password, at most 2048 characters. 422 if public DNS
-   * does not know the host or one of its addresses is private.
+   * URL of the receiver, with https. At most 2048 characters. It must not contain a user or password. 422 if
+   * public DNS does not know the host or one of its addresses is private.
    */
   url: string;
-  /** Event types to subscribe to. `*` means all types. Duplicates are removed. */
+  /**
+   * Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. Duplicates are
+   * removed.
+   */
   event_types: Array<EventTopic>;
-  /** Description, at most 200 characters. */
+  /** Description. Null if there is none. At most 200 characters. */
   description?: string | null | undefined;
 }
 
 export interface WebhookReplay {
   /** Time of the oldest event to deliver (inclusive), within the last 30 days. */
   since: string;
-  /** Event types to deliver, if the subscription has them. Default: all types of the subscription. */
+  /**
+   * Event types to deliver, if the subscription has them. Default: all types of the subscription. 1 to 100
+   * entries.
+   */
   event_types?: Array<EventTopic> | null | undefined;
   /**
    * `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
@@ -2002,6 +2118,7 @@ export interface WebhookReplay {
   until?: string | null | undefined;
 }
 
+/** Result of a replay. */
 export interface WebhookReplayed {
   /** Number of deliveries that were queued or rescheduled to now. */
   enqueued: number;
@@ -2017,11 +2134,17 @@ export type WebhookSort =
   | "updated_at";
 
 export interface WebhookUpdate {
-  /** `false` pauses delivery. `true` resumes it and resets the count of failures. */
+  /**
+   * `true` if events are delivered. `false` pauses delivery. `true` resumes it and resets the count of
+   * failures.
+   */
   active?: boolean | undefined;
-  /** Description, at most 200 characters. */
+  /** Description. Null if there is none. At most 200 characters. */
   description?: string | null | undefined;
-  /** Event types to subscribe to. `*` means all types. Duplicates are removed. */
+  /**
+   * Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. Duplicates are
+   * removed.
+   */
   event_types?: Array<EventTopic> | undefined;
   /**
    * Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If
@@ -2031,22 +2154,23 @@ export interface WebhookUpdate {
   /** `true` creates a new secret. The previous secret also signs for `overlap_seconds`. */
   rotate_secret?: boolean | undefined;
   /**
-   * URL of the receiver, with https and without user and password, at most 2048 characters. 422 if public DNS
-   * does not know the host or one of its addresses is private.
+   * URL of the receiver, with https. At most 2048 characters. It must not contain a user or password. 422 if
+   * public DNS does not know the host or one of its addresses is private.
    */
   url?: string | undefined;
 }
 
+/** A webhook subscription with its secret. */
 export interface WebhookUpdated {
   /** The subscription's id. */
   id: string;
-  /** URL of the receiver, with https. */
+  /** URL of the receiver, with https. At most 2048 characters. */
   url: string;
-  /** Subscribed event types. `*` means all types, including future ones. */
+  /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
-  /** Description, at most 200 characters. Null if there is none. */
+  /** Description. Null if there is none. At most 200 characters. */
   description: string | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
@@ -2060,16 +2184,17 @@ export interface WebhookUpdated {
   secret?: string | undefined;
 }
 
+/** A webhook subscription with its secret. */
 export interface WebhookWithSecret {
   /** The subscription's id. */
   id: string;
-  /** URL of the receiver, with https. */
+  /** URL of the receiver, with https. At most 2048 characters. */
   url: string;
-  /** Subscribed event types. `*` means all types, including future ones. */
+  /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
-  /** Description, at most 200 characters. Null if there is none. */
+  /** Description. Null if there is none. At most 200 characters. */
   description: string | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;

@@ -39,19 +39,19 @@ words! {
     }
 }
 
-/// Part of a response.
+/// An API key. Only the hash of its secret is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKey {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Display name, 1 to 80 characters.
+    /// Display name. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key.
+    /// Permissions of the key. 1 to 21 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -80,18 +80,20 @@ pub struct ApiKey {
 pub struct ApiKeyCreate {
     /// Display name. 1 to 80 characters in one line.
     pub name: String,
-    /// Permissions of the key. The key of the request must have all of them.
+    /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
-    /// Id of the person the key acts for, `emp_…`. 422 if the organization has no such resource.
+    /// Person the key acts for. The key sees only what this person may see. Null for a key of the
+    /// organization. The id starts with `emp_`. 422 if the organization has no such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub employee_id: Option<Option<String>>,
     /// Data set that the key accesses. Default: `live`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<Environment>,
-    /// Expiry time, in the future. Null if the key does not expire.
+    /// Expiry time of the key. Null if it does not expire. It must be in the future.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<String>>,
 }
@@ -218,13 +220,14 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyUpdate {
-    /// Expiry time, in the future. Null if the key does not expire.
+    /// Expiry time of the key. Null if it does not expire. It must be in the future.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<String>>,
     /// Display name. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Permissions of the key. The key of the request must have all of them.
+    /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<ApiKeyScope>>,
 }
@@ -265,19 +268,19 @@ impl ApiKeyUpdate {
     }
 }
 
-/// Part of a response.
+/// An API key with its secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyWithSecret {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Display name, 1 to 80 characters.
+    /// Display name. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key.
+    /// Permissions of the key. 1 to 21 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -311,7 +314,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// A request for feedback about one person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assignment {
@@ -321,17 +324,17 @@ pub struct Assignment {
     pub employee_id: String,
     /// Person who requests the feedback. Null if unknown.
     pub requester_id: Option<String>,
-    /// Title, 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
-    /// Instructions for the reviewers in plain text, at most 4000 characters. Null if there are none.
+    /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     pub instructions: Option<String>,
-    /// Due date. Null if there is none.
+    /// Due date. Null if there is none. The assignment does not change when the date passes.
     pub due_date: Option<String>,
-    /// Ids of the reviewers, 1 to 50, without duplicates.
+    /// Ids of the reviewers. 1 to 50 entries, without duplicates.
     pub reviewer_ids: Vec<String>,
     /// Number of submissions that complete the assignment.
     pub required_submissions: i64,
-    /// Current status.
+    /// Status of the assignment.
     pub status: AssignmentStatus,
     /// Submission of each reviewer, in the order of `reviewer_ids`.
     pub submissions: Vec<Submission>,
@@ -347,23 +350,24 @@ pub struct Assignment {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AssignmentCreate {
-    /// Id of the person whom the feedback is about, `emp_…`. 422 if the organization has no such resource.
+    /// Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Display name. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
-    /// Reviewers: 1 to 50 people, without duplicates. 422 if one does not exist.
+    /// Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist.
     pub reviewer_ids: Vec<String>,
-    /// Due date. Null for none. The assignment does not change when the date passes.
+    /// Due date. Null if there is none. The assignment does not change when the date passes.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub due_date: Option<Option<String>>,
-    /// Instructions for the reviewers, in plain text. Null for none. At most 4000 characters.
+    /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Option<String>>,
-    /// Person who requests the feedback. A key that acts for a person must give that person or omit the
-    /// member. Otherwise the response is 403.
+    /// Person who requests the feedback. Null if unknown. The id starts with `emp_`. 422 if the organization
+    /// has no such resource. A key that acts for a person must give that person or omit the member. Otherwise
+    /// the response is 403.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub requester_id: Option<Option<String>>,
-    /// Number of submissions that complete the assignment, at most the number of reviewers. Default: the
+    /// Number of submissions that complete the assignment. At most the number of reviewers. Default: the
     /// number of reviewers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required_submissions: Option<i64>,
@@ -495,15 +499,15 @@ words! {
     }
 }
 
-/// Part of a response.
+/// A tag of observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attribute {
     /// The attribute's id.
     pub id: String,
-    /// Name, 1 to 80 characters. Unique in the organization, compared without case.
+    /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category, free text of 1 to 80 characters.
+    /// Category, free text. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute.
     pub tone: AttributeTone,
@@ -608,7 +612,7 @@ impl AttributeUpdate {
     }
 }
 
-/// Part of a response.
+/// One entry of the audit log; appended together with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntry {
@@ -680,7 +684,7 @@ pub struct Conflict {
     pub conflicting_id: Option<String>,
 }
 
-/// Part of a response.
+/// A connector to an HR system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Connector {
@@ -688,15 +692,16 @@ pub struct Connector {
     pub id: String,
     /// Transfer method of the records.
     pub r#type: ConnectorType,
-    /// Name of the HR system. Managed people have it as their `hris_source`.
+    /// Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+    /// digits, `-` and `_`, but not `manual`.
     pub hris_source: String,
     /// Status, derived from the last upload.
     pub status: ConnectorStatus,
-    /// Keys of custom fields that the HR system manages, at most 32.
+    /// Keys of custom fields that the HR system manages. At most 32 entries, without duplicates.
     pub mapped_custom_field_keys: Vec<String>,
     /// Time of the last upload. Null if there was none.
     pub last_sync_at: Option<String>,
-    /// Result of the last upload.
+    /// Result of the last upload. Null if there was none.
     pub last_sync_status: Option<ConnectorSyncStatus>,
     /// Reason why rows of the last upload were not applied. Null if all were.
     pub last_sync_message: Option<String>,
@@ -712,9 +717,10 @@ pub struct Connector {
 pub struct ConnectorCreate {
     /// Transfer method of the records.
     pub r#type: ConnectorType,
-    /// Name of the HR system: at most 64 lower-case letters, digits, `-` and `_`. Must not be `manual`.
+    /// Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+    /// digits, `-` and `_`, but not `manual`.
     pub hris_source: String,
-    /// Keys of custom fields that the HR system manages, at most 32.
+    /// Keys of custom fields that the HR system manages. At most 32 entries, without duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapped_custom_field_keys: Option<Vec<String>>,
 }
@@ -758,7 +764,7 @@ impl ConnectorRelease {
     }
 }
 
-/// Part of a response.
+/// Result of a release.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConnectorReleased {
@@ -801,17 +807,17 @@ words! {
     }
 }
 
-/// Part of a response.
+/// A conversation, without its messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conversation {
     /// The conversation's id.
     pub id: String,
-    /// Title, 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     pub about: Option<ConversationAbout>,
-    /// Ids of the 2 to 20 participants.
+    /// Ids of the participants. 2 to 20 entries, without duplicates.
     pub participant_ids: Vec<String>,
     /// Time of the newest message. Null if there is none.
     pub last_message_at: Option<String>,
@@ -848,11 +854,11 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreate {
-    /// Display name. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
-    /// Participants: 2 to 20 people, without duplicates. 422 if one does not exist.
+    /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     pub participant_ids: Vec<String>,
-    /// Resource that the conversation is about. Null for none.
+    /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub about: Option<Option<ConversationCreateAbout>>,
 }
@@ -889,7 +895,7 @@ impl ConversationCreate {
 pub struct ConversationCreateAbout {
     /// Kind of resource.
     pub r#type: ConversationAboutType,
-    /// Id of the resource. 422 if the organization has no such resource. 1 to 40 characters.
+    /// The resource's id. 1 to 40 characters. 422 if the organization has no such resource.
     pub id: String,
 }
 
@@ -917,10 +923,10 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationUpdate {
-    /// Participants: 2 to 20 people, without duplicates. 422 if one does not exist.
+    /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participant_ids: Option<Vec<String>>,
-    /// Display name. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -967,7 +973,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// Result of an upload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReport {
@@ -1060,7 +1066,7 @@ pub struct CsvReportWarning {
     pub message: String,
 }
 
-/// Part of a response.
+/// One attempt to deliver an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Delivery {
@@ -1110,7 +1116,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// The coming attempt of a requested delivery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryPromised {
@@ -1148,13 +1154,13 @@ words! {
     }
 }
 
-/// Part of a response.
+/// A named group that people belong to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Department {
     /// The department's id.
     pub id: String,
-    /// Name, 1 to 120 characters. Unique in the organization, compared without case.
+    /// Name. Unique in the organization, compared without case. 1 to 120 characters in one line.
     pub name: String,
     /// Creation time.
     pub created_at: String,
@@ -1228,23 +1234,23 @@ pub struct Document {
     pub paths: BTreeMap<String, Value>,
 }
 
-/// Part of a response.
+/// A person of the organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Employee {
     /// The person's id.
     pub id: String,
-    /// E-mail address as given, at most 254 characters. Unique among all people of the organization, compared
-    /// without case.
+    /// E-mail address as given. Unique among all people of the organization, compared without case. At most
+    /// 254 characters.
     pub email: String,
-    /// Id of the person in another system, at most 128 characters. Unique in the organization. Null if there
-    /// is none.
+    /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+    /// characters.
     pub external_id: Option<String>,
-    /// The first name, 1 to 80 characters.
+    /// First name. 1 to 80 characters.
     pub first_name: String,
-    /// The last name, 1 to 80 characters.
+    /// Last name. 1 to 80 characters.
     pub last_name: String,
-    /// Job title, at most 120 characters.
+    /// Job title. Null if there is none. 1 to 120 characters.
     pub job_title: Option<String>,
     /// Role of the person in the organization.
     pub role: Role,
@@ -1254,8 +1260,8 @@ pub struct Employee {
     pub department_id: Option<String>,
     /// Employment status of the person.
     pub status: EmployeeStatus,
-    /// Custom data about the person: at most 32 keys of up to 64 characters. A value is a text of up to 1024
-    /// characters, a number or a boolean.
+    /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
+    /// of up to 1024 characters, a number or a boolean.
     pub custom_fields: BTreeMap<String, Value>,
     /// `true` if an HR system manages this record.
     pub is_hris_managed: bool,
@@ -1283,26 +1289,30 @@ pub struct Employee {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeCreate {
-    /// E-mail address, at most 254 characters. Unique in the organization, compared without case.
+    /// E-mail address as given. Unique among all people of the organization, compared without case. At most
+    /// 254 characters.
     pub email: String,
     /// First name. 1 to 80 characters.
     pub first_name: String,
     /// Last name. 1 to 80 characters.
     pub last_name: String,
-    /// A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-    /// number or a boolean. A key with the value null is ignored.
+    /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
+    /// of up to 1024 characters, a number or a boolean. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, Value>>,
-    /// Id of the department, `dep_…`. 422 if the organization has no such resource.
+    /// Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has no
+    /// such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub department_id: Option<Option<String>>,
-    /// Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters.
+    /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+    /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// Job title. Null for none. 1 to 120 characters.
+    /// Job title. Null if there is none. 1 to 120 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub job_title: Option<Option<String>>,
-    /// Id of the manager, `emp_…`. 422 if the organization has no such resource.
+    /// Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+    /// organization has no such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub manager_id: Option<Option<String>>,
     /// Role of the person in the organization. Default: `employee`.
@@ -1448,7 +1458,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// The response of the employee to a shared summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeFeedback {
@@ -1464,8 +1474,8 @@ pub struct EmployeeFeedback {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeObjectiveCreate {
-    /// Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no
-    /// such resource.
+    /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
+    /// organization has no such resource.
     pub owner_id: String,
     /// Title: the goal in text that is not blank. 1 to 200 characters.
     pub title: String,
@@ -1473,13 +1483,13 @@ pub struct EmployeeObjectiveCreate {
     pub period_start: String,
     /// Last day of the period. Not before `period_start`.
     pub period_end: String,
-    /// Description in plain text. Null for none. At most 4000 characters.
+    /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     /// Scope of the goal. Default: `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<EmployeeObjectiveScope>,
-    /// Initial status. Default: `proposed`.
+    /// Status of the objective. Default: `proposed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ObjectiveFirstStatus>,
 }
@@ -1544,14 +1554,17 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeRehire {
-    /// A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-    /// number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
+    /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
+    /// of up to 1024 characters, a number or a boolean. Keys are merged one by one: a value sets its key,
+    /// null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, Value>>,
-    /// Id of the department, `dep_…`. 422 if the organization has no such resource.
+    /// Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has no
+    /// such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub department_id: Option<Option<String>>,
-    /// Id of the manager, `emp_…`. 422 if the organization has no such resource.
+    /// Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+    /// organization has no such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub manager_id: Option<Option<String>>,
 }
@@ -1634,29 +1647,34 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeUpdate {
-    /// A flat map of at most 32 keys of up to 64 characters. A value is a text of up to 1024 characters, a
-    /// number or a boolean. Keys are merged one by one: a value sets its key, null removes it.
+    /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
+    /// of up to 1024 characters, a number or a boolean. Keys are merged one by one: a value sets its key,
+    /// null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, Value>>,
-    /// Id of the department, `dep_…`. 422 if the organization has no such resource.
+    /// Id of the department. Null if there is none. The id starts with `dep_`. 422 if the organization has no
+    /// such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub department_id: Option<Option<String>>,
-    /// E-mail address, at most 254 characters. Unique in the organization, compared without case.
+    /// E-mail address as given. Unique among all people of the organization, compared without case. At most
+    /// 254 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Id of the person in another system. Unique in the organization. Null for none. 1 to 128 characters.
+    /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
+    /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
     /// First name. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name: Option<String>,
-    /// Job title. Null for none. 1 to 120 characters.
+    /// Job title. Null if there is none. 1 to 120 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub job_title: Option<Option<String>>,
     /// Last name. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_name: Option<String>,
-    /// Id of the manager, `emp_…`. 422 if the organization has no such resource.
+    /// Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
+    /// organization has no such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub manager_id: Option<Option<String>>,
     /// Role of the person in the organization.
@@ -2000,7 +2018,7 @@ words! {
     }
 }
 
-/// A changed member.
+/// The values of one member before and after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FieldChange {
@@ -2047,7 +2065,7 @@ pub struct FieldProblem {
     pub value: Option<String>,
 }
 
-/// Part of a response.
+/// A part of a text around its first match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Highlight {
@@ -2060,7 +2078,7 @@ pub struct Highlight {
     pub ranges: Vec<Vec<i64>>,
 }
 
-/// Part of a response.
+/// One entry of the audit log; appended together with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
@@ -2090,7 +2108,7 @@ pub struct IdempotencyConflict {
     pub idempotency_key: String,
 }
 
-/// Part of a response.
+/// The JSON form of an invitation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Invitation {
@@ -2127,7 +2145,7 @@ impl InvitationAccept {
     }
 }
 
-/// Part of a response.
+/// The person who accepted an invitation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationAccepted {
@@ -2139,7 +2157,7 @@ pub struct InvitationAccepted {
     pub status: EmployeeStatus,
 }
 
-/// Part of a response.
+/// The JSON form of a mail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationMail {
@@ -2155,7 +2173,7 @@ pub struct InvitationMail {
     pub failure: Option<MailFailure>,
 }
 
-/// Part of a response.
+/// A new invitation, as its response shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationSent {
@@ -2223,8 +2241,8 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ManagerObjectiveCreate {
-    /// Id of the person responsible; for scope `org` an org admin, `emp_…`. 422 if the organization has no
-    /// such resource.
+    /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
+    /// organization has no such resource.
     pub owner_id: String,
     /// Title: the goal in text that is not blank. 1 to 200 characters.
     pub title: String,
@@ -2232,13 +2250,13 @@ pub struct ManagerObjectiveCreate {
     pub period_start: String,
     /// Last day of the period. Not before `period_start`.
     pub period_end: String,
-    /// Description in plain text. Null for none. At most 4000 characters.
+    /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     /// Scope of the goal. Default: `manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ManagerObjectiveScope>,
-    /// Initial status. Default: `proposed`.
+    /// Status of the objective. Default: `proposed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ObjectiveFirstStatus>,
 }
@@ -2300,7 +2318,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// The key of a request and its access.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Me {
@@ -2339,7 +2357,7 @@ pub struct MeQuotas {
     pub csv: Quota,
 }
 
-/// Part of a response.
+/// A message of a conversation. Immutable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
@@ -2349,7 +2367,7 @@ pub struct Message {
     pub conversation_id: String,
     /// Author of the message.
     pub author_id: String,
-    /// Plain text, 1 to 4000 characters.
+    /// Plain text that is not blank. 1 to 4000 characters.
     pub body: String,
     /// Time of the message.
     pub created_at: String,
@@ -2361,8 +2379,8 @@ pub struct Message {
 pub struct MessageCreate {
     /// Plain text that is not blank. 1 to 4000 characters.
     pub body: String,
-    /// Author of the message. A key that acts for a person may omit it; another person is a 403. Required for
-    /// all other keys.
+    /// Author of the message. The id starts with `emp_`. 422 if the organization has no such resource. A key
+    /// that acts for a person may omit it; another person is a 403. Required for all other keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author_id: Option<String>,
 }
@@ -2431,7 +2449,7 @@ pub struct MissingScope {
     pub required_scope: ApiKeyScope,
 }
 
-/// Part of a response.
+/// A notice sent to one person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Notification {
@@ -2447,7 +2465,7 @@ pub struct Notification {
     pub body: String,
     /// Resource that the notification links to.
     pub target: Target,
-    /// Time of the invitation.
+    /// Time of the notification.
     pub created_at: String,
     /// Time at which it was first marked as read. Null if unread.
     pub read_at: Option<String>,
@@ -2480,7 +2498,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// A person whose notifications were all marked as read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotificationsRead {
@@ -2495,7 +2513,7 @@ pub struct NotificationsRead {
 #[non_exhaustive]
 pub struct NotificationsReadAll {
     /// Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
-    /// Required for all other keys.
+    /// Required for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipient_id: Option<String>,
 }
@@ -2515,7 +2533,7 @@ impl NotificationsReadAll {
     }
 }
 
-/// Part of a response.
+/// A goal of a person, a team or the organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Objective {
@@ -2525,11 +2543,11 @@ pub struct Objective {
     pub scope: ObjectiveScope,
     /// Owner of the objective. For the scope `org` an org admin.
     pub owner_id: String,
-    /// Title: the goal in 1 to 200 characters.
+    /// Title: the goal in text that is not blank. 1 to 200 characters.
     pub title: String,
-    /// Description in plain text, at most 4000 characters. Null if there is none.
+    /// Description in plain text. Null if there is none. At most 4000 characters.
     pub description: Option<String>,
-    /// Current status.
+    /// Status of the objective.
     pub status: ObjectiveStatus,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -2760,7 +2778,7 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveUpdate {
-    /// Description in plain text. Null for none. At most 4000 characters.
+    /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     /// Last day of the period. Not before `period_start`.
@@ -2769,7 +2787,8 @@ pub struct ObjectiveUpdate {
     /// First day of the period. An approved objective starts on this day, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<String>,
-    /// New status. Only moves between `approved` and `in_progress` are possible; 409 for all others.
+    /// Status of the objective. Only moves between `approved` and `in_progress` are possible; 409 for all
+    /// others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ObjectiveStatus>,
     /// Title: the goal in text that is not blank. 1 to 200 characters.
@@ -2827,7 +2846,7 @@ impl ObjectiveUpdate {
     }
 }
 
-/// Part of a response.
+/// A piece of feedback about one person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
@@ -2839,17 +2858,18 @@ pub struct Observation {
     pub author_id: Option<String>,
     /// Type: a strength or an opportunity.
     pub r#type: ObservationType,
-    /// Observed behaviour in plain text, 1 to 4000 characters.
+    /// Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
     pub observation: String,
-    /// Impact of the observed behaviour, in plain text. At most 2000 characters. Null if there is none.
+    /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     pub impact: Option<String>,
-    /// Recommended action, in plain text. At most 2000 characters. Null if there is none.
+    /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     pub recommended_action: Option<String>,
-    /// Ids of the attributes, at most 12, without duplicates.
+    /// Ids of the attributes. At most 12 entries, without duplicates.
     pub attribute_ids: Vec<String>,
     /// Day of the observed behaviour. Never in the future.
     pub observation_date: String,
-    /// Visibility to the person it is about.
+    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    /// person, the author and the requester of its assignment see it.
     pub visibility: ObservationVisibility,
     /// Creation time.
     pub created_at: String,
@@ -2869,29 +2889,30 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationCreate {
-    /// Id of the person it is about, `emp_…`. 422 if the organization has no such resource.
+    /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
     /// Type: a strength or an opportunity.
     pub r#type: ObservationType,
     /// Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
     pub observation: String,
-    /// Attributes, at most 12, without duplicates. 422 if one does not exist.
+    /// Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_ids: Option<Vec<String>>,
-    /// Id of the person who writes it, `emp_…`. 422 if the organization has no such resource.
+    /// Author of the observation. Null if unknown. The id starts with `emp_`. 422 if the organization has no
+    /// such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub author_id: Option<Option<String>>,
-    /// Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters.
+    /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
-    /// Day of the observed behaviour, not in the future. Default: today in UTC.
+    /// Day of the observed behaviour. Never in the future. Default: today in UTC.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Option<String>>,
-    /// Recommended action, in plain text. Null for none. At most 2000 characters.
+    /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
     /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person see it. Default: `person`.
+    /// person, the author and the requester of its assignment see it. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3048,20 +3069,20 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationUpdate {
-    /// Attributes, at most 12, without duplicates. 422 if one does not exist.
+    /// Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_ids: Option<Vec<String>>,
-    /// Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters.
+    /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
     /// Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation: Option<String>,
-    /// Recommended action, in plain text. Null for none. At most 2000 characters.
+    /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
     /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person see it.
+    /// person, the author and the requester of its assignment see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3132,13 +3153,13 @@ words! {
     }
 }
 
-/// Part of a response.
+/// The owner of a data set, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Organization {
     /// The organization's id.
     pub id: String,
-    /// The organization's name, 1 to 120 characters.
+    /// The organization's name. 1 to 120 characters in one line.
     pub name: String,
     /// Review of objectives before approval.
     pub objective_review: ReviewMode,
@@ -3279,7 +3300,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// A resource that matches a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchHit {
@@ -3333,7 +3354,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// One reviewer's part of an assignment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Submission {
@@ -3354,7 +3375,7 @@ pub struct SubmissionCreate {
     /// 1 to 10 observations about the person of the assignment.
     pub observations: Vec<SubmissionCreateObservation>,
     /// Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for
-    /// all other keys.
+    /// all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_id: Option<String>,
 }
@@ -3382,20 +3403,20 @@ pub struct SubmissionCreateObservation {
     pub r#type: ObservationType,
     /// Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
     pub observation: String,
-    /// Attributes, at most 12, without duplicates. 422 if one does not exist.
+    /// Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_ids: Option<Vec<String>>,
-    /// Impact of the observed behaviour, in plain text. Null for none. At most 2000 characters.
+    /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
-    /// Day of the observed behaviour, not in the future. Default: today in UTC.
+    /// Day of the observed behaviour. Never in the future. Default: today in UTC.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Option<String>>,
-    /// Recommended action, in plain text. Null for none. At most 2000 characters.
+    /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
     /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person see it. Default: `person`.
+    /// person, the author and the requester of its assignment see it. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3480,7 +3501,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// The assessment of one person over a period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -3488,21 +3509,22 @@ pub struct Summary {
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
-    /// Author of the observation. Null if unknown.
+    /// Author of the summary. Null if unknown.
     pub author_id: Option<String>,
-    /// Title, 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
-    /// Text of the summary, in plain text of at most 20000 characters.
+    /// Text of the summary, in plain text. At most 20000 characters.
     pub body: String,
     /// First day of the period. Null if `period_end` is null.
     pub period_start: Option<String>,
-    /// Last day of the period. Not before `period_start`.
+    /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
     pub period_end: Option<String>,
-    /// Current status.
+    /// Status of the summary.
     pub status: SummaryStatus,
-    /// Ids of the included objectives, at most 100.
+    /// Ids of the included objectives. At most 100 entries, without duplicates.
     pub included_objective_ids: Vec<String>,
-    /// Ids of the included observations, at most 200. Until the approval, archived observations are omitted.
+    /// Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+    /// entries, without duplicates.
     pub included_observation_ids: Vec<String>,
     /// Feedback of the employee. Null if there is none.
     pub employee_feedback: Option<EmployeeFeedback>,
@@ -3512,12 +3534,12 @@ pub struct Summary {
     pub approved_at: Option<String>,
     /// Time at which it was shared with the employee. Null before that.
     pub shared_at: Option<String>,
+    /// Archive time. Null if it is not archived.
+    pub archived_at: Option<String>,
     /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
-    /// Archive time. Null if it is not archived.
-    pub archived_at: Option<String>,
     /// Author of the summary. Present with `expand=author`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Employee>,
@@ -3536,28 +3558,31 @@ pub struct Summary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryCreate {
-    /// Id of the person that the summary is about, `emp_…`. 422 if the organization has no such resource.
+    /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
     /// Title that is not blank. 1 to 200 characters.
     pub title: String,
-    /// Author. A key that acts for a person writes as that person: 403 for another person and for null.
+    /// Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no such
+    /// resource. A key that acts for a person writes as that person: 403 for another person and for null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub author_id: Option<Option<String>>,
-    /// Text of the summary, in plain text. It must not be blank when the summary is submitted. At most 20000
-    /// characters.
+    /// Text of the summary, in plain text. At most 20000 characters. It must not be blank when the summary is
+    /// submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Included objectives, at most 100, without duplicates. 422 if one does not exist.
+    /// Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_objective_ids: Option<Vec<String>>,
-    /// Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
-    /// person, or is archived when it is added.
+    /// Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+    /// entries, without duplicates. 422 if one does not exist, is about another person, or is archived when
+    /// it is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_observation_ids: Option<Vec<String>>,
-    /// Last day of the period. Not before `period_start`.
+    /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Option<String>>,
-    /// First day of the period. Give `period_start` and `period_end` together, or neither.
+    /// First day of the period. Null if `period_end` is null. Give `period_start` and `period_end` together,
+    /// or neither.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Option<String>>,
 }
@@ -3777,21 +3802,23 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryUpdate {
-    /// Text of the summary, in plain text. It must not be blank when the summary is submitted. At most 20000
-    /// characters.
+    /// Text of the summary, in plain text. At most 20000 characters. It must not be blank when the summary is
+    /// submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Included objectives, at most 100, without duplicates. 422 if one does not exist.
+    /// Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_objective_ids: Option<Vec<String>>,
-    /// Included observations, at most 200, without duplicates. 422 if one does not exist, is about another
-    /// person, or is archived when it is added.
+    /// Ids of the included observations. Until the approval, archived observations are omitted. At most 200
+    /// entries, without duplicates. 422 if one does not exist, is about another person, or is archived when
+    /// it is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_observation_ids: Option<Vec<String>>,
-    /// Last day of the period. Not before `period_start`.
+    /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Option<String>>,
-    /// First day of the period. Give `period_start` and `period_end` together, or neither.
+    /// First day of the period. Null if `period_end` is null. Give `period_start` and `period_end` together,
+    /// or neither.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Option<String>>,
     /// Title that is not blank. 1 to 200 characters.
@@ -3880,7 +3907,7 @@ pub struct Target {
     pub id: String,
 }
 
-/// Part of a response.
+/// Result of a reset of test data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TestDataReset {
@@ -3915,7 +3942,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// The data of a test event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TestMessage {
@@ -3923,19 +3950,19 @@ pub struct TestMessage {
     pub message: String,
 }
 
-/// Part of a response.
+/// A webhook subscription.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
     /// The subscription's id.
     pub id: String,
-    /// URL of the receiver, with https.
+    /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
-    /// Subscribed event types. `*` means all types, including future ones.
+    /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
-    /// Description, at most 200 characters. Null if there is none.
+    /// Description. Null if there is none. At most 200 characters.
     pub description: Option<String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -3951,12 +3978,13 @@ pub struct Webhook {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookCreate {
-    /// URL of the receiver, with https and without user and password, at most 2048 characters. 422 if public
-    /// DNS does not know the host or one of its addresses is private.
+    /// URL of the receiver, with https. At most 2048 characters. It must not contain a user or password. 422
+    /// if public DNS does not know the host or one of its addresses is private.
     pub url: String,
-    /// Event types to subscribe to. `*` means all types. Duplicates are removed.
+    /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. Duplicates are
+    /// removed.
     pub event_types: Vec<EventTopic>,
-    /// Description, at most 200 characters.
+    /// Description. Null if there is none. At most 200 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
 }
@@ -3989,7 +4017,8 @@ impl WebhookCreate {
 pub struct WebhookReplay {
     /// Time of the oldest event to deliver (inclusive), within the last 30 days.
     pub since: String,
-    /// Event types to deliver, if the subscription has them. Default: all types of the subscription.
+    /// Event types to deliver, if the subscription has them. Default: all types of the subscription. 1 to 100
+    /// entries.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Option<Vec<EventTopic>>>,
     /// `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
@@ -4051,7 +4080,7 @@ impl WebhookReplay {
     }
 }
 
-/// Part of a response.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookReplayed {
@@ -4075,13 +4104,15 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookUpdate {
-    /// `false` pauses delivery. `true` resumes it and resets the count of failures.
+    /// `true` if events are delivered. `false` pauses delivery. `true` resumes it and resets the count of
+    /// failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
-    /// Description, at most 200 characters.
+    /// Description. Null if there is none. At most 200 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Event types to subscribe to. `*` means all types. Duplicates are removed.
+    /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. Duplicates are
+    /// removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Vec<EventTopic>>,
     /// Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`.
@@ -4091,8 +4122,8 @@ pub struct WebhookUpdate {
     /// `true` creates a new secret. The previous secret also signs for `overlap_seconds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotate_secret: Option<bool>,
-    /// URL of the receiver, with https and without user and password, at most 2048 characters. 422 if public
-    /// DNS does not know the host or one of its addresses is private.
+    /// URL of the receiver, with https. At most 2048 characters. It must not contain a user or password. 422
+    /// if public DNS does not know the host or one of its addresses is private.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -4161,19 +4192,19 @@ impl WebhookUpdate {
     }
 }
 
-/// Part of a response.
+/// A webhook subscription with its secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookUpdated {
     /// The subscription's id.
     pub id: String,
-    /// URL of the receiver, with https.
+    /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
-    /// Subscribed event types. `*` means all types, including future ones.
+    /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
-    /// Description, at most 200 characters. Null if there is none.
+    /// Description. Null if there is none. At most 200 characters.
     pub description: Option<String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -4188,19 +4219,19 @@ pub struct WebhookUpdated {
     pub secret: Option<Secret>,
 }
 
-/// Part of a response.
+/// A webhook subscription with its secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookWithSecret {
     /// The subscription's id.
     pub id: String,
-    /// URL of the receiver, with https.
+    /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
-    /// Subscribed event types. `*` means all types, including future ones.
+    /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
-    /// Description, at most 200 characters. Null if there is none.
+    /// Description. Null if there is none. At most 200 characters.
     pub description: Option<String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,

@@ -3,6 +3,7 @@
 mod body;
 mod reminder;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authority::outlasts;
@@ -13,6 +14,7 @@ use crate::id::{EmployeeId, KeyId, KeyKind, OrganizationId};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::{Role, Status};
 use crate::refusal::DomainError;
+use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -22,32 +24,41 @@ pub use body::{
 };
 
 /// An API key. Only the hash of its secret is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, §5")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ApiKey {
+    /// Id of the key. It is not the secret.
     pub id: KeyId,
+    /// Display name.
     pub name: String,
-    /// The data set that the key opens.
+    /// Data set that the key accesses.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Environment>")]
     pub environment: Environment,
+    /// Access level. `admin` permits administrative requests.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<AccessLevel>")]
     pub access_level: AccessLevel,
+    /// Permissions of the key.
     pub scopes: Permissions,
-    /// The person that a bound key acts for, or `None` for a key of the organization.
+    /// Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
     pub employee_id: Option<EmployeeId>,
-    /// The last four characters of the secret, for people to recognize the key.
+    /// Last four characters of the secret, for display.
     pub last4: String,
-    /// Read quota, or `None` for the default.
+    /// Number of reads allowed in 60 seconds. Null for the default quota.
     pub reads_per_minute: Option<u32>,
-    /// Write quota, or `None` for the default.
+    /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<u32>,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// The end of the key, or `None` if it does not expire.
+    /// Expiry time of the key. Null if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// The last use, to the minute.
+    /// Time of the last use, to the minute. Null if the key was never used.
     pub last_used_at: Option<Timestamp>,
+    /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<Timestamp>,
+    /// SHA-256 hash of the secret.
     #[serde(skip)]
     pub hash: KeyHash,
     /// The hash of the previous secret and the end of its overlap.

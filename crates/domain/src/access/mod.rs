@@ -16,6 +16,7 @@ use ulid::Ulid;
 
 use crate::fields::StringEnum;
 use crate::id::{EmployeeId, KeyId, OrganizationId};
+use crate::schema::{array, inline_schema, open};
 use crate::time::Timestamp;
 
 /// One of the two data sets of an organization (decision B6).
@@ -173,6 +174,8 @@ impl Permissions {
         })
     }
 }
+
+inline_schema!(Permissions, "Permissions", |generator| array(&open(generator, Permission::NAME)));
 
 impl Serialize for Permissions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -20,35 +20,24 @@ use crate::time::{Date, Timestamp};
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "created_at", "updated_at"];
 
-const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
-    Field::new("employee_id", rule::reference("the person whom the feedback is about"), "");
-const REQUESTER: Field<ReferenceRule<EmployeeKind>> = Field::new(
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
+const REQUESTER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "requester_id",
-    rule::reference("the person who asks for it"),
-    "Person who requests the feedback. A key that acts for a person must give that person or omit the member. \
-     Otherwise the response is 403.",
+    rule::reference(),
+    "A key that acts for a person must give that person or omit the member. Otherwise the response is 403.",
 );
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Display name.");
-const INSTRUCTIONS: Field<Text> = Field::new(
-    "instructions",
-    rule::text(0..=INSTRUCTIONS_CHARS),
-    "Instructions for the reviewers, in plain text. Null for none.",
-);
-const DUE_DATE: Field<Checked<Date>> = Field::new(
-    "due_date",
-    rule::date(),
-    "Due date. Null for none. The assignment does not change when the date passes.",
-);
-const REVIEWERS: Field<List<ReferenceRule<EmployeeKind>>> = Field::new(
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
+const INSTRUCTIONS: Field<Text> = Field::new("instructions", rule::text(0..=INSTRUCTIONS_CHARS));
+const DUE_DATE: Field<Checked<Date>> = Field::new("due_date", rule::date());
+const REVIEWERS: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about(
     "reviewer_ids",
-    rule::list(MAX_REVIEWERS, rule::reference("a reviewer")).at_least(1),
-    "Reviewers: 1 to {max} people, without duplicates. 422 if one does not exist.",
+    rule::list(MAX_REVIEWERS, rule::reference()).at_least(1),
+    "422 if one does not exist.",
 );
-const REQUIRED: Field<Whole> = Field::new(
+const REQUIRED: Field<Whole> = Field::with_about(
     "required_submissions",
     rule::whole(1..=MAX_REVIEWERS as i64),
-    "Number of submissions that complete the assignment, at most the number of reviewers. Default: the number \
-     of reviewers.",
+    "At most the number of reviewers. Default: the number of reviewers.",
 );
 
 /// The body of a creation, validated by itself.

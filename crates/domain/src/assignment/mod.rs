@@ -8,6 +8,7 @@ pub use create::{Draft, References};
 pub use list::Filter;
 pub use submission::{Submission, SubmissionDraft, SubmissionStatus};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -17,6 +18,7 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::params::StatusWord;
 use crate::refusal::DomainError;
+use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -50,29 +52,36 @@ impl StatusWord for Status {
 }
 
 /// A request for feedback about one person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, decision G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Assignment {
+    /// The assignment's id.
     pub id: AssignmentId,
-    /// The person that the feedback is about.
+    /// Person the feedback is about.
     pub employee_id: EmployeeId,
-    /// The person who asks for the feedback, or `None` if the request named none.
+    /// Person who requests the feedback. Null if unknown.
     pub requester_id: Option<EmployeeId>,
+    /// Title that is not blank.
     pub title: String,
-    /// Plain text that tells the reviewers what to look at.
+    /// Instructions for the reviewers, in plain text. Null if there are none.
     pub instructions: Option<String>,
-    /// The day by which the feedback is wanted. A missed due date changes nothing.
+    /// Due date. Null if there is none. The assignment does not change when the date passes.
     pub due_date: Option<Date>,
+    /// Ids of the reviewers.
     pub reviewer_ids: Vec<EmployeeId>,
-    /// Number of submissions that completes the assignment.
+    /// Number of submissions that complete the assignment.
+    #[schemars(range(min = 1))]
     pub required_submissions: usize,
+    /// Status of the assignment.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     pub status: Status,
-    /// One submission per reviewer, in the order of `reviewer_ids`.
+    /// Submission of each reviewer, in the order of `reviewer_ids`.
     pub submissions: Vec<Submission>,
     /// Number of reviewers who have submitted.
     pub submitted_count: usize,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
 }
 

@@ -1,5 +1,6 @@
 //! Submissions: a reviewer's observations, which may complete the assignment (decision G).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -15,11 +16,12 @@ use crate::observation::{self, Observation};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, ReferenceRule};
+use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 
-const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::new(
+const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "reviewer_id",
-    rule::reference("the reviewer"),
+    rule::reference(),
     "Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all \
      other keys.",
 );
@@ -41,15 +43,17 @@ impl StringEnum for SubmissionStatus {
 }
 
 /// One reviewer's part of an assignment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields named after their types")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Submission {
+    /// Id of the reviewer.
     pub reviewer_id: EmployeeId,
+    /// Status of the submission.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<SubmissionStatus>")]
     pub status: SubmissionStatus,
-    /// The observations that the reviewer submitted.
+    /// Ids of the submitted observations that the key sees.
     pub observation_ids: Vec<ObservationId>,
-    /// Time of the submission; `None` while pending.
+    /// Time of the submission. Null if the reviewer has not submitted.
     pub submitted_at: Option<Timestamp>,
 }
 
@@ -78,7 +82,7 @@ impl SubmissionDraft {
             fields.refuse(GIVEN);
             observation::Draft::read_of(fields, today, Some(about.into()), author.clone().map(Some))
         };
-        let observations = Field::new(
+        let observations = Field::with_about(
             "observations",
             rule::several(1..=MAX_OBSERVATIONS, each),
             "1 to {max} observations about the person of the assignment.",

@@ -1,5 +1,6 @@
 //! Attributes: the tags of observations, with a category and a tone.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -13,6 +14,7 @@ use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, OneOf, Text};
+use crate::schema::OpenWord;
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -21,10 +23,9 @@ pub const NAME_CHARS: usize = 80;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 
-const NAME: Field<Text> =
-    Field::new("name", rule::text(1..=NAME_CHARS), "Name. Unique in the organization, compared without case.");
-const CATEGORY: Field<Text> = Field::new("category", rule::text(1..=NAME_CHARS), "Category, free text.");
-const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word(), "Tone of feedback with this attribute.");
+const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS));
+const CATEGORY: Field<Text> = Field::new("category", rule::text(1..=NAME_CHARS));
+const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word());
 
 /// Tone of the feedback that has an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
@@ -44,19 +45,23 @@ impl StringEnum for Tone {
 }
 
 /// A tag of observations.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, decisions G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Attribute {
+    /// The attribute's id.
     pub id: AttributeId,
-    /// Unique in the organization without case, archived attributes included.
+    /// Name. Unique in the organization, compared without case.
     pub name: String,
-    /// Group of the attribute in lists, freely chosen by the organization.
+    /// Category, free text.
     pub category: String,
+    /// Tone of feedback with this attribute.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Tone>")]
     pub tone: Tone,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// `None` while in use.
+    /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
 }
 

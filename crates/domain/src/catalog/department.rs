@@ -1,5 +1,6 @@
 //! Departments: the flat list of groups that people belong to.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{must_be_active, must_be_archived, must_be_free};
@@ -20,19 +21,20 @@ pub const NAME_CHARS: usize = 120;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 
-const NAME: Field<Line> =
-    Field::new("name", rule::line(1..=NAME_CHARS), "Name. Unique in the organization, compared without case.");
+const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
 
 /// A named group that people belong to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, decisions G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Department {
+    /// The department's id.
     pub id: DepartmentId,
-    /// Unique in the organization without case, archived departments included.
+    /// Name. Unique in the organization, compared without case.
     pub name: String,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// `None` while in use.
+    /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
 }
 

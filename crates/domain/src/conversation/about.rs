@@ -1,13 +1,14 @@
 //! The subject of a conversation: one resource, named by its type and id (decision G).
 
-use serde::ser::SerializeStruct;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{Fields, StringEnum};
-use crate::id::{AssignmentId, EmployeeId, Id, Kind, ObjectiveId, ObservationId, SummaryId};
+use crate::fields::{Fields, StringEnum, as_word};
+use crate::id::{AssignmentId, EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObservationId, SummaryId};
 use crate::problem::ValueError;
 use crate::rule::{self, Field, OneOf, Text};
+use crate::schema::OpenWord;
 use crate::visibility::LinkedId;
 
 /// The kinds of resource that a conversation can be about.
@@ -31,7 +32,8 @@ impl StringEnum for Type {
 }
 
 /// The resource that a conversation is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(inline, with = "Document<EmployeeKind>")]
 pub enum About {
     /// A member of the organization.
     Employee(EmployeeId),
@@ -111,27 +113,35 @@ impl About {
     }
 }
 
+/// The JSON form of [`About`].
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+#[serde(bound = "")]
+struct Document<K: Kind> {
+    /// Kind of resource.
+    #[serde(rename = "type", serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Type>")]
+    kind: Type,
+    /// The resource's id.
+    #[schemars(with = "String")]
+    id: Id<K>,
+}
+
 impl Serialize for About {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fn serialize_about<S: Serializer, K: Kind>(kind: Type, id: Id<K>, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut out = serializer.serialize_struct("About", 2)?;
-            out.serialize_field("type", kind.word())?;
-            out.serialize_field("id", &id)?;
-            out.end()
-        }
+        let kind = self.kind();
         match *self {
-            Self::Employee(id) => serialize_about(self.kind(), id, serializer),
-            Self::Objective(id) => serialize_about(self.kind(), id, serializer),
-            Self::Observation(id) => serialize_about(self.kind(), id, serializer),
-            Self::Assignment(id) => serialize_about(self.kind(), id, serializer),
-            Self::Summary(id) => serialize_about(self.kind(), id, serializer),
+            Self::Employee(id) => Document { kind, id }.serialize(serializer),
+            Self::Objective(id) => Document { kind, id }.serialize(serializer),
+            Self::Observation(id) => Document { kind, id }.serialize(serializer),
+            Self::Assignment(id) => Document { kind, id }.serialize(serializer),
+            Self::Summary(id) => Document { kind, id }.serialize(serializer),
         }
     }
 }
 
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Kind of resource.");
-const ID: Field<Text> =
-    Field::new("id", rule::text(1..=40), "Id of the resource. 422 if the organization has no such resource.");
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
+const ID: Field<Text> = Field::with_about("id", rule::text(1..=40), "422 if the organization has no such resource.");
 
 /// The `about` object of a body. A later step checks that the resource exists (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,13 +18,12 @@ const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at"
 /// Fields that cannot change after the creation (decision G).
 const IMMUTABLE: &[&str] = &["about"];
 
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Display name.");
-const ABOUT: Field<Nested<AboutReference>> =
-    Field::new("about", rule::nested(AboutReference::read), "Resource that the conversation is about. Null for none.");
-const PARTICIPANTS: Field<List<ReferenceRule<EmployeeKind>>> = Field::new(
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
+const ABOUT: Field<Nested<AboutReference>> = Field::new("about", rule::nested(AboutReference::read));
+const PARTICIPANTS: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about(
     "participant_ids",
-    rule::list(MAX_PARTICIPANTS, rule::reference("a person")).at_least(MIN_PARTICIPANTS),
-    "Participants: 2 to {max} people, without duplicates. 422 if one does not exist.",
+    rule::list(MAX_PARTICIPANTS, rule::reference()).at_least(MIN_PARTICIPANTS),
+    "422 if one does not exist.",
 );
 
 /// The body of a creation, validated by itself.

@@ -1,5 +1,6 @@
 //! Messages of a conversation, which never change (decision G).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Conversation;
@@ -23,22 +24,25 @@ pub const BODY_CHARS: usize = 4000;
 
 const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
 
-const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::new(
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "author_id",
-    rule::reference("the participant who writes it"),
-    "Author of the message. A key that acts for a person may omit it; another person is a 403. Required for all \
-     other keys.",
+    rule::reference(),
+    "A key that acts for a person may omit it; another person is a 403. Required for all other keys.",
 );
-const BODY: Field<Text> = Field::new("body", rule::text(1..=BODY_CHARS), "Plain text that is not blank.");
+const BODY: Field<Text> = Field::new("body", rule::text(1..=BODY_CHARS));
 
 /// A message of a conversation. Immutable.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, decision G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
+    /// The message's id.
     pub id: MessageId,
+    /// Conversation of the message.
     pub conversation_id: ConversationId,
+    /// Author of the message.
     pub author_id: EmployeeId,
+    /// Plain text that is not blank.
     pub body: String,
+    /// Time of the message.
     pub created_at: Timestamp,
 }
 

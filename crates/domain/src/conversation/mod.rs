@@ -10,6 +10,7 @@ pub use change::{Draft, Patch, References};
 pub use list::Filter;
 pub use message::Message;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::decision::{Decision, Resource};
@@ -26,22 +27,23 @@ pub const MIN_PARTICIPANTS: usize = 2;
 pub const MAX_PARTICIPANTS: usize = 20;
 
 /// A conversation, without its messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, decision G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Conversation {
+    /// The conversation's id.
     pub id: ConversationId,
+    /// Title that is not blank.
     pub title: String,
-    /// The resource that the conversation is about, or `None` for no particular one.
+    /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     pub about: Option<About>,
-    /// The people who read and write the conversation.
+    /// Ids of the participants.
     pub participant_ids: Vec<EmployeeId>,
-    /// Time of the newest message; `None` before the first. A message neither counts as a change of the
-    /// conversation nor changes its version, so that concurrent messages cannot conflict.
+    /// Time of the newest message. Null if there is none.
     pub last_message_at: Option<Timestamp>,
+    /// Creation time.
     pub created_at: Timestamp,
-    /// The last change. Messages do not count.
+    /// Time of the last change. Messages do not count as changes.
     pub updated_at: Timestamp,
-    /// `None` while in use.
+    /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
 }
 

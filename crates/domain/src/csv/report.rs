@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -11,6 +12,7 @@ use super::{CsvRow, File, PersonNames};
 use crate::fields::StringEnum;
 use crate::people::Employee;
 use crate::people::connector::{Sync, SyncStatus};
+use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Maximum number of problems in an entry: more than there are columns other than custom ones.
@@ -75,55 +77,61 @@ impl RowOutcome {
     }
 }
 
-/// The body of a response to an upload.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Result of an upload.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "CsvReport")]
 pub struct Report {
-    /// The counters and the rows that failed.
+    /// Result of the upload. The five counts add up to the number of rows.
     pub data: Counts,
-    /// Columns that were ignored.
+    /// Ignored columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// Planned changes of each row. Only for a dry run.
+    /// Effect that each row would have. Present with `dry_run=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<PlannedRow>")]
     pub plan: Option<Vec<PlannedRow>>,
 }
 
 /// Counters of outcomes. With the errors they sum to the number of rows (decision E1).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Counts {
-    /// Number of created people.
+    /// Number of rows that created a person.
     pub created: usize,
-    /// Number of changed people, reactivated ones included.
+    /// Number of rows that changed a person.
     pub updated: usize,
-    /// Number of deactivated people.
+    /// Number of rows that deactivated a person.
     pub deactivated: usize,
-    /// Number of rows that changed nothing, earlier duplicates included.
+    /// Number of rows that changed nothing or that a later row of the same person replaced.
     pub skipped: usize,
-    /// Rows that were not applied.
+    /// Rejected rows with their reasons.
     pub errors: Vec<RowError>,
 }
 
 /// A row that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields named after their types")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct RowError {
-    /// Row number in a spreadsheet, from 1.
+    /// Row number as in a spreadsheet. The header is row 1.
+    #[schemars(range(min = 1))]
     pub row_number: u32,
-    /// The address as the file has it.
+    /// E-mail address of the row, as given.
     pub email: String,
+    /// Code of the first problem.
     pub code: RowCode,
-    /// Every problem as a sentence for people.
+    /// All problems of the row in one text, for display.
     pub message: String,
-    /// The problems one by one. The first gives `code`.
+    /// Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first one.
     pub problems: Vec<RowProblem>,
 }
 
 /// A column that was ignored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields named after their types")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Warning {
+    /// Name of the column in the header.
     pub column: String,
-    /// A description for people, with the column as its subject.
+    /// Reason why the column was ignored, and the column that it probably means, for display.
     pub message: String,
 }
 
@@ -150,26 +158,31 @@ impl Warning {
 }
 
 /// The planned change of a row in a dry run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "fields named after their types")]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct PlannedRow {
-    /// Row number in a spreadsheet, from 1.
+    /// Row number as in a spreadsheet. The header is row 1.
+    #[schemars(range(min = 1))]
     pub row_number: u32,
-    /// The address as the file has it.
+    /// E-mail address of the row, as given.
     pub email: String,
+    /// Effect that the row would have.
     #[serde(serialize_with = "crate::fields::as_word")]
+    #[schemars(with = "OpenWord<Action>")]
     pub action: Action,
-    /// The columns that would change.
+    /// Columns that would change, by name.
     pub changes: BTreeMap<String, PlannedChange>,
 }
 
 /// Change of one column of a row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct PlannedChange {
-    /// The stored value. Absent if the caller may not read people (decision E9).
+    /// Stored value. Null if there is none. Present for keys with `employees:read`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "serde_json::Value")]
     pub from: Option<serde_json::Value>,
-    /// The value that the row gives.
+    /// Value after the upload. Null if there is none.
     pub to: serde_json::Value,
 }
 

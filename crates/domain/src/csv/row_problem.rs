@@ -1,10 +1,12 @@
 //! Problems of a row, of which the first gives the row's code.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::access::PermissionDenied;
 use crate::problem::{Code, FieldError, ValidationErrors};
 use crate::refusal::DomainError;
+use crate::schema::{inline_schema, open};
 
 /// Field of a problem that concerns the whole row.
 const ROW: &str = "row";
@@ -21,6 +23,8 @@ pub enum RowCode {
     Other(OtherCode),
 }
 
+inline_schema!(RowCode, "RowCode", |generator| open(generator, Code::NAME));
+
 /// Stable code of a failure without a wrong cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,13 +36,14 @@ pub enum OtherCode {
 }
 
 /// A problem of a row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields named after their types")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct RowProblem {
-    /// The column, or `row` for the row as a whole.
+    /// Column, or `row` for the whole row.
     pub field: String,
+    /// Kind of problem: a field error code, `permission_denied` or `conflict`.
     pub code: RowCode,
-    /// A description for people. For a code of a field, `field` is its subject.
+    /// Required correction, for display.
     pub message: String,
 }
 

@@ -26,25 +26,16 @@ pub const FIRST_STATUSES: &[Status] = &[Status::Proposed, Status::Approved, Stat
 /// Name of these statuses in the OpenAPI document.
 pub const FIRST_STATUSES_NAME: &str = "ObjectiveFirstStatus";
 
-const OWNER: Field<ReferenceRule<EmployeeKind>> =
-    Field::new("owner_id", rule::reference("the person responsible; for scope `org` an org admin"), "");
-const TITLE: Field<Text> =
-    Field::new("title", rule::text(1..=TITLE_CHARS), "Title: the goal in text that is not blank.");
-const DESCRIPTION: Field<Text> =
-    Field::new("description", rule::text(0..=DESCRIPTION_CHARS), "Description in plain text. Null for none.");
-const PERIOD_START: Field<Checked<Date>> = Field::new(
-    "period_start",
-    rule::date(),
-    "First day of the period. An approved objective starts on this day, in UTC.",
-);
-const PERIOD_END: Field<Checked<Date>> =
-    Field::new("period_end", rule::date(), "Last day of the period. Not before `period_start`.");
-const FIRST_STATUS: Field<OneOf<Status>> =
-    Field::new("status", rule::one_of(FIRST_STATUSES_NAME, FIRST_STATUSES), "Initial status.");
-const STATUS: Field<OneOf<Status>> = Field::new(
+const OWNER: Field<ReferenceRule<EmployeeKind>> = Field::new("owner_id", rule::reference());
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
+const DESCRIPTION: Field<Text> = Field::new("description", rule::text(0..=DESCRIPTION_CHARS));
+const PERIOD_START: Field<Checked<Date>> = Field::new("period_start", rule::date());
+const PERIOD_END: Field<Checked<Date>> = Field::new("period_end", rule::date());
+const FIRST_STATUS: Field<OneOf<Status>> = Field::new("status", rule::one_of(FIRST_STATUSES_NAME, FIRST_STATUSES));
+const STATUS: Field<OneOf<Status>> = Field::with_about(
     "status",
     rule::word(),
-    "New status. Only moves between `approved` and `in_progress` are possible; 409 for all others.",
+    "Only moves between `approved` and `in_progress` are possible; 409 for all others.",
 );
 
 /// The body of a creation, validated by itself.
@@ -87,7 +78,7 @@ pub(crate) fn backwards(start: Date, end: Date) -> Option<ValueError> {
 impl Draft {
     /// Reads the fields of a creation in one of the two families.
     pub fn read(fields: &mut Fields, family: Family) -> Option<Self> {
-        let scope = Field::new("scope", rule::one_of(family.scopes_name(), family.scopes()), "Scope of the goal.");
+        let scope = Field::new("scope", rule::one_of(family.scopes_name(), family.scopes()));
         let scope = fields.present_or(&scope, family.default_scope());
         let owner = fields.required(&OWNER);
         let title = fields.required(&TITLE);

@@ -18,11 +18,12 @@ use crate::rule::{self, Field, Text};
 use crate::time::{Date, Timestamp};
 
 const COMMENT: Field<Text> =
-    Field::new("comment", rule::text(0..=REMARK_CHARS), "Comment, shown in the history and to the owner.");
+    Field::with_about("comment", rule::text(0..=REMARK_CHARS), "Comment, shown in the history and to the owner.");
 const REJECTED: Field<Text> =
-    Field::new("reason", rule::text(1..=REMARK_CHARS), "Reason, shown in the history and to the owner.");
-const OUTCOME: Field<Text> = Field::new("outcome", rule::text(0..=REMARK_CHARS), "Outcome, shown in the history.");
-const MISSED: Field<Text> = Field::new("reason", rule::text(0..=REMARK_CHARS), "Reason, shown in the history.");
+    Field::with_about("reason", rule::text(1..=REMARK_CHARS), "Reason, shown in the history and to the owner.");
+const OUTCOME: Field<Text> =
+    Field::with_about("outcome", rule::text(0..=REMARK_CHARS), "Outcome, shown in the history.");
+const MISSED: Field<Text> = Field::with_about("reason", rule::text(0..=REMARK_CHARS), "Reason, shown in the history.");
 
 /// An action of a client on an objective.
 #[derive(Debug, Clone, PartialEq, Eq)]

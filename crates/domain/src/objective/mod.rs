@@ -10,6 +10,7 @@ pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, StoredOwner}
 pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -18,6 +19,7 @@ use crate::decision::{Resource, mark_of};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::params::StatusWord;
+use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -83,27 +85,40 @@ pub struct Content {
 }
 
 /// A goal of a person, a team or the organization.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, §2.2")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Objective {
+    /// The objective's id.
     pub id: ObjectiveId,
+    /// Scope of the goal.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Scope>")]
     pub scope: Scope,
+    /// Owner of the objective. For the scope `org` an org admin.
     pub owner_id: EmployeeId,
+    /// Title: the goal in text that is not blank.
     pub title: String,
+    /// Description in plain text. Null if there is none.
     pub description: Option<String>,
+    /// Status of the objective.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     pub status: Status,
+    /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: Date,
+    /// Last day of the period. Not before `period_start`.
     pub period_end: Date,
-    /// The summaries that include the objective.
+    /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
+    /// key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<SummaryId>,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// Time of the submission for the current or approved review; `None` without one.
+    /// Time of submission for review. Null if it was not submitted or was rejected since.
     pub submitted_at: Option<Timestamp>,
-    /// Time of the first approval or start. Never overwritten (decision C2).
+    /// Time of the first approval or start. Null before that.
     pub approved_at: Option<Timestamp>,
+    /// Time of completion. Null unless the status is `completed`.
     pub completed_at: Option<Timestamp>,
     /// The content at the last submission or approval, or `None` before.
     #[serde(skip)]

@@ -20,33 +20,17 @@ const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 /// Fields that cannot change after the creation (decision A7).
 const IMMUTABLE: &[&str] = &["employee_id", "author_id", "type", "observation_date"];
 
-const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
-    Field::new("employee_id", rule::reference("the person it is about"), "");
-const AUTHOR: Field<ReferenceRule<EmployeeKind>> =
-    Field::new("author_id", rule::reference("the person who writes it"), "");
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Type: a strength or an opportunity.");
-const OBSERVATION: Field<Text> =
-    Field::new("observation", rule::text(1..=TEXT_CHARS), "Observed behaviour, in plain text that is not blank.");
-const IMPACT: Field<Text> =
-    Field::new("impact", rule::text(0..=NOTE_CHARS), "Impact of the observed behaviour, in plain text. Null for none.");
-const RECOMMENDED_ACTION: Field<Text> =
-    Field::new("recommended_action", rule::text(0..=NOTE_CHARS), "Recommended action, in plain text. Null for none.");
-const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> = Field::new(
-    "attribute_ids",
-    rule::list(MAX_ATTRIBUTES, rule::reference("an attribute")),
-    "Attributes, at most {max}, without duplicates. 422 if one does not exist.",
-);
-const OBSERVATION_DATE: Field<Checked<Date>> = Field::new(
-    "observation_date",
-    rule::date(),
-    "Day of the observed behaviour, not in the future. Default: today in UTC.",
-);
-const VISIBILITY: Field<OneOf<Visibility>> = Field::new(
-    "visibility",
-    rule::word(),
-    "Visibility. With `person` the person it is about sees it. With `managers` only the managers of that person \
-     see it.",
-);
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::new("author_id", rule::reference());
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
+const OBSERVATION: Field<Text> = Field::new("observation", rule::text(1..=TEXT_CHARS));
+const IMPACT: Field<Text> = Field::new("impact", rule::text(0..=NOTE_CHARS));
+const RECOMMENDED_ACTION: Field<Text> = Field::new("recommended_action", rule::text(0..=NOTE_CHARS));
+const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> =
+    Field::with_about("attribute_ids", rule::list(MAX_ATTRIBUTES, rule::reference()), "422 if one does not exist.");
+const OBSERVATION_DATE: Field<Checked<Date>> =
+    Field::with_about("observation_date", rule::date(), "Default: today in UTC.");
+const VISIBILITY: Field<OneOf<Visibility>> = Field::new("visibility", rule::word());
 
 /// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

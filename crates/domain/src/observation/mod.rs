@@ -6,6 +6,7 @@ mod list;
 pub use change::{Draft, Patch, References};
 pub use list::{Expand, Filter};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -15,6 +16,7 @@ use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::refusal::DomainError;
+use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 
 /// Maximum length of an observation, in characters (§8).
@@ -53,31 +55,42 @@ impl StringEnum for Visibility {
 }
 
 /// A piece of feedback about one person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "fields of the contract, §2.1")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Observation {
+    /// The observation's id.
     pub id: ObservationId,
-    /// The person that the observation is about.
+    /// Id of the person it is about.
     pub employee_id: EmployeeId,
-    /// The author, or `None` if the request named none.
+    /// Author of the observation. Null if unknown.
     pub author_id: Option<EmployeeId>,
+    /// Type: a strength or an opportunity.
     #[serde(rename = "type", serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Type>")]
     pub kind: Type,
+    /// Observed behaviour, in plain text that is not blank.
     pub observation: String,
+    /// Impact of the observed behaviour, in plain text. Null if there is none.
     pub impact: Option<String>,
+    /// Recommended action, in plain text. Null if there is none.
     pub recommended_action: Option<String>,
+    /// Ids of the attributes.
     pub attribute_ids: Vec<AttributeId>,
-    /// The day that the observation is about.
+    /// Day of the observed behaviour. Never in the future.
     pub observation_date: Date,
+    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that person,
+    /// the author and the requester of its assignment see it.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Visibility>")]
     pub visibility: Visibility,
     /// The requester of the assignment that the observation was submitted to, who may see it. Never shown to
     /// clients.
     #[serde(skip)]
     pub requester_id: Option<EmployeeId>,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// `None` while active.
+    /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
 }
 

@@ -17,33 +17,26 @@ use crate::time::Timestamp;
 const READ_ONLY: &[&str] =
     &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
 
-pub(crate) const EMAIL: Field<Checked<String>> = Field::new(
-    "email",
-    rule::email(),
-    "E-mail address, at most {max} characters. Unique in the organization, compared without case.",
-);
-pub(crate) const EXTERNAL_ID: Field<Text> = Field::new(
-    "external_id",
-    rule::text(1..=EXTERNAL_ID_CHARS),
-    "Id of the person in another system. Unique in the organization. Null for none.",
-);
-pub(crate) const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS), "First name.");
-pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS), "Last name.");
-pub(crate) const JOB_TITLE: Field<Text> =
-    Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS), "Job title. Null for none.");
-pub(crate) const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word(), "Role of the person in the organization.");
-const MANAGER: Field<ReferenceRule<EmployeeKind>> = Field::new("manager_id", rule::reference("the manager"), "");
-const DEPARTMENT: Field<ReferenceRule<DepartmentKind>> =
-    Field::new("department_id", rule::reference("the department"), "");
-const SEND_INVITE: Field<Flag> = Field::new(
+pub(crate) const EMAIL: Field<Checked<String>> = Field::new("email", rule::email());
+pub(crate) const EXTERNAL_ID: Field<Text> = Field::new("external_id", rule::text(1..=EXTERNAL_ID_CHARS));
+pub(crate) const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS));
+pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS));
+pub(crate) const JOB_TITLE: Field<Text> = Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS));
+pub(crate) const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word());
+const MANAGER: Field<ReferenceRule<EmployeeKind>> = Field::new("manager_id", rule::reference());
+const DEPARTMENT: Field<ReferenceRule<DepartmentKind>> = Field::new("department_id", rule::reference());
+const SEND_INVITE: Field<Flag> = Field::with_about(
     "send_invite",
     rule::flag(),
     "`true` sends an invitation. The status is `pending_invite` until the person accepts it.",
 );
 const NEW_CUSTOM_FIELDS: Field<custom::Rule> =
-    Field::new("custom_fields", custom::Rule, "A key with the value null is ignored.");
-const CUSTOM_FIELDS: Field<custom::Rule> =
-    Field::new("custom_fields", custom::Rule, "Keys are merged one by one: a value sets its key, null removes it.");
+    Field::with_about("custom_fields", custom::Rule, "A key with the value null is ignored.");
+const CUSTOM_FIELDS: Field<custom::Rule> = Field::with_about(
+    "custom_fields",
+    custom::Rule,
+    "Keys are merged one by one: a value sets its key, null removes it.",
+);
 
 /// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@
 
 mod sync;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
@@ -17,6 +18,7 @@ use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::problem::{ValidationErrors, ValueError};
 use crate::rule::{self, Checked, Field, List, OneOf, ReferenceRule, Shape, Text};
+use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Length of the longest `hris_source`, in characters.
@@ -29,7 +31,7 @@ pub const MAX_RELEASED: usize = 1000;
 const READ_ONLY: &[&str] =
     &["id", "status", "last_sync_at", "last_sync_status", "last_sync_message", "created_at", "updated_at"];
 
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word(), "Transfer method of the records.");
+const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
 const HRIS_SOURCE: Field<Checked<String>> = Field::new(
     "hris_source",
     rule::rule(
@@ -39,16 +41,12 @@ const HRIS_SOURCE: Field<Checked<String>> = Field::new(
         },
         || Shape::Slug { max: SOURCE_CHARS, except: MANUAL },
     ),
-    "Name of the HR system: at most {max} lower-case letters, digits, `-` and `_`. Must not be `manual`.",
 );
-const MAPPED_KEYS: Field<List<Text>> = Field::new(
-    "mapped_custom_field_keys",
-    rule::list(MAX_MAPPED_KEYS, rule::text(1..=MAX_KEY_CHARS)),
-    "Keys of custom fields that the HR system manages, at most {max}.",
-);
-const RELEASED: Field<List<ReferenceRule<EmployeeKind>>> = Field::new(
+const MAPPED_KEYS: Field<List<Text>> =
+    Field::new("mapped_custom_field_keys", rule::list(MAX_MAPPED_KEYS, rule::text(1..=MAX_KEY_CHARS)));
+const RELEASED: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about(
     "employee_ids",
-    rule::list(MAX_RELEASED, rule::reference("a managed person")),
+    rule::list(MAX_RELEASED, rule::reference()),
     "People to release, at most {max}. Default: all people that the connector manages.",
 );
 
@@ -65,7 +63,8 @@ impl StringEnum for Type {
 }
 
 /// A connector to an HR system.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "Document<'static>")]
 #[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Connector {
     pub id: ConnectorId,
@@ -100,19 +99,32 @@ impl Serialize for Connector {
 }
 
 /// The JSON form of a connector.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document<'a> {
+    /// The connector's id.
     id: ConnectorId,
+    /// Transfer method of the records.
     #[serde(rename = "type", serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Type>")]
     kind: Type,
+    /// Name of the HR system. Managed people have it as their `hris_source`.
     hris_source: &'a str,
+    /// Status, derived from the last upload.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     status: Status,
+    /// Keys of custom fields that the HR system manages.
     mapped_custom_field_keys: &'a [String],
+    /// Time of the last upload. Null if there was none.
     last_sync_at: Option<Timestamp>,
+    /// Result of the last upload. Null if there was none.
+    #[schemars(with = "Option<OpenWord<SyncStatus>>")]
     last_sync_status: Option<&'static str>,
+    /// Reason why rows of the last upload were not applied. Null if all were.
     last_sync_message: Option<&'a str>,
+    /// Creation time.
     created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     updated_at: Timestamp,
 }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::{JsonSchema, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::json::Value;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Shape};
+use crate::schema::inline_schema;
 use crate::text::bounded;
 
 /// Most custom fields of one person (§8).
@@ -29,6 +31,8 @@ pub enum Custom {
     /// A text, including dates.
     Text(String),
 }
+
+inline_schema!(Custom, "Custom", |_| json_schema!({"type": ["string", "number", "boolean"]}));
 
 impl Custom {
     /// Returns the text that a filter is compared with (decision D7).
@@ -98,8 +102,9 @@ impl Visitor<'_> for CustomVisitor {
 }
 
 /// The custom fields of a person, by key.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct CustomFields(pub BTreeMap<String, Custom>);
 
 /// Changes of custom fields by key: a value sets the key, `None` removes it.

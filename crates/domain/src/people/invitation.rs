@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -13,6 +14,7 @@ use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field};
+use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -32,7 +34,7 @@ const TOKEN_CHARS: usize = 200;
 
 /// Declares and reads the token of an acceptance.
 pub fn read_acceptance(fields: &mut Fields) -> Option<String> {
-    fields.required(&Field::new("token", rule::text(1..=TOKEN_CHARS), "Token of the invitation, from its link."))
+    fields.required(&Field::with_about("token", rule::text(1..=TOKEN_CHARS), "Token of the invitation, from its link."))
 }
 
 /// Reads the token from the body of an acceptance.
@@ -93,15 +95,24 @@ pub struct Invitation {
 }
 
 /// The JSON form of an invitation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Invitation")]
 pub struct View {
+    /// The invitation's id.
     id: InvitationId,
+    /// Invited person.
     employee_id: EmployeeId,
+    /// Status of the invitation.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<State>")]
     status: State,
+    /// Time of the invitation.
     created_at: Timestamp,
+    /// Expiry time of the token, 14 days after the invitation.
     expires_at: Timestamp,
+    /// Time of acceptance. Null if it was not accepted.
     accepted_at: Option<Timestamp>,
+    /// State of the invitation mail. Null if none is sent: no mail server is configured, or the data is test data.
     mail: Option<MailView>,
 }
 

@@ -16,12 +16,14 @@ pub use invitation::Invitation;
 pub use lifecycle::Rehire;
 pub use list::{Expand, Filter, StatusFilter};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
+use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Length of the longest first name and of the longest last name, in characters (§8).
@@ -68,35 +70,46 @@ impl StringEnum for Status {
 }
 
 /// A person of the organization.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, §2.3")]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Employee {
+    /// The person's id.
     pub id: EmployeeId,
-    /// E-mail address, unique in the organization across all statuses, compared case-insensitively.
+    /// E-mail address as given. Unique among all people of the organization, compared without case.
     pub email: String,
-    /// Id in another system, unique in the organization.
+    /// Id of the person in another system. Unique in the organization. Null if there is none.
     pub external_id: Option<String>,
+    /// First name.
     pub first_name: String,
+    /// Last name.
     pub last_name: String,
+    /// Job title. Null if there is none.
     pub job_title: Option<String>,
+    /// Role of the person in the organization.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Role>")]
     pub role: Role,
-    /// Id of the manager; null at the top of a reporting tree.
+    /// Id of the manager. Null at the top of a reporting line.
     pub manager_id: Option<EmployeeId>,
+    /// Id of the department. Null if there is none.
     pub department_id: Option<DepartmentId>,
+    /// Employment status of the person.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     pub status: Status,
+    /// Custom data about the person.
     pub custom_fields: CustomFields,
-    /// `true` if an HR system manages part of this record.
+    /// `true` if an HR system manages this record.
     pub is_hris_managed: bool,
-    /// Name of the HR system, or `manual`.
+    /// HR system that manages this record, or `manual` if there is none.
     pub hris_source: String,
     /// The connector that manages part of this record.
     #[serde(skip)]
     pub connector_id: Option<ConnectorId>,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// Time of the deactivation; null unless the person has left.
+    /// Time of deactivation. Null unless the status is `deactivated`.
     pub deactivated_at: Option<Timestamp>,
 }
 

@@ -276,14 +276,13 @@ pub const fn recent(days: fn() -> Shape) -> Checked<Timestamp> {
 /// The rule that [`reference()`] creates.
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceRule<K: Kind> {
-    what: &'static str,
     kind: PhantomData<K>,
 }
 
-/// Creates the rule of a reference to another resource. `what` names that resource in the OpenAPI document.
+/// Creates the rule of a reference to another resource.
 #[must_use]
-pub const fn reference<K: Kind>(what: &'static str) -> ReferenceRule<K> {
-    ReferenceRule { what, kind: PhantomData }
+pub const fn reference<K: Kind>() -> ReferenceRule<K> {
+    ReferenceRule { kind: PhantomData }
 }
 
 impl<K: Kind> Rule for ReferenceRule<K> {
@@ -295,7 +294,7 @@ impl<K: Kind> Rule for ReferenceRule<K> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::Reference { prefix: K::PREFIX, what: self.what }
+        Shape::Reference { prefix: K::PREFIX }
     }
 }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use schemars::{JsonSchema, json_schema};
 use serde::Serialize;
 
 use super::words::{Run, each_word, runs};
 use crate::problem::{Code, ValueError};
+use crate::schema::inline_schema;
 use crate::text::bounded;
 
 /// Length of the longest query, in characters.
@@ -55,15 +57,23 @@ pub struct WordLookup {
 }
 
 /// A part of a text around its first match.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Highlight {
-    /// Name of the member with the text.
+    /// Member of the resource that contains the text.
     pub field: &'static str,
-    /// The text around the first match, unchanged.
+    /// The stored text, or about 200 characters of it around the first match.
     pub snippet: String,
-    /// Positions of the matches in the snippet, in Unicode scalar values: start and end, the end exclusive.
+    /// Positions of the matched words in the snippet: start (inclusive) and end (exclusive), counted from 0 in
+    /// Unicode scalar values.
+    #[schemars(extend("items" = {
+        "type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2,
+    }))]
     pub ranges: Vec<(usize, usize)>,
 }
+
+inline_schema!(Score, "Score", |_| json_schema!({
+    "type": "number", "minimum": 0, "maximum": Score::ALL[0].value(),
+}));
 
 impl Score {
     /// All scores, the best one first.

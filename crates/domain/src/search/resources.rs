@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
 use super::words::each_word;
@@ -12,6 +13,7 @@ use crate::objective::{self, Objective};
 use crate::observation::Observation;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::{self, Employee};
+use crate::schema::open;
 use crate::summary::{self, Summary};
 use crate::time::Timestamp;
 use crate::visibility::{Readers, RestrictedResource};
@@ -50,8 +52,9 @@ pub trait Searchable: Resource {
 }
 
 /// A resource of a hit, in the form that GET returns.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline, title = "SearchHitResource")]
 #[expect(missing_docs, reason = "each is named after its resource")]
 pub enum SearchedResource {
     Observation(Observation),
@@ -61,19 +64,20 @@ pub enum SearchedResource {
 }
 
 /// A resource that matches a query.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SearchHit {
-    /// Singular name of the resource.
+    /// Kind of resource.
     #[serde(rename = "type")]
+    #[schemars(schema_with = "hit_type")]
     pub kind: &'static str,
-    /// Id of the resource, with its prefix.
+    /// The resource's id.
     pub id: String,
-    /// Quality of the match.
+    /// Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a word.
     #[serde(serialize_with = "as_number")]
     pub score: Score,
-    /// Matching parts of the texts, one entry per member.
+    /// Positions of the words in each text.
     pub highlights: Vec<Highlight>,
-    /// The matching resource, in full.
+    /// The resource as GET returns it, without `expand`.
     pub resource: SearchedResource,
     /// Time of the creation of the resource.
     #[serde(skip)]
@@ -83,11 +87,18 @@ pub struct SearchHit {
     pub place: [u8; 16],
 }
 
+fn hit_type(generator: &mut SchemaGenerator) -> Schema {
+    open(generator, SearchHit::TYPES_NAME)
+}
+
 fn as_number<S: Serializer>(score: &Score, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(score.value())
 }
 
 impl SearchHit {
+    /// Name of the set of types of hits in the OpenAPI document.
+    pub const TYPES_NAME: &str = "SearchHitType";
+
     /// Creates the hit of a resource, or returns `None` if the resource is excluded or does not match.
     #[must_use]
     pub fn from_resource<T: Searchable>(query: &SearchQuery, resource: T) -> Option<Self> {

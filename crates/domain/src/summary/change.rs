@@ -31,36 +31,27 @@ const READ_ONLY: &[&str] = &[
 /// Fields that are set at the creation and never change.
 const IMMUTABLE: &[&str] = &["employee_id", "author_id"];
 
-const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
-    Field::new("employee_id", rule::reference("the person that the summary is about"), "");
-const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::new(
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "author_id",
-    rule::reference("the person who writes it"),
-    "Author. A key that acts for a person writes as that person: 403 for another person and for null.",
+    rule::reference(),
+    "A key that acts for a person writes as that person: 403 for another person and for null.",
 );
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS), "Title that is not blank.");
-const BODY: Field<Text> = Field::new(
-    "body",
-    rule::text(0..=BODY_CHARS),
-    "Text of the summary, in plain text. It must not be blank when the summary is submitted.",
-);
-const PERIOD_START: Field<Checked<Date>> = Field::new(
-    "period_start",
-    rule::date(),
-    "First day of the period. Give `period_start` and `period_end` together, or neither.",
-);
-const PERIOD_END: Field<Checked<Date>> =
-    Field::new("period_end", rule::date(), "Last day of the period. Not before `period_start`.");
-const OBJECTIVES: Field<List<ReferenceRule<ObjectiveKind>>> = Field::new(
+const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
+const BODY: Field<Text> =
+    Field::with_about("body", rule::text(0..=BODY_CHARS), "It must not be blank when the summary is submitted.");
+const PERIOD_START: Field<Checked<Date>> =
+    Field::with_about("period_start", rule::date(), "Give `period_start` and `period_end` together, or neither.");
+const PERIOD_END: Field<Checked<Date>> = Field::new("period_end", rule::date());
+const OBJECTIVES: Field<List<ReferenceRule<ObjectiveKind>>> = Field::with_about(
     "included_objective_ids",
-    rule::list(MAX_OBJECTIVES, rule::reference("an objective")),
-    "Included objectives, at most {max}, without duplicates. 422 if one does not exist.",
+    rule::list(MAX_OBJECTIVES, rule::reference()),
+    "422 if one does not exist.",
 );
-const OBSERVATIONS: Field<List<ReferenceRule<ObservationKind>>> = Field::new(
+const OBSERVATIONS: Field<List<ReferenceRule<ObservationKind>>> = Field::with_about(
     "included_observation_ids",
-    rule::list(MAX_OBSERVATIONS, rule::reference("an observation")),
-    "Included observations, at most {max}, without duplicates. 422 if one does not exist, is about another \
-     person, or is archived when it is added.",
+    rule::list(MAX_OBSERVATIONS, rule::reference()),
+    "422 if one does not exist, is about another person, or is archived when it is added.",
 );
 
 /// The body of a creation, validated on its own.

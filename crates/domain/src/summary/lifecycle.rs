@@ -16,10 +16,10 @@ use crate::rule::{self, Field, Flag, Text};
 use crate::time::Timestamp;
 
 const REASON: Field<Text> =
-    Field::new("reason", rule::text(1..=REMARK_CHARS), "Reason, shown to the author and in the audit log.");
-const COMMENT: Field<Text> = Field::new("comment", rule::text(0..=REMARK_CHARS), "Comment of the employee.");
+    Field::with_about("reason", rule::text(1..=REMARK_CHARS), "Reason, shown to the author and in the audit log.");
+const COMMENT: Field<Text> = Field::with_about("comment", rule::text(0..=REMARK_CHARS), "Comment of the employee.");
 const ACKNOWLEDGED: Field<Flag> =
-    Field::new("acknowledged", rule::flag(), "`true` if the employee has acknowledged the summary.");
+    Field::with_about("acknowledged", rule::flag(), "`true` if the employee has acknowledged the summary.");
 
 /// The field that a refusal of repeated feedback names. The refusal must not quote the feedback.
 const GIVEN_AT: &str = "employee_feedback.submitted_at";

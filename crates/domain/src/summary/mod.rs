@@ -11,6 +11,7 @@ pub use change::{Draft, Patch, References, StoredObservation};
 pub use lifecycle::{Action, ActionKind};
 pub use list::{Expand, Filter};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -18,6 +19,7 @@ use crate::decision::{Resource, mark_of};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::params::StatusWord;
+use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -57,46 +59,54 @@ impl StatusWord for Status {
 }
 
 /// The response of the employee to a shared summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, decisions G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EmployeeFeedback {
+    /// Comment of the employee. Null if there is none.
     pub comment: Option<String>,
-    /// `true` if the employee has confirmed that they read the summary.
+    /// `true` if the employee has acknowledged the summary.
     pub acknowledged: bool,
+    /// Time of the feedback.
     pub submitted_at: Timestamp,
 }
 
 /// The assessment of one person over a period.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, decisions G")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
+    /// The summary's id.
     pub id: SummaryId,
-    /// The person that the summary is about.
+    /// Id of the person it is about.
     pub employee_id: EmployeeId,
-    /// The author, if the summary names one.
+    /// Author of the summary. Null if unknown.
     pub author_id: Option<EmployeeId>,
+    /// Title that is not blank.
     pub title: String,
+    /// Text of the summary, in plain text.
     pub body: String,
-    /// First day of the period; null together with the last day.
+    /// First day of the period. Null if `period_end` is null.
     pub period_start: Option<Date>,
-    /// Last day of the period; null together with the first day.
+    /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
     pub period_end: Option<Date>,
+    /// Status of the summary.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     pub status: Status,
-    /// Objectives that support the summary.
+    /// Ids of the included objectives.
     pub included_objective_ids: Vec<ObjectiveId>,
-    /// Observations that support the summary; without archived ones until the summary is approved.
+    /// Ids of the included observations. Until the approval, archived observations are omitted.
     pub included_observation_ids: Vec<ObservationId>,
-    /// Response of the employee; null before the employee responds.
+    /// Feedback of the employee. Null if there is none.
     pub employee_feedback: Option<EmployeeFeedback>,
-    /// Time of the submission for review; null unless the summary is in review or was reviewed before the
-    /// approval.
+    /// Time of submission. Null if it was not submitted or was returned since.
     pub submitted_at: Option<Timestamp>,
-    /// Time of the approval; null if the summary was not approved or was returned since.
+    /// Time of approval. Null if it was not approved or was returned since.
     pub approved_at: Option<Timestamp>,
+    /// Time at which it was shared with the employee. Null before that.
     pub shared_at: Option<Timestamp>,
+    /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
+    /// Creation time.
     pub created_at: Timestamp,
+    /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
     /// Observations of the summary that are archived now, whether `included_observation_ids` has them or not.
     #[serde(skip)]

@@ -26,24 +26,21 @@ const MAX_SECRETS: usize = 32;
 
 const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
 
-const URL: Field<rule::Url<ReceiverUrl>> = Field::new(
+const URL: Field<rule::Url<ReceiverUrl>> = Field::with_about(
     "url",
     rule::url(URL_CHARS, ReceiverUrl::parse),
-    "URL of the receiver, with https and without user and password, at most {max} characters. 422 if public DNS \
-     does not know the host or one of its addresses is private.",
+    "It must not contain a user or password. 422 if public DNS does not know the host or one of its addresses is private.",
 );
-const EVENT_TYPES: Field<Checked<Topics>> =
-    Field::new("event_types", TOPICS, "Event types to subscribe to. `*` means all types. Duplicates are removed.");
+const EVENT_TYPES: Field<Checked<Topics>> = Field::with_about("event_types", TOPICS, "Duplicates are removed.");
 const ACTIVE: Field<Flag> =
-    Field::new("active", rule::flag(), "`false` pauses delivery. `true` resumes it and resets the count of failures.");
-const DESCRIPTION: Field<Text> =
-    Field::new("description", rule::text(0..=DESCRIPTION_CHARS), "Description, at most {max} characters.");
-const ROTATE_SECRET: Field<Flag> = Field::new(
+    Field::with_about("active", rule::flag(), "`true` resumes it and resets the count of failures.");
+const DESCRIPTION: Field<Text> = Field::new("description", rule::text(0..=DESCRIPTION_CHARS));
+const ROTATE_SECRET: Field<Flag> = Field::with_about(
     "rotate_secret",
     rule::flag(),
     "`true` creates a new secret. The previous secret also signs for `overlap_seconds`.",
 );
-const OVERLAP_SECONDS: Field<Whole> = Field::new(
+const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
     "overlap_seconds",
     rule::whole(0..=MAX_ROTATION_OVERLAP_SECONDS),
     "Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If \

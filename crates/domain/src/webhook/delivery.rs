@@ -1,5 +1,6 @@
 //! The delivery log: one entry per attempt (§2.5, decision F2).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -10,6 +11,7 @@ use crate::id::{DeliveryId, EventId, EventKind, Kind, WebhookId};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Param, Params, ValueForm};
 use crate::problem::ValidationErrors;
+use crate::schema::{OpenWord, PublicEventId};
 use crate::time::Timestamp;
 
 /// Retention of the delivery log, in days (§6.4, §8).
@@ -81,7 +83,8 @@ impl AttemptOutcome {
 }
 
 /// One attempt to deliver an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "Entry<'static>")]
 #[expect(missing_docs, reason = "members of the contract, §2.5")]
 pub struct Delivery {
     /// Id of the attempt, new for every attempt.
@@ -109,21 +112,39 @@ pub struct Delivery {
 }
 
 /// The JSON form (§2.5). The id of a test event has its own prefix (§4.4).
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Entry<'a> {
+    /// Id of the attempt. Each attempt has its own id.
     id: DeliveryId,
+    /// Id of the subscription.
     subscription_id: WebhookId,
+    /// Id of the event. It is the same for all attempts.
+    #[schemars(with = "PublicEventId")]
     event_id: String,
+    /// Type of the event.
+    #[schemars(with = "OpenWord<EventType>")]
     event_type: EventType,
+    /// Number of the attempt, starting with 1.
+    #[schemars(range(min = 1))]
     attempt: u16,
+    /// Result of the attempt. After `failed` another attempt follows, after `dropped` none.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     status: Status,
+    /// URL of the request.
     request_url: &'a str,
+    /// HTTP status of the response. 0 if there was none.
     response_status: u16,
+    /// Milliseconds until the response or the timeout.
     response_duration_ms: u32,
+    /// Due time of the next attempt. Null if there is none.
     next_attempt_at: Option<Timestamp>,
+    /// Time of the acknowledgement. Null if the receiver did not acknowledge.
     delivered_at: Option<Timestamp>,
+    /// Start time of the attempt.
     attempted_at: Timestamp,
+    /// Reason for the failure. Null on success and for old attempts without a recorded reason.
+    #[schemars(with = "Option<OpenWord<FailureReason>>")]
     failure: Option<&'static str>,
 }
 

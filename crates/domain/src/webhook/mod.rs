@@ -13,6 +13,7 @@ mod subscribers;
 mod target;
 mod topic;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -23,14 +24,16 @@ use crate::id::{WebhookId, WebhookKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params, StatusWord};
 use crate::problem::ValidationErrors;
+use crate::schema::OpenWord;
 use crate::secret::Secret;
+use crate::signature::PREFIX;
 use crate::time::Timestamp;
 
 pub use change::{DESCRIPTION_CHARS, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS};
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
-pub use ping::{PING_MESSAGE, ping};
+pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
 pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
@@ -76,23 +79,26 @@ pub struct SealedSecret {
 /// A webhook subscription.
 ///
 /// The JSON form has no secret: [`Subscription::with_secret`] is for the two responses that carry one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "members of the contract, §2.4")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Subscription {
+    /// The subscription's id.
     pub id: WebhookId,
-    /// URL of the receiver, as the client gave it.
+    /// URL of the receiver, with https.
     pub url: String,
-    /// Event types that the receiver gets.
+    /// Subscribed event types. `*` means all types, including future ones.
     pub event_types: Topics,
-    /// `false` while delivery is paused.
+    /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
+    /// Description. Null if there is none.
     pub description: Option<String>,
-    /// Time when the newest attempt ended.
+    /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<Timestamp>,
-    /// Result of the newest attempt.
+    /// Result of the newest attempt. Null if there was none.
+    #[schemars(with = "Option<OpenWord<Status>>")]
     pub last_delivery_status: Option<Status>,
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Time of the last change; deliveries do not count as changes.
+    /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: Timestamp,
     /// Secrets that may still sign, oldest first.
     #[serde(skip)]
@@ -124,18 +130,22 @@ impl Resource for Subscription {
     }
 }
 
-/// The response to a creation or rotation, the only ones that carry the secret (§2.4).
-#[derive(Serialize)]
-struct WithSecret<'a> {
+/// A webhook subscription with its secret.
+///
+/// Only the responses to a creation and a rotation carry the secret (§2.4).
+#[derive(Serialize, JsonSchema)]
+pub struct SubscriptionWithSecret<'a> {
     #[serde(flatten)]
     subscription: &'a Subscription,
+    /// Secret that signs deliveries. It cannot be retrieved later.
+    #[schemars(extend("pattern" = format!("^{PREFIX}")))]
     secret: &'a str,
 }
 
 impl Subscription {
     /// Returns the JSON form with the secret, for the responses to creation and rotation.
-    pub fn with_secret<'a>(&'a self, secret: &'a Secret) -> impl Serialize + 'a {
-        WithSecret { subscription: self, secret: secret.reveal() }
+    pub fn with_secret<'a>(&'a self, secret: &'a Secret) -> SubscriptionWithSecret<'a> {
+        SubscriptionWithSecret { subscription: self, secret: secret.reveal() }
     }
 
     /// Returns `true` if events of this type are queued for the subscription (§6.1, decision F4).

@@ -1,5 +1,8 @@
 //! The synthetic event of the test endpoint (§4.4, decision F7).
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::event::{Event, EventType};
 use crate::id::EventId;
 use crate::time::Timestamp;
@@ -7,10 +10,17 @@ use crate::time::Timestamp;
 /// The message in the data of a test event.
 pub const PING_MESSAGE: &str = "This is a test delivery; nothing has happened.";
 
+/// The data of a test event.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ping {
+    /// Text that marks this event as a test.
+    pub message: &'static str,
+}
+
 /// Creates a test event. Receivers see its id as `evt_test_…`, and its data has one message.
 #[must_use]
 pub fn ping(id: EventId, at: Timestamp) -> Event {
-    let data = serde_json::json!({ "message": PING_MESSAGE }).to_string();
+    let data = serde_json::json!(Ping { message: PING_MESSAGE }).to_string();
     Event { id, kind: EventType::TestPing, created_at: at, data }
 }
 

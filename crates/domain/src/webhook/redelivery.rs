@@ -16,19 +16,19 @@ use crate::time::Timestamp;
 pub const MAX_REPLAYED: usize = 100_000;
 const DAY_SECONDS: i64 = 86_400;
 
-const SINCE: Field<Checked<Timestamp>> = Field::new(
+const SINCE: Field<Checked<Timestamp>> = Field::with_about(
     "since",
     rule::recent(|| Shape::Recent(LOG_DAYS)),
     "Time of the oldest event to deliver (inclusive), within the last {max} days.",
 );
 const UNTIL: Field<Checked<Timestamp>> =
-    Field::new("until", rule::datetime(), "End of the time range (exclusive). Default: now.");
-const EVENT_TYPES: Field<Checked<Topics>> = Field::new(
+    Field::with_about("until", rule::datetime(), "End of the time range (exclusive). Default: now.");
+const EVENT_TYPES: Field<Checked<Topics>> = Field::with_about(
     "event_types",
     TOPICS,
     "Event types to deliver, if the subscription has them. Default: all types of the subscription.",
 );
-const ONLY: Field<OneOf<ReplaySelection>> = Field::new(
+const ONLY: Field<OneOf<ReplaySelection>> = Field::with_about(
     "only",
     rule::word(),
     "`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.",

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::event::EventType;
 use crate::fields::StringEnum;
 use crate::problem::ValueError;
+use crate::schema::{array, inline_schema, open};
 
 /// The topic for every event type, including types that are added later.
 const EVERY: &str = "*";
@@ -92,6 +93,8 @@ impl Topics {
         self.0.iter().any(|topic| matches!(topic, Topic::Every) || *topic == Topic::Of(kind))
     }
 }
+
+inline_schema!(Topics, "Topics", |generator| array(&open(generator, Topic::NAME)));
 
 impl Serialize for Topics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -19,6 +19,7 @@ use crate::answer::JSON;
 use crate::asset::Asset;
 use crate::route::BASE;
 use crate::routes::ROUTES;
+use crate::schema::take_components;
 
 const DESCRIPTION: &str = "\
 Performance feedback: people, observations about them, their objectives, and events for all changes.
@@ -70,8 +71,13 @@ fn schemas() -> Value {
     let of_rows = ROUTES.iter().flat_map(|route| [route.body.schemas(), route.response.schemas()]).flatten();
     let others = problems::schemas().into_iter().chain(vocabulary::schemas());
     let others = others.map(|(name, schema)| (name.to_owned(), schema));
-    let all = of_rows.chain(events::schemas()).chain(others);
-    Value::Object(all.map(|(name, schema)| (name.clone(), titles::complete(&name, schema))).collect())
+    let mut all: Map<_, _> = of_rows.chain(events::schemas()).chain(others).collect();
+    let references: Vec<_> = all.values_mut().flat_map(take_components).collect();
+    for (name, schema) in references {
+        all.entry(name).or_insert(schema);
+    }
+    all.iter_mut().for_each(|(name, schema)| titles::complete(name, schema));
+    Value::Object(all)
 }
 
 fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {

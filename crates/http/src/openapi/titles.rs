@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 /// Adds a title to every object inside the named schema: its own, or one built from its parent and member name.
-pub(super) fn complete(name: &str, mut schema: Value) -> Value {
-    visit_parts(name, &mut schema);
-    schema
+pub(super) fn complete(name: &str, schema: &mut Value) {
+    visit_parts(name, schema);
 }
 
 fn visit(title: &str, schema: &mut Value) {
@@ -49,11 +48,11 @@ mod tests {
     #[test]
     fn nested_object_gets_title_of_parent_and_member() {
         let inner = json!({"type": "object", "properties": {"row_number": {"type": "integer"}}});
-        let schema = json!({"properties": {
+        let mut completed = json!({"properties": {
             "dry_run": {"type": ["object", "null"], "properties": {}},
             "errors": {"type": "array", "items": inner},
         }});
-        let completed = complete("CsvReport", schema);
+        complete("CsvReport", &mut completed);
         assert_eq!(completed["properties"]["dry_run"]["title"], "CsvReportDryRun");
         assert_eq!(completed["properties"]["errors"]["items"]["title"], "CsvReportError");
         assert!(completed.get("title").is_none() && completed["properties"]["errors"].get("title").is_none());
@@ -61,8 +60,9 @@ mod tests {
 
     #[test]
     fn own_title_of_nested_object_is_kept() {
-        let schema = json!({"properties": {"actor": {"title": "Actor", "properties": {"key": {"properties": {}}}}}});
-        let completed = complete("Entry", schema);
+        let mut completed =
+            json!({"properties": {"actor": {"title": "Actor", "properties": {"key": {"properties": {}}}}}});
+        complete("Entry", &mut completed);
         assert_eq!(completed["properties"]["actor"]["title"], "Actor");
         assert_eq!(completed["properties"]["actor"]["properties"]["key"]["title"], "ActorKey");
     }

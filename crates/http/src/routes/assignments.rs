@@ -1,11 +1,9 @@
 //! Assignments and their submissions (decision G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::assignment::{
-    self, Assignment, INSTRUCTIONS_CHARS, MAX_REVIEWERS, SubmissionDraft, SubmissionStatus, TITLE_CHARS,
-};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{AssignmentKind, EmployeeKind, Id, Kind, ObservationKind};
+use candor_domain::assignment::{self, Assignment, SubmissionDraft, SubmissionStatus};
+use candor_domain::id::{AssignmentKind, Id, Kind};
+use candor_domain::observation::Observation;
 use candor_domain::time::Timestamp;
 use candor_service::Services;
 use candor_service::usecases::assignments;
@@ -13,11 +11,9 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{
-    Member, answer, array, count, date, datetime, field, id, nullable, plain, reference_to, times,
-};
-use crate::schema::words::{enum_member, open, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, sort, status_filter};
+use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body_of, body_with, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/assignments", Access::scope(Permission::AssignmentsRead), list)
@@ -84,16 +80,19 @@ fn submit<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> 
     Box::pin(async move { assignments::submit(services, &it.context, it.id()?, it.body).await })
 }
 
-const ASSIGNMENT: Schema = Schema::resource("Assignment", assignment).example(example).refers_to(&[&SUBMISSION]);
-const SUBMISSION: Schema = Schema::new("Submission", submission);
-const ASSIGNMENT_CREATE: Schema = Schema::new("AssignmentCreate", || body(assignment::Draft::read)).example(|| {
-    json!({
-        "employee_id": EMPLOYEE_ID, "requester_id": MANAGER_ID, "title": "Before the review",
-        "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": [REVIEWER_ID],
-    })
-});
+const ASSIGNMENT: Schema =
+    Schema::resource("Assignment", || resource::<Assignment, _>(assignment::Draft::read, vec![])).example(example);
+const ASSIGNMENT_CREATE: Schema = Schema::new("AssignmentCreate", || body_of::<Assignment, _>(assignment::Draft::read))
+    .example(|| {
+        json!({
+            "employee_id": EMPLOYEE_ID, "requester_id": MANAGER_ID, "title": "Before the review",
+            "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": [REVIEWER_ID],
+        })
+    });
 const SUBMISSION_CREATE: Schema = Schema::new("SubmissionCreate", || {
-    body(|fields| SubmissionDraft::read(fields, Id::from_bytes([0; 16]), None, NOW.date()))
+    body_with::<Observation, _>("observations", |fields| {
+        SubmissionDraft::read(fields, Id::from_bytes([0; 16]), None, NOW.date())
+    })
 })
 .example(|| {
     json!({
@@ -114,48 +113,6 @@ fn words() -> Vec<Member> {
         enum_member::<SubmissionStatus>("Status of the submission of a reviewer."),
         sort::<Assignment>(),
     ]
-}
-
-fn assignment() -> Value {
-    let instructions = format!(
-        "Instructions for the reviewers in plain text, at most {INSTRUCTIONS_CHARS} characters. Null if there \
-         are none."
-    );
-    let reviewers = format!("Ids of the reviewers, 1 to {MAX_REVIEWERS}, without duplicates.");
-    let person = || id::<EmployeeKind>();
-    let mut members = vec![
-        field("id", id::<AssignmentKind>(), "The assignment's id."),
-        field("employee_id", person(), "Person the feedback is about."),
-        field("requester_id", nullable(person()), "Person who requests the feedback. Null if unknown."),
-        field("title", plain(), &format!("Title, 1 to {TITLE_CHARS} characters.")),
-        field("instructions", nullable(plain()), &instructions),
-        field("due_date", nullable(date()), "Due date. Null if there is none."),
-        field("reviewer_ids", array(&person()), &reviewers),
-        field("required_submissions", count(1), "Number of submissions that complete the assignment."),
-        field("status", open(assignment::Status::NAME), "Current status."),
-        field(
-            "submissions",
-            array(&reference_to("Submission")),
-            "Submission of each reviewer, in the order of `reviewer_ids`.",
-        ),
-        field("submitted_count", count(0), "Number of reviewers who have submitted."),
-    ];
-    members.extend(times());
-    answer(members, vec![])
-}
-
-fn submission() -> Value {
-    let members = vec![
-        field("reviewer_id", id::<EmployeeKind>(), "Id of the reviewer."),
-        field("status", open(SubmissionStatus::NAME), "Status of the submission."),
-        field(
-            "observation_ids",
-            array(&id::<ObservationKind>()),
-            "Ids of the submitted observations that the key sees.",
-        ),
-        field("submitted_at", nullable(datetime()), "Time of the submission. Null if the reviewer has not submitted."),
-    ];
-    answer(members, vec![])
 }
 
 fn example() -> Value {

@@ -2,7 +2,6 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Attribute, Tone, attribute};
-use candor_domain::fields::StringEnum;
 use candor_domain::id::{AttributeKind, Kind};
 use candor_service::Services;
 use candor_service::usecases::catalog::attributes;
@@ -10,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, Schema, body};
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/attributes", Access::scope(Permission::ObservationsRead), list)
@@ -72,31 +70,15 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
     Box::pin(async move { attributes::restore(services, &it.context, it.id()?).await })
 }
 
-const ATTRIBUTE: Schema = Schema::resource("Attribute", attribute).example(example);
-const ATTRIBUTE_CREATE: Schema = Schema::new("AttributeCreate", || body(attribute::Draft::read))
+const ATTRIBUTE: Schema =
+    Schema::resource("Attribute", || resource::<Attribute, _>(attribute::Draft::read, vec![])).example(example);
+const ATTRIBUTE_CREATE: Schema = Schema::new("AttributeCreate", || body_of::<Attribute, _>(attribute::Draft::read))
     .example(|| json!({"name": "Calm", "category": "Communication", "tone": "positive"}));
-const ATTRIBUTE_UPDATE: Schema =
-    Schema::new("AttributeUpdate", || body(attribute::Patch::read)).example(|| json!({"category": "Character"}));
+const ATTRIBUTE_UPDATE: Schema = Schema::new("AttributeUpdate", || body_of::<Attribute, _>(attribute::Patch::read))
+    .example(|| json!({"category": "Character"}));
 
 /// Example id of an attribute.
 pub(crate) const ATTRIBUTE_ID: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";
-
-fn attribute() -> Value {
-    let chars = attribute::NAME_CHARS;
-    let mut members = vec![
-        field("id", id::<AttributeKind>(), "The attribute's id."),
-        field(
-            "name",
-            plain(),
-            &format!("Name, 1 to {chars} characters. Unique in the organization, compared without case."),
-        ),
-        field("category", plain(), &format!("Category, free text of 1 to {chars} characters.")),
-        field("tone", open(Tone::NAME), "Tone of feedback with this attribute."),
-    ];
-    members.extend(times());
-    members.push(archived_at());
-    answer(members, vec![])
-}
 
 fn example() -> Value {
     json!({"id": ATTRIBUTE_ID, "name": "Active listening", "category": "Communication", "tone": "positive",

@@ -1,18 +1,18 @@
 //! Connectors to HR systems (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorKind, Kind};
 use candor_domain::people::{Connector, connector};
 use candor_service::Services;
 use candor_service::usecases::connectors as hr;
+use candor_service::usecases::connectors::Released;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, count, datetime, field, id, nullable, plain, times};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
@@ -54,11 +54,12 @@ fn release<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
     Box::pin(async move { hr::release(services, &it.context, it.id()?, it.body).await })
 }
 
-const CONNECTOR: Schema = Schema::resource("Connector", connector).example(example);
-const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", released)
+const CONNECTOR: Schema =
+    Schema::resource("Connector", || resource::<Connector, _>(connector::Draft::read, vec![])).example(example);
+const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", answer_of::<Released>)
     .example(|| json!({"released": 12}))
     .outcome("Number of released people.");
-const CONNECTOR_CREATE: Schema = Schema::new("ConnectorCreate", || body(connector::Draft::read))
+const CONNECTOR_CREATE: Schema = Schema::new("ConnectorCreate", || body_of::<Connector, _>(connector::Draft::read))
     .example(|| json!({"type": "csv_feed", "hris_source": "acme-hr", "mapped_custom_field_keys": ["grade"]}));
 const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connector::read_release))
     .example(|| json!({"employee_ids": [EMPLOYEE_ID]}));
@@ -70,30 +71,6 @@ fn words() -> Vec<Member> {
         enum_member::<connector::SyncStatus>("Result of an upload."),
         sort::<Connector>(),
     ]
-}
-
-fn connector() -> Value {
-    let keys = format!("Keys of custom fields that the HR system manages, at most {}.", connector::MAX_MAPPED_KEYS);
-    let mut members = vec![
-        field("id", id::<ConnectorKind>(), "The connector's id."),
-        field("type", open(connector::Type::NAME), "Transfer method of the records."),
-        field("hris_source", plain(), "Name of the HR system. Managed people have it as their `hris_source`."),
-        field("status", open(connector::Status::NAME), "Status, derived from the last upload."),
-        field("mapped_custom_field_keys", array(&plain()), &keys),
-        field("last_sync_at", nullable(datetime()), "Time of the last upload. Null if there was none."),
-        field("last_sync_status", nullable(open(connector::SyncStatus::NAME)), "Result of the last upload."),
-        field(
-            "last_sync_message",
-            nullable(plain()),
-            "Reason why rows of the last upload were not applied. Null if all were.",
-        ),
-    ];
-    members.extend(times());
-    answer(members, vec![])
-}
-
-fn released() -> Value {
-    answer(vec![field("released", count(0), "Number of people that the HR system no longer manages.")], vec![])
 }
 
 fn example() -> Value {

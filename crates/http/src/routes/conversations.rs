@@ -1,20 +1,17 @@
 //! Conversations and their messages (decision G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::conversation::{
-    self, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, Message, TITLE_CHARS, message,
-};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{ConversationId, ConversationKind, EmployeeKind, Kind, MessageKind};
+use candor_domain::conversation::{self, Conversation, Message, message};
+use candor_domain::id::{ConversationId, ConversationKind, Kind, MessageKind};
 use candor_service::Services;
 use candor_service::usecases::conversations;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, archived_at, array, datetime, field, id, nullable, plain, times};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, OBJECTIVE_ID, Schema, body};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, OBJECTIVE_ID, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/conversations", Access::scope(Permission::ConversationsRead), list)
@@ -113,19 +110,25 @@ fn create_message<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> W
     Box::pin(async move { conversations::add(services, &it.context, it.id()?, it.body).await })
 }
 
-const CONVERSATION: Schema = Schema::resource("Conversation", conversation).example(example);
-const MESSAGE: Schema = Schema::resource("Message", message).example(example_of_message);
+const CONVERSATION: Schema =
+    Schema::resource("Conversation", || resource::<Conversation, _>(conversation::Draft::read, vec![]))
+        .example(example);
+const MESSAGE: Schema =
+    Schema::resource("Message", || resource::<Message, _>(|fields| message::Draft::read(fields, None), vec![]))
+        .example(example_of_message);
 const CONVERSATION_CREATE: Schema =
-    Schema::new("ConversationCreate", || body(conversation::Draft::read)).example(|| {
+    Schema::new("ConversationCreate", || body_of::<Conversation, _>(conversation::Draft::read)).example(|| {
         json!({
             "title": "The second quarter", "about": {"type": "objective", "id": OBJECTIVE_ID},
             "participant_ids": [EMPLOYEE_ID, MANAGER_ID],
         })
     });
-const CONVERSATION_UPDATE: Schema = Schema::new("ConversationUpdate", || body(conversation::Patch::read))
-    .example(|| json!({"title": "The third quarter"}));
-const MESSAGE_CREATE: Schema = Schema::new("MessageCreate", || body(|fields| message::Draft::read(fields, None)))
-    .example(|| json!({"author_id": EMPLOYEE_ID, "body": "Weekends excepted?"}));
+const CONVERSATION_UPDATE: Schema =
+    Schema::new("ConversationUpdate", || body_of::<Conversation, _>(conversation::Patch::read))
+        .example(|| json!({"title": "The third quarter"}));
+const MESSAGE_CREATE: Schema =
+    Schema::new("MessageCreate", || body_of::<Message, _>(|fields| message::Draft::read(fields, None)))
+        .example(|| json!({"author_id": EMPLOYEE_ID, "body": "Weekends excepted?"}));
 
 /// Example id of a conversation.
 const CONVERSATION_ID: &str = "cnv_01KJPWD6M24DF9HWRAYHFSFV52";
@@ -136,43 +139,6 @@ fn words() -> Vec<Member> {
         sort::<Conversation>(),
         sort::<Message>(),
     ]
-}
-
-fn conversation() -> Value {
-    let about = vec![
-        field("type", open(conversation::Type::NAME), "Kind of resource."),
-        field("id", plain(), "The resource's id."),
-    ];
-    let people = format!("Ids of the {MIN_PARTICIPANTS} to {MAX_PARTICIPANTS} participants.");
-    let last = "Time of the newest message. Null if there is none.";
-    let mut members = vec![
-        field("id", id::<ConversationKind>(), "The conversation's id."),
-        field("title", plain(), &format!("Title, 1 to {TITLE_CHARS} characters.")),
-        field(
-            "about",
-            nullable(answer(about, vec![])),
-            "Resource that the conversation is about. Null if there is none or the key cannot see it.",
-        ),
-        field("participant_ids", array(&id::<EmployeeKind>()), &people),
-        field("last_message_at", nullable(datetime()), last),
-    ];
-    let [created_at, _] = times();
-    members.push(created_at);
-    members.push(field("updated_at", datetime(), "Time of the last change. Messages do not count as changes."));
-    members.push(archived_at());
-    answer(members, vec![])
-}
-
-fn message() -> Value {
-    let body = format!("Plain text, 1 to {} characters.", message::BODY_CHARS);
-    let members = vec![
-        field("id", id::<MessageKind>(), "The message's id."),
-        field("conversation_id", id::<ConversationKind>(), "Conversation of the message."),
-        field("author_id", id::<EmployeeKind>(), "Author of the message."),
-        field("body", plain(), &body),
-        field("created_at", datetime(), "Time of the message."),
-    ];
-    answer(members, vec![])
 }
 
 fn example() -> Value {

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{answer, archived_at, field, id, plain, times};
 use crate::schema::words::sort;
-use crate::schema::{AT, Schema, body};
+use crate::schema::{AT, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/departments", Access::scope(Permission::EmployeesRead), list)
@@ -71,20 +70,12 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
     Box::pin(async move { departments::restore(services, &it.context, it.id()?).await })
 }
 
-const DEPARTMENT: Schema = Schema::resource("Department", department).example(example);
-const DEPARTMENT_CREATE: Schema =
-    Schema::new("DepartmentCreate", || body(department::read_new)).example(|| json!({"name": "Care"}));
-const DEPARTMENT_UPDATE: Schema =
-    Schema::new("DepartmentUpdate", || body(department::read_patch)).example(|| json!({"name": "Care"}));
-
-fn department() -> Value {
-    let name =
-        format!("Name, 1 to {} characters. Unique in the organization, compared without case.", department::NAME_CHARS);
-    let mut members = vec![field("id", id::<DepartmentKind>(), "The department's id."), field("name", plain(), &name)];
-    members.extend(times());
-    members.push(archived_at());
-    answer(members, vec![])
-}
+const DEPARTMENT: Schema =
+    Schema::resource("Department", || resource::<Department, _>(department::read_new, vec![])).example(example);
+const DEPARTMENT_CREATE: Schema = Schema::new("DepartmentCreate", || body_of::<Department, _>(department::read_new))
+    .example(|| json!({"name": "Care"}));
+const DEPARTMENT_UPDATE: Schema = Schema::new("DepartmentUpdate", || body_of::<Department, _>(department::read_patch))
+    .example(|| json!({"name": "Care"}));
 
 fn example() -> Value {
     json!({"id": "dep_01KJPWD6M24DF9HWRAYHFSFV52", "name": "Care", "created_at": AT, "updated_at": AT,

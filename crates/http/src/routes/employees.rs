@@ -4,22 +4,17 @@ pub(crate) mod report;
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::csv;
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{DepartmentKind, EmployeeKind, Kind};
-use candor_domain::people::{
-    self, EXTERNAL_ID_CHARS, Employee, JOB_TITLE_CHARS, MAX_DIRECT_REPORTS, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS,
-    NAME_CHARS, Rehire, Role, Status, StatusFilter,
-};
-use candor_domain::text::EMAIL_CHARS;
+use candor_domain::id::{EmployeeKind, Kind};
+use candor_domain::people::{self, Employee, MAX_DIRECT_REPORTS, Rehire, Role, Status, StatusFilter};
 use candor_service::Services;
 use candor_service::usecases::employees;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, datetime, field, flag, id, nullable, plain, reference_to, times};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
+use crate::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
@@ -117,16 +112,18 @@ fn rehire<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> 
     Box::pin(async move { employees::rehire(services, &it.context, it.id()?, it.body).await })
 }
 
-const EMPLOYEE: Schema = Schema::resource("Employee", employee).example(example);
-const EMPLOYEE_CREATE: Schema = Schema::new("EmployeeCreate", || body(people::Draft::read)).example(|| {
-    json!({
-        "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
-        "custom_fields": {"location": "Izmir", "grade": 7},
-    })
-});
-const EMPLOYEE_UPDATE: Schema = Schema::new("EmployeeUpdate", || body(people::Patch::read))
+const EMPLOYEE: Schema =
+    Schema::resource("Employee", || resource::<Employee, _>(people::Draft::read, expanded())).example(example);
+const EMPLOYEE_CREATE: Schema =
+    Schema::new("EmployeeCreate", || body_of::<Employee, _>(people::Draft::read)).example(|| {
+        json!({
+            "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
+            "custom_fields": {"location": "Izmir", "grade": 7},
+        })
+    });
+const EMPLOYEE_UPDATE: Schema = Schema::new("EmployeeUpdate", || body_of::<Employee, _>(people::Patch::read))
     .example(|| json!({"last_name": "Beispiel", "custom_fields": {"grade": 8}}));
-const EMPLOYEE_REHIRE: Schema = Schema::new("EmployeeRehire", || body(Rehire::read))
+const EMPLOYEE_REHIRE: Schema = Schema::new("EmployeeRehire", || body_of::<Employee, _>(Rehire::read))
     .example(|| json!({"manager_id": null, "custom_fields": {"location": null}}));
 
 fn words() -> Vec<Member> {
@@ -141,58 +138,18 @@ fn words() -> Vec<Member> {
     ]
 }
 
-fn custom_fields() -> Member {
-    let schema = json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}});
-    let about = format!(
-        "Custom data about the person: at most {MAX_FIELDS} keys of up to {MAX_KEY_CHARS} characters. A value \
-         is a text of up to {MAX_VALUE_CHARS} characters, a number or a boolean."
-    );
-    field("custom_fields", schema, &about)
-}
-
-fn employee() -> Value {
-    let name = |which: &str| format!("The {which} name, 1 to {NAME_CHARS} characters.");
-    let email = format!(
-        "E-mail address as given, at most {EMAIL_CHARS} characters. Unique among all people of the \
-         organization, compared without case."
-    );
-    let external = format!(
-        "Id of the person in another system, at most {EXTERNAL_ID_CHARS} characters. Unique in the \
-         organization. Null if there is none."
-    );
-    let mut members = vec![
-        field("id", id::<EmployeeKind>(), "The person's id."),
-        field("email", plain(), &email),
-        field("external_id", nullable(plain()), &external),
-        field("first_name", plain(), &name("first")),
-        field("last_name", plain(), &name("last")),
-        field("job_title", nullable(plain()), &format!("Job title, at most {JOB_TITLE_CHARS} characters.")),
-        field("role", open(Role::NAME), "Role of the person in the organization."),
-        field("manager_id", nullable(id::<EmployeeKind>()), "Id of the manager. Null at the top of a reporting line."),
-        field("department_id", nullable(id::<DepartmentKind>()), "Id of the department. Null if there is none."),
-        field("status", open(Status::NAME), "Employment status of the person."),
-        custom_fields(),
-        field("is_hris_managed", flag(), "`true` if an HR system manages this record."),
-        field("hris_source", plain(), "HR system that manages this record, or `manual` if there is none."),
-    ];
-    members.extend(times());
-    members.push(field(
-        "deactivated_at",
-        nullable(datetime()),
-        "Time of deactivation. Null unless the status is `deactivated`.",
-    ));
+fn expanded() -> Vec<Member> {
     let about = format!(
         "Direct reports who are not deactivated, ordered by name, at most {MAX_DIRECT_REPORTS}. Present with \
          `expand=direct_reports`."
     );
     let mut reports = array(&reference_to("Employee"));
     reports["maxItems"] = json!(MAX_DIRECT_REPORTS);
-    let expanded = vec![
+    vec![
         field("manager", nullable(reference_to("Employee")), "The manager. Present with `expand=manager`."),
         field("department", nullable(reference_to("Department")), "The department. Present with `expand=department`."),
         field("direct_reports", reports, &about),
-    ];
-    answer(members, expanded)
+    ]
 }
 
 fn example() -> Value {

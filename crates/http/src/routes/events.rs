@@ -1,10 +1,11 @@
 //! Event feed and audit log (decisions F9, G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::audit::{self, ActorKind, AuditEntry};
+use candor_domain::audit::{self, ActorKind, AuditEntry, HistoryEntry};
 use candor_domain::event::{EventType, FeedRequest};
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{AuditKind, EventKind, KeyKind, Kind, RequestKind};
+use candor_domain::id::{EventKind, Kind};
+use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
 use candor_service::Services;
 use candor_service::usecases::{audit_log as log, events};
@@ -12,11 +13,9 @@ use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{
-    Member, answer, datetime, described, field, id, nullable, page, plain, reference_to, titled,
-};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, KEY_ID, Schema};
+use crate::schema::shapes::{Member, field, page, plain, reference_to};
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, KEY_ID, Schema, answer_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/events", Access::scope(Permission::EventsRead).full_sight(), feed)
@@ -56,13 +55,10 @@ fn audit_log<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'
 /// Schema of any event. The document composes it as the union of all groups' events.
 pub(crate) const EVENT: Schema = Schema::composed("Event").outcome("The event, as delivered to webhooks.");
 const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
-const AUDIT_ENTRY: Schema =
-    Schema::new("AuditEntry", audit_entry).example(example_of_audit_entry).refers_to(&[&FIELD_CHANGE]);
+const AUDIT_ENTRY: Schema = Schema::new("AuditEntry", answer_of::<AuditEntry>).example(example_of_audit_entry);
 /// Schema of an audit log entry in the history of a resource.
 pub(crate) const HISTORY_ENTRY: Schema =
-    Schema::new("HistoryEntry", history_entry).example(example_of_history_entry).refers_to(&[&FIELD_CHANGE]);
-/// Schema of a changed member.
-const FIELD_CHANGE: Schema = Schema::new("FieldChange", change);
+    Schema::new("HistoryEntry", answer_of::<HistoryEntry>).example(example_of_history_entry);
 
 /// Example id of an event.
 pub(crate) const EVENT_ID: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
@@ -89,68 +85,7 @@ fn event_types() -> Member {
 
 /// Returns the schema of an event's id or a test's id.
 pub(crate) fn event_id() -> Value {
-    let pattern = format!("^{}_(test_)?[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", EventKind::PREFIX);
-    json!({"type": "string", "pattern": pattern, "examples": [EVENT_ID]})
-}
-
-/// Returns the schema of a value before and after a change.
-fn change() -> Value {
-    let members = vec![
-        field("from", json!({}), "Value before the change, of any type. Null if there was none."),
-        field("to", json!({}), "Value after the change, of any type. Null if there is none."),
-    ];
-    described(answer(members, vec![]), "A changed member.")
-}
-
-/// Returns the schema of changed members, by name.
-fn changes() -> Value {
-    json!({"type": "object", "additionalProperties": reference_to("FieldChange")})
-}
-
-fn audit_entry() -> Value {
-    let key = vec![field("id", id::<KeyKind>(), "The key's id."), field("name", plain(), "Display name at that time.")];
-    let key = field(
-        "api_key",
-        answer(key, vec![]),
-        "API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent otherwise.",
-    );
-    let context = vec![
-        field("ip", nullable(plain()), "Client address of the request, if known."),
-        field("user_agent", nullable(plain()), "`User-Agent` of the client."),
-    ];
-    let context = field("context", answer(context, vec![key]), "Origin of the request.");
-    answer(members().into_iter().chain([context]).collect(), vec![])
-}
-
-fn history_entry() -> Value {
-    answer(members(), vec![])
-}
-
-/// Returns the members that audit log entries and history entries share.
-fn members() -> Vec<Member> {
-    let actor = vec![
-        field("type", open(ActorKind::NAME), "Kind of the actor."),
-        field("id", nullable(plain()), "Id of the actor. Null for the service itself."),
-        field("name", plain(), "Name of the actor at that time."),
-    ];
-    let target = vec![
-        field("type", plain(), "Kind of resource, for example `observation`."),
-        field("id", plain(), "The resource's id."),
-    ];
-    vec![
-        field("id", id::<AuditKind>(), "The entry's id."),
-        field("occurred_at", datetime(), "Time of the action."),
-        field("action", plain(), "Action, for example `observation.archive`."),
-        field("actor", titled(answer(actor, vec![]), "Actor"), "Actor who performed the action."),
-        field("target", titled(answer(target, vec![]), "Target"), "Resource that the action changed."),
-        field("changes", changes(), "Changed members by name. Secrets never appear."),
-        field("comment", nullable(plain()), "Comment, outcome or reason of the request."),
-        field(
-            "request_id",
-            nullable(id::<RequestKind>()),
-            "Id of the request. Null if the service acted without a request.",
-        ),
-    ]
+    answer_of::<PublicEventId>()
 }
 
 /// Returns the schema of a page of the feed.

@@ -1,20 +1,18 @@
 //! Invitations of employees (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{EmployeeKind, InvitationKind, Kind, OrganizationKind};
-use candor_domain::people::Status;
+use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::invitation::{self, MailFailure, MailStatus};
 use candor_service::Services;
-use candor_service::usecases::invitations;
+use candor_service::usecases::invitations::{self, AcceptedInvitation, SentInvitation};
 use serde_json::{Value, json};
 
 use crate::invitation_page;
 use crate::request::{AnonymousRequest, AuthenticatedRequest};
 use crate::route::{Method, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, count, datetime, field, id, nullable, reference_to};
-use crate::schema::words::{enum_member, open};
-use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, with};
+use crate::schema::shapes::Member;
+use crate::schema::words::enum_member;
+use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/invitation", Access::scope(Permission::EmployeesRead), get)
@@ -56,12 +54,11 @@ fn accept(services: &Services, it: AnonymousRequest) -> Work<'_> {
     Box::pin(invitations::accept(services, it.request, it.origin, it.body))
 }
 
-const INVITATION: Schema =
-    Schema::resource("Invitation", || invitation(false)).example(example).refers_to(&[&INVITATION_MAIL]);
-const INVITATION_SENT: Schema =
-    Schema::resource("InvitationSent", || invitation(true)).example(example_sent).outcome("The new invitation.");
-const INVITATION_MAIL: Schema = Schema::new("InvitationMail", mail);
-const INVITATION_ACCEPTED: Schema = Schema::new("InvitationAccepted", accepted)
+const INVITATION: Schema = Schema::resource("Invitation", answer_of::<invitation::View>).example(example);
+const INVITATION_SENT: Schema = Schema::resource("InvitationSent", answer_of::<SentInvitation>)
+    .example(example_sent)
+    .outcome("The new invitation.");
+const INVITATION_ACCEPTED: Schema = Schema::new("InvitationAccepted", answer_of::<AcceptedInvitation>)
     .example(|| json!({"employee_id": EMPLOYEE_ID, "organization_id": ORGANIZATION_ID, "status": "active"}))
     .outcome("The person and the organization.");
 const INVITATION_ACCEPT: Schema = Schema::new("InvitationAccept", || body(invitation::read_acceptance))
@@ -76,51 +73,6 @@ fn words() -> Vec<Member> {
              `recipient_limit`.",
         ),
     ]
-}
-
-fn invitation(sent: bool) -> Value {
-    let members = vec![
-        field("id", id::<InvitationKind>(), "The invitation's id."),
-        field("employee_id", id::<EmployeeKind>(), "Invited person."),
-        field("status", open(invitation::State::NAME), "Status of the invitation."),
-        field("created_at", datetime(), "Time of the invitation."),
-        field("expires_at", datetime(), "Expiry time of the token, 14 days after the invitation."),
-        field("accepted_at", nullable(datetime()), "Time of acceptance. Null if it was not accepted."),
-        field(
-            "mail",
-            nullable(reference_to("InvitationMail")),
-            "State of the invitation mail. Null if none is sent: no mail server is configured, or the data is \
-             test data.",
-        ),
-    ];
-    let link = json!({"type": "string", "format": "uri"});
-    let about = "Link to accept the invitation. Present for admin-level keys if no mail is sent.";
-    answer(members, if sent { vec![field("accept_url", link, about)] } else { vec![] })
-}
-
-fn mail() -> Value {
-    let next = "Time of the next attempt. Null if there is none.";
-    let members = vec![
-        field("status", open(MailStatus::NAME), "Status of the mail."),
-        field("attempts", count(0), "Number of attempts."),
-        field("last_attempt_at", nullable(datetime()), "Time of the last attempt. Null if there was none."),
-        field("next_attempt_at", nullable(datetime()), next),
-        field(
-            "failure",
-            nullable(open(MailFailure::NAME)),
-            "Reason for the failure of the last attempt. Null if it did not fail.",
-        ),
-    ];
-    answer(members, vec![])
-}
-
-fn accepted() -> Value {
-    let members = vec![
-        field("employee_id", id::<EmployeeKind>(), "Person who accepted."),
-        field("organization_id", id::<OrganizationKind>(), "Organization of the person."),
-        field("status", open(Status::NAME), "New status of the person."),
-    ];
-    answer(members, vec![])
 }
 
 fn example() -> Value {

@@ -2,20 +2,18 @@
 
 use candor_domain::access::api_key::{self, ApiKey};
 use candor_domain::access::{ALL_SCOPES, Access, AccessLevel, Environment, Permission, QuotaClass};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{EmployeeKind, KeyKind, Kind, OrganizationKind};
+use candor_domain::fields::{Fields, StringEnum};
+use candor_domain::id::{KeyKind, Kind};
 use candor_domain::time::Timestamp;
 use candor_service::Services;
-use candor_service::usecases::keys;
+use candor_service::usecases::keys::{self, ApiKeyWithSecret, Me};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{
-    Member, answer, array, count, datetime, described, field, id, nullable, plain, reference_to, times,
-};
-use crate::schema::words::{SCOPES, enum_member, enumeration, open, sort};
-use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, with};
+use crate::schema::shapes::Member;
+use crate::schema::words::{SCOPES, enum_member, enumeration, sort};
+use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/me", Access::ANY_KEY, get_me)
@@ -89,21 +87,26 @@ fn get_me<'a>(_: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::me(&it.context) })
 }
 
-const QUOTA: Schema = Schema::new("Quota", quota);
-const ME: Schema = Schema::new("Me", me).refers_to(&[&QUOTA]).example(example_of_me);
-const API_KEY: Schema = Schema::resource("ApiKey", || api_key(false)).example(example);
-const API_KEY_WITH_SECRET: Schema = Schema::resource("ApiKeyWithSecret", || api_key(true))
-    .example(|| with(example(), "key", "cdr_live_…"))
-    .outcome("The API key resource, with the key itself as `key`.");
-const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body(|input| api_key::Draft::read(input, NOW)))
+const ME: Schema = Schema::new("Me", answer_of::<Me>).example(example_of_me);
+const API_KEY: Schema = Schema::resource("ApiKey", || resource::<ApiKey, _>(read_new, vec![])).example(example);
+const API_KEY_WITH_SECRET: Schema =
+    Schema::resource("ApiKeyWithSecret", || resource::<ApiKeyWithSecret, _>(read_new, vec![]))
+        .example(|| with(example(), "key", "cdr_live_…"))
+        .outcome("The API key resource, with the key itself as `key`.");
+const API_KEY_CREATE: Schema = Schema::new("ApiKeyCreate", || body_of::<ApiKey, _>(read_new))
     .example(|| json!({"name": "HR sync", "scopes": ["employees:read", "employees:write"]}));
-const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body(|input| api_key::Patch::read(input, None, NOW)))
-    .example(|| json!({"name": "HR sync, old"}));
+const API_KEY_UPDATE: Schema =
+    Schema::new("ApiKeyUpdate", || body_of::<ApiKey, _>(|input| api_key::Patch::read(input, None, NOW)))
+        .example(|| json!({"name": "HR sync, old"}));
 const API_KEY_ROTATE: Schema =
     Schema::new("ApiKeyRotate", || body(api_key::read_rotation)).example(|| json!({"overlap_seconds": 3600}));
 
 /// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
+
+fn read_new(fields: &mut Fields) -> Option<api_key::Draft> {
+    api_key::Draft::read(fields, NOW)
+}
 
 fn words() -> Vec<Member> {
     let scopes: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
@@ -118,78 +121,6 @@ fn words() -> Vec<Member> {
         enum_member::<QuotaClass>("Quota class of a request. Each class has its own limit."),
         sort::<ApiKey>(),
     ]
-}
-
-/// Returns the members that a key and `/me` share.
-fn powers() -> [Member; 4] {
-    [
-        field("environment", open(Environment::NAME), "Data set that the key accesses."),
-        field("access_level", open(AccessLevel::NAME), "Access level. `admin` permits administrative requests."),
-        field("scopes", array(&open(SCOPES)), "Permissions of the key."),
-        field(
-            "employee_id",
-            nullable(id::<EmployeeKind>()),
-            "Person the key acts for. The key sees only what this person may see. Null for a key of the \
-             organization.",
-        ),
-    ]
-}
-
-fn expires_at() -> Member {
-    field("expires_at", nullable(datetime()), "Expiry time of the key. Null if it does not expire.")
-}
-
-fn api_key(with_secret: bool) -> Value {
-    let quota = |what: &str| format!("Number of {what} allowed in 60 seconds. Null for the default quota.");
-    let name = format!("Display name, 1 to {} characters.", api_key::NAME_CHARS);
-    let mut members =
-        vec![field("id", id::<KeyKind>(), "Id of the key. It is not the secret."), field("name", plain(), &name)];
-    members.extend(powers());
-    members.extend([
-        field("last4", plain(), "Last four characters of the secret, for display."),
-        field("reads_per_minute", nullable(count(0)), &quota("reads")),
-        field("writes_per_minute", nullable(count(0)), &quota("writes")),
-    ]);
-    members.extend(times());
-    members.extend([
-        expires_at(),
-        field(
-            "last_used_at",
-            nullable(datetime()),
-            "Time of the last use, to the minute. Null if the key was never used.",
-        ),
-        field("revoked_at", nullable(datetime()), "Time of revocation. Null if the key is not revoked."),
-    ]);
-    if with_secret {
-        members.push(field(
-            "key",
-            plain(),
-            "API key for the header `Authorization: Bearer`. It cannot be retrieved later.",
-        ));
-    }
-    answer(members, vec![])
-}
-
-fn quota() -> Value {
-    let members = vec![
-        field("limit", count(0), "Requests that are allowed within the window."),
-        field("window_seconds", count(1), "Length of the sliding window in seconds."),
-    ];
-    described(answer(members, vec![]), "Limit of requests within a sliding window.")
-}
-
-fn me() -> Value {
-    let about = |class: &str| format!("Quota of requests of the class `{class}`.");
-    let quotas =
-        QuotaClass::words().into_iter().map(|class| field(class, reference_to(QUOTA.name), &about(class))).collect();
-    let mut members = vec![
-        field("key_id", id::<KeyKind>(), "Id of the API key of this request."),
-        field("name", plain(), "Display name of the key."),
-        field("organization_id", id::<OrganizationKind>(), "Organization of the key."),
-    ];
-    members.extend(powers());
-    members.extend([expires_at(), field("quotas", answer(quotas, vec![]), "Request quotas of the key.")]);
-    answer(members, vec![])
 }
 
 fn example() -> Value {

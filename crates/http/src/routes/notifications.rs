@@ -1,18 +1,17 @@
 //! In-app notifications (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{EmployeeKind, Kind, NotificationKind};
+use candor_domain::id::{Kind, NotificationKind};
 use candor_domain::notification::{self, Notification};
 use candor_service::Services;
-use candor_service::usecases::notifications;
+use candor_service::usecases::notifications::{self, NotificationsRead};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, datetime, field, id, nullable, plain, titled};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/notifications", Access::scope(Permission::NotificationsRead), list)
@@ -51,8 +50,8 @@ fn read_all<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a
     Box::pin(async move { notifications::read_all(services, &it.context, it.body).await })
 }
 
-const NOTIFICATION: Schema = Schema::resource("Notification", notification).example(example);
-const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", notifications_read)
+const NOTIFICATION: Schema = Schema::resource("Notification", answer_of::<Notification>).example(example);
+const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", answer_of::<NotificationsRead>)
     .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT}))
     .outcome("The person, and the time at which the notifications were marked as read.");
 const NOTIFICATIONS_READ_ALL: Schema =
@@ -61,32 +60,6 @@ const NOTIFICATIONS_READ_ALL: Schema =
 
 fn words() -> Vec<Member> {
     vec![enum_member::<notification::Type>("Type of a notification."), sort::<Notification>()]
-}
-
-fn notification() -> Value {
-    let target = vec![
-        field("type", plain(), "Kind of resource, for example `objective`."),
-        field("id", plain(), "The resource's id."),
-    ];
-    let members = vec![
-        field("id", id::<NotificationKind>(), "The notification's id."),
-        field("recipient_id", id::<EmployeeKind>(), "Recipient of the notification."),
-        field("type", open(notification::Type::NAME), "Type of the notification."),
-        field("title", plain(), "One line of text, for display."),
-        field("body", plain(), "Further text, for example a reason. May be empty."),
-        field("target", titled(answer(target, vec![]), "Target"), "Resource that the notification links to."),
-        field("created_at", datetime(), "Time of the invitation."),
-        field("read_at", nullable(datetime()), "Time at which it was first marked as read. Null if unread."),
-    ];
-    answer(members, vec![])
-}
-
-fn notifications_read() -> Value {
-    let members = vec![
-        field("recipient_id", id::<EmployeeKind>(), "Recipient of the notifications."),
-        field("read_at", datetime(), "Time at which they were marked as read."),
-    ];
-    answer(members, vec![])
 }
 
 fn example() -> Value {

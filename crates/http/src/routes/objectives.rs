@@ -3,10 +3,8 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::AuditEntry;
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, SummaryKind};
-use candor_domain::objective::{
-    self, Action, DESCRIPTION_CHARS, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, TITLE_CHARS, Verb,
-};
+use candor_domain::id::{Kind, ObjectiveKind};
+use candor_domain::objective::{self, Action, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, Verb};
 use candor_service::Services;
 use candor_service::usecases::objectives;
 use serde_json::{Value, json};
@@ -14,9 +12,9 @@ use serde_json::{Value, json};
 use super::events::HISTORY_ENTRY;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, date, datetime, field, id, nullable, plain, reference_to, times};
-use crate::schema::words::{enum_member, enumeration, open, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
+use crate::schema::shapes::{Member, array, field, reference_to};
+use crate::schema::words::{enum_member, enumeration, sort, status_filter};
+use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resource};
 
 /// Path, operation id and summary of a route.
 type Named = (&'static str, &'static str, &'static str);
@@ -249,14 +247,27 @@ fn act<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>, wh
     Box::pin(async move { objectives::act(services, &it.context, R::FAMILY, it.id()?, what, it.body).await })
 }
 
-const OBJECTIVE: Schema = Schema::resource("Objective", objective).example(example);
-const EMPLOYEE_OBJECTIVE_CREATE: Schema =
-    Schema::new("EmployeeObjectiveCreate", || body(|input| objective::Draft::read(input, Family::Employees)))
-        .example(example_of_create);
-const MANAGER_OBJECTIVE_CREATE: Schema =
-    Schema::new("ManagerObjectiveCreate", || body(|input| objective::Draft::read(input, Family::Managers)))
-        .example(example_of_create);
-const OBJECTIVE_UPDATE: Schema = Schema::new("ObjectiveUpdate", || body(objective::Patch::read))
+const OBJECTIVE: Schema = Schema::resource("Objective", || {
+    let expanded = vec![
+        field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),
+        field(
+            "linked_summaries",
+            array(&reference_to("Summary")),
+            "The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.",
+        ),
+    ];
+    resource::<Objective, _>(|fields| objective::Draft::read(fields, Family::Employees), expanded)
+})
+.example(example);
+const EMPLOYEE_OBJECTIVE_CREATE: Schema = Schema::new("EmployeeObjectiveCreate", || {
+    body_of::<Objective, _>(|input| objective::Draft::read(input, Family::Employees))
+})
+.example(example_of_create);
+const MANAGER_OBJECTIVE_CREATE: Schema = Schema::new("ManagerObjectiveCreate", || {
+    body_of::<Objective, _>(|input| objective::Draft::read(input, Family::Managers))
+})
+.example(example_of_create);
+const OBJECTIVE_UPDATE: Schema = Schema::new("ObjectiveUpdate", || body_of::<Objective, _>(objective::Patch::read))
     .example(|| json!({"description": "Weekends excepted."}));
 const OBJECTIVE_APPROVE: Schema = Schema::new("ObjectiveApprove", || body(|input| Action::read(input, Verb::Approve)))
     .example(|| json!({"comment": "Good."}));
@@ -287,46 +298,6 @@ fn words() -> Vec<Member> {
 fn scopes_of(family: Family) -> Member {
     let words: Vec<_> = family.scopes().iter().map(|scope| scope.word()).collect();
     enumeration(family.scopes_name(), &words, "Scopes of the objectives under these paths.")
-}
-
-fn objective() -> Value {
-    let description =
-        format!("Description in plain text, at most {DESCRIPTION_CHARS} characters. Null if there is none.");
-    let mut members = vec![
-        field("id", id::<ObjectiveKind>(), "The objective's id."),
-        field("scope", open(objective::Scope::NAME), "Scope of the goal."),
-        field("owner_id", id::<EmployeeKind>(), "Owner of the objective. For the scope `org` an org admin."),
-        field("title", plain(), &format!("Title: the goal in 1 to {TITLE_CHARS} characters.")),
-        field("description", nullable(plain()), &description),
-        field("status", open(objective::Status::NAME), "Current status."),
-        field("period_start", date(), "First day of the period. An approved objective starts on this day, in UTC."),
-        field("period_end", date(), "Last day of the period. Not before `period_start`."),
-        field(
-            "linked_summary_ids",
-            array(&id::<SummaryKind>()),
-            "Ids of the summaries that include this objective, oldest first. Archived summaries and summaries \
-             that the key cannot see are omitted. Empty without `summaries:read`.",
-        ),
-    ];
-    members.extend(times());
-    members.extend([
-        field(
-            "submitted_at",
-            nullable(datetime()),
-            "Time of submission for review. Null if it was not submitted or was rejected since.",
-        ),
-        field("approved_at", nullable(datetime()), "Time of the first approval or start. Null before that."),
-        field("completed_at", nullable(datetime()), "Time of completion. Null unless the status is `completed`."),
-    ]);
-    let expanded = vec![
-        field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),
-        field(
-            "linked_summaries",
-            array(&reference_to("Summary")),
-            "The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.",
-        ),
-    ];
-    answer(members, expanded)
 }
 
 fn example() -> Value {

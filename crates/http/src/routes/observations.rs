@@ -1,9 +1,8 @@
 //! Observations (§4.1).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{AttributeKind, EmployeeKind, Kind, ObservationKind};
-use candor_domain::observation::{self, MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
+use candor_domain::id::{Kind, ObservationKind};
+use candor_domain::observation::{self, Observation, Type, Visibility};
 use candor_domain::time::Timestamp;
 use candor_service::Services;
 use candor_service::usecases::observations;
@@ -12,11 +11,9 @@ use serde_json::{Value, json};
 use super::attributes::ATTRIBUTE_ID;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{
-    Member, answer, archived_at, array, date, field, id, nullable, plain, reference_to, times,
-};
-use crate::schema::words::{enum_member, open, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, body};
+use crate::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
@@ -94,16 +91,25 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
 }
 
 /// Schema of an observation in answers.
-pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", observation).example(example);
+pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
+    let expanded = vec![
+        field("employee", nullable(reference_to("Employee")), "The person. Present with `expand=employee`."),
+        field("attributes", array(&reference_to("Attribute")), "The attributes. Present with `expand=attributes`."),
+    ];
+    resource::<Observation, _>(|fields| observation::Draft::read(fields, NOW.date()), expanded)
+})
+.example(example);
 const OBSERVATION_CREATE: Schema =
-    Schema::new("ObservationCreate", || body(|input| observation::Draft::read(input, NOW.date()))).example(|| {
-        json!({
-            "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
-            "observation": "Explained the outage to the customer calmly and completely.",
-        })
-    });
-const OBSERVATION_UPDATE: Schema = Schema::new("ObservationUpdate", || body(observation::Patch::read))
-    .example(|| json!({"impact": "The customer stayed."}));
+    Schema::new("ObservationCreate", || body_of::<Observation, _>(|input| observation::Draft::read(input, NOW.date())))
+        .example(|| {
+            json!({
+                "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
+                "observation": "Explained the outage to the customer calmly and completely.",
+            })
+        });
+const OBSERVATION_UPDATE: Schema =
+    Schema::new("ObservationUpdate", || body_of::<Observation, _>(observation::Patch::read))
+        .example(|| json!({"impact": "The customer stayed."}));
 
 /// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
@@ -118,30 +124,6 @@ fn words() -> Vec<Member> {
         enum_member::<observation::Expand>("Related resources that an observation can include."),
         sort::<Observation>(),
     ]
-}
-
-fn observation() -> Value {
-    let note = |what: &str| format!("{what} At most {NOTE_CHARS} characters. Null if there is none.");
-    let tags = format!("Ids of the attributes, at most {MAX_ATTRIBUTES}, without duplicates.");
-    let mut members = vec![
-        field("id", id::<ObservationKind>(), "The observation's id."),
-        field("employee_id", id::<EmployeeKind>(), "Id of the person it is about."),
-        field("author_id", nullable(id::<EmployeeKind>()), "Author of the observation. Null if unknown."),
-        field("type", open(Type::NAME), "Type: a strength or an opportunity."),
-        field("observation", plain(), &format!("Observed behaviour in plain text, 1 to {TEXT_CHARS} characters.")),
-        field("impact", nullable(plain()), &note("Impact of the observed behaviour, in plain text.")),
-        field("recommended_action", nullable(plain()), &note("Recommended action, in plain text.")),
-        field("attribute_ids", array(&id::<AttributeKind>()), &tags),
-        field("observation_date", date(), "Day of the observed behaviour. Never in the future."),
-        field("visibility", open(Visibility::NAME), "Visibility to the person it is about."),
-    ];
-    members.extend(times());
-    members.push(archived_at());
-    let expanded = vec![
-        field("employee", nullable(reference_to("Employee")), "The person. Present with `expand=employee`."),
-        field("attributes", array(&reference_to("Attribute")), "The attributes. Present with `expand=attributes`."),
-    ];
-    answer(members, expanded)
 }
 
 /// Returns an example observation.

@@ -1,18 +1,17 @@
 //! Organization and test data (decisions B6, C10).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::OrganizationKind;
-use candor_domain::organization::{self, Review};
+use candor_domain::organization::{self, Organization, Review};
 use candor_service::Services;
-use candor_service::usecases::{organization as org, test_data};
+use candor_service::usecases::organization as org;
+use candor_service::usecases::test_data::{self, TestDataReset};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, count, field, flag, id, plain, times};
-use crate::schema::words::{enum_member, open};
-use crate::schema::{AT, ORGANIZATION_ID, Schema, body};
+use crate::schema::shapes::Member;
+use crate::schema::words::enum_member;
+use crate::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/organization", Access::scope(Permission::SettingsRead), get)
@@ -50,34 +49,18 @@ fn reset_test_data<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> 
     Box::pin(async move { test_data::reset(services, &it.context).await })
 }
 
-const ORGANIZATION: Schema = Schema::resource("Organization", organization).example(example);
-const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", test_data_reset)
+const ORGANIZATION: Schema =
+    Schema::resource("Organization", || resource::<Organization, _>(organization::Patch::read, vec![]))
+        .example(example);
+const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", answer_of::<TestDataReset>)
     .example(|| json!({"removed": 4812, "complete": true}))
     .outcome("Number of removed rows, and `complete`.");
-const ORGANIZATION_UPDATE: Schema = Schema::new("OrganizationUpdate", || body(organization::Patch::read))
-    .example(|| json!({"objective_review": "required"}));
+const ORGANIZATION_UPDATE: Schema =
+    Schema::new("OrganizationUpdate", || body_of::<Organization, _>(organization::Patch::read))
+        .example(|| json!({"objective_review": "required"}));
 
 fn words() -> Vec<Member> {
     vec![enum_member::<Review>("Review before approval: optional, required or disabled.")]
-}
-
-fn organization() -> Value {
-    let name = format!("The organization's name, 1 to {} characters.", organization::NAME_CHARS);
-    let mut members = vec![
-        field("id", id::<OrganizationKind>(), "The organization's id."),
-        field("name", plain(), &name),
-        field("objective_review", open(Review::NAME), "Review of objectives before approval."),
-        field("summary_review", open(Review::NAME), "Review of summaries before approval."),
-    ];
-    members.extend(times());
-    answer(members, vec![])
-}
-
-fn test_data_reset() -> Value {
-    let complete = "`true` if all test data is removed. If `false`, send the request again to continue.";
-    let members =
-        vec![field("removed", count(0), "Number of removed rows of all kinds."), field("complete", flag(), complete)];
-    answer(members, vec![])
 }
 
 fn example() -> Value {

@@ -5,7 +5,7 @@ use candor_domain::decision::Resource;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
-use candor_domain::search::{self, Score, SearchRequest};
+use candor_domain::search::{self, SearchHit, SearchRequest};
 use candor_domain::summary::Summary;
 use candor_service::Services;
 use candor_service::usecases::search as use_case;
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::observations;
 use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, answer, array, field, plain, reference_to};
-use crate::schema::words::{enum_member, enumeration, open};
-use crate::schema::{Schema, list, listed};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, enumeration};
+use crate::schema::{Schema, answer_of, list, listed};
 
 const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
     .named("search", "Search texts")
@@ -40,11 +40,10 @@ const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name
     .example(|| listed(example()))
     .outcome("A page of results, best matches first.")
     .refers_to(&[&SEARCH_HIT]);
-const SEARCH_HIT: Schema = Schema::new("SearchHit", hit).refers_to(&[&HIGHLIGHT]);
-const HIGHLIGHT: Schema = Schema::new("Highlight", highlight);
+const SEARCH_HIT: Schema = Schema::new("SearchHit", answer_of::<SearchHit>);
 
 /// Name of the enumeration of searchable resource types.
-const HIT_TYPES: &str = "SearchHitType";
+const HIT_TYPES: &str = SearchHit::TYPES_NAME;
 const FOUND: [&str; 4] = [Observation::NAME, Objective::NAME, Employee::NAME, Summary::NAME];
 
 fn words() -> Vec<Member> {
@@ -52,44 +51,6 @@ fn words() -> Vec<Member> {
         enum_member::<search::Type>("Types that can be searched."),
         enumeration(HIT_TYPES, &FOUND, "Kinds of resources that a search finds."),
     ]
-}
-
-fn hit() -> Value {
-    let [best, least] = Score::ALL.map(Score::value);
-    let score = json!({"type": "number", "minimum": 0, "maximum": best});
-    let score_about = format!(
-        "Quality of the match: {best:.1} if all words match, {least:.1} if the last word matches only the \
-         beginning of a word."
-    );
-    let resources = ["Observation", "Objective", "Employee", "Summary"].map(reference_to);
-    let members = vec![
-        field("type", open(HIT_TYPES), "Kind of resource."),
-        field("id", plain(), "The resource's id."),
-        field("score", score, &score_about),
-        field("highlights", array(&reference_to("Highlight")), "Positions of the words in each text."),
-        field(
-            "resource",
-            json!({"title": "SearchHitResource", "anyOf": resources}),
-            "The resource as GET returns it, without `expand`.",
-        ),
-    ];
-    answer(members, vec![])
-}
-
-fn highlight() -> Value {
-    let number = json!({"type": "integer", "minimum": 0});
-    let range = json!({"type": "array", "items": number, "minItems": 2, "maxItems": 2});
-    let members = vec![
-        field("field", plain(), "Member of the resource that contains the text."),
-        field("snippet", plain(), "The stored text, or about 200 characters of it around the first match."),
-        field(
-            "ranges",
-            array(&range),
-            "Positions of the matched words in the snippet: start (inclusive) and end (exclusive), counted from \
-             0 in Unicode scalar values.",
-        ),
-    ];
-    answer(members, vec![])
 }
 
 fn example() -> Value {

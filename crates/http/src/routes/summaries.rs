@@ -1,20 +1,17 @@
 //! Summaries (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::fields::StringEnum;
-use candor_domain::id::{EmployeeKind, Kind, ObjectiveKind, ObservationKind, SummaryKind};
-use candor_domain::summary::{self, Action, ActionKind, BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Summary};
+use candor_domain::id::{Kind, SummaryKind};
+use candor_domain::summary::{self, Action, ActionKind, Summary};
 use candor_service::Services;
 use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{
-    Member, answer, archived_at, array, date, datetime, field, flag, id, nullable, plain, reference_to, times,
-};
-use crate::schema::words::{enum_member, open, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body};
+use crate::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::schema::words::{enum_member, sort, status_filter};
+use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/summaries", Access::scope(Permission::SummariesRead), list)
@@ -144,15 +141,16 @@ fn act<'a>(services: &'a Services, it: AuthenticatedRequest<'a>, what: ActionKin
     Box::pin(async move { summaries::act(services, &it.context, it.id()?, what, it.body).await })
 }
 
-const SUMMARY: Schema = Schema::resource("Summary", summary).example(example).refers_to(&[&EMPLOYEE_FEEDBACK]);
-const EMPLOYEE_FEEDBACK: Schema = Schema::new("EmployeeFeedback", employee_feedback);
-const SUMMARY_CREATE: Schema = Schema::new("SummaryCreate", || body(summary::Draft::read)).example(|| {
-    json!({
-        "employee_id": EMPLOYEE_ID, "title": "The first half of the year", "period_start": "2026-01-01",
-        "period_end": "2026-06-30", "included_objective_ids": [OBJECTIVE_ID],
-    })
-});
-const SUMMARY_UPDATE: Schema = Schema::new("SummaryUpdate", || body(summary::Patch::read))
+const SUMMARY: Schema =
+    Schema::resource("Summary", || resource::<Summary, _>(summary::Draft::read, expanded())).example(example);
+const SUMMARY_CREATE: Schema =
+    Schema::new("SummaryCreate", || body_of::<Summary, _>(summary::Draft::read)).example(|| {
+        json!({
+            "employee_id": EMPLOYEE_ID, "title": "The first half of the year", "period_start": "2026-01-01",
+            "period_end": "2026-06-30", "included_objective_ids": [OBJECTIVE_ID],
+        })
+    });
+const SUMMARY_UPDATE: Schema = Schema::new("SummaryUpdate", || body_of::<Summary, _>(summary::Patch::read))
     .example(|| json!({"body": "Calm with customers, and ever faster."}));
 const SUMMARY_RETURN: Schema = Schema::new("SummaryReturn", || body(|input| Action::read(input, ActionKind::Return)))
     .example(|| json!({"reason": "Say what became of the objective."}));
@@ -169,43 +167,8 @@ fn words() -> Vec<Member> {
     ]
 }
 
-fn summary() -> Value {
-    let observations = format!(
-        "Ids of the included observations, at most {MAX_OBSERVATIONS}. Until the approval, archived \
-         observations are omitted."
-    );
-    let objectives = format!("Ids of the included objectives, at most {MAX_OBJECTIVES}.");
-    let mut members = vec![
-        field("id", id::<SummaryKind>(), "The summary's id."),
-        field("employee_id", id::<EmployeeKind>(), "Id of the person it is about."),
-        field("author_id", nullable(id::<EmployeeKind>()), "Author of the observation. Null if unknown."),
-        field("title", plain(), &format!("Title, 1 to {} characters.", summary::TITLE_CHARS)),
-        field("body", plain(), &format!("Text of the summary, in plain text of at most {BODY_CHARS} characters.")),
-        field("period_start", nullable(date()), "First day of the period. Null if `period_end` is null."),
-        field("period_end", nullable(date()), "Last day of the period. Not before `period_start`."),
-        field("status", open(summary::Status::NAME), "Current status."),
-        field("included_objective_ids", array(&id::<ObjectiveKind>()), &objectives),
-        field("included_observation_ids", array(&id::<ObservationKind>()), &observations),
-        field(
-            "employee_feedback",
-            nullable(reference_to("EmployeeFeedback")),
-            "Feedback of the employee. Null if there is none.",
-        ),
-        field(
-            "submitted_at",
-            nullable(datetime()),
-            "Time of submission. Null if it was not submitted or was returned since.",
-        ),
-        field(
-            "approved_at",
-            nullable(datetime()),
-            "Time of approval. Null if it was not approved or was returned since.",
-        ),
-        field("shared_at", nullable(datetime()), "Time at which it was shared with the employee. Null before that."),
-    ];
-    members.extend(times());
-    members.push(archived_at());
-    let expanded = vec![
+fn expanded() -> Vec<Member> {
+    vec![
         field("employee", reference_to("Employee"), "The person. Present with `expand=employee`."),
         field("author", nullable(reference_to("Employee")), "Author of the summary. Present with `expand=author`."),
         field(
@@ -218,17 +181,7 @@ fn summary() -> Value {
             array(&reference_to("Observation")),
             "Included observations. Present with `expand=included_observations`.",
         ),
-    ];
-    answer(members, expanded)
-}
-
-fn employee_feedback() -> Value {
-    let members = vec![
-        field("comment", nullable(plain()), "Comment of the employee. Null if there is none."),
-        field("acknowledged", flag(), "`true` if the employee has acknowledged the summary."),
-        field("submitted_at", datetime(), "Time of the feedback."),
-    ];
-    answer(members, vec![])
+    ]
 }
 
 fn example() -> Value {

@@ -4,24 +4,21 @@ use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
-use candor_domain::signature::PREFIX;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    self, DESCRIPTION_CHARS, Delivery, DeliveryFilter, FailureReason, MAX_REPLAYED, ReplayOrder, ReplaySelection,
-    Status, Subscription, Topic,
+    self, Delivery, DeliveryFilter, FailureReason, Ping, ReplayOrder, ReplaySelection, Status, Subscription,
+    SubscriptionWithSecret, Topic,
 };
 use candor_service::Services;
-use candor_service::usecases::webhooks;
+use candor_service::usecases::webhooks::{self, RedeliveryAnswer, ReplayAnswer};
 use serde_json::{Value, json};
 
-use super::events::{EVENT_ID, event_id};
+use super::events::EVENT_ID;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{
-    Member, answer, array, count, datetime, described, field, flag, id, nullable, plain, reference_to,
-};
-use crate::schema::words::{enum_member, open, sort, status_filter};
-use crate::schema::{AT, Schema, body, with};
+use crate::schema::shapes::{Member, reference_to};
+use crate::schema::words::{enum_member, sort, status_filter};
+use crate::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
 
 const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
@@ -140,24 +137,25 @@ fn replay<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> 
     Box::pin(async move { webhooks::replay(services, &it.context, it.id()?, it.body).await })
 }
 
-const WEBHOOK: Schema = Schema::resource("Webhook", || webhook(None, None)).example(example);
-const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", || webhook(Some(secret()), None))
+const WEBHOOK: Schema =
+    Schema::resource("Webhook", || resource::<Subscription, _>(webhook::Draft::read, vec![])).example(example);
+const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_secret)
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
 const WEBHOOK_UPDATED: Schema =
-    Schema::resource("WebhookUpdated", || webhook(None, Some(secret()))).example(example_with_secret);
+    Schema::resource("WebhookUpdated", || with_optional(with_secret(), "secret")).example(example_with_secret);
 const DELIVERY: Schema =
-    Schema::resource("Delivery", delivery).example(example_of_delivery).outcome("The delivery attempt.");
-const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", promised)
+    Schema::resource("Delivery", answer_of::<Delivery>).example(example_of_delivery).outcome("The delivery attempt.");
+const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<RedeliveryAnswer>)
     .example(|| json!({"delivery_id": DELIVERY_ID, "event_id": EVENT_ID}))
     .outcome("Id of the coming attempt in the log.");
-const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", replayed)
+const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", answer_of::<ReplayAnswer>)
     .example(|| json!({"enqueued": 12, "continue_since": null}))
     .outcome("Number of queued deliveries, and the start of the next request.");
-const TEST_MESSAGE: Schema = Schema::new("TestMessage", test_message);
-const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body(webhook::Draft::read))
+const TEST_MESSAGE: Schema = Schema::new("TestMessage", answer_of::<Ping>);
+const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body_of::<Subscription, _>(webhook::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
-const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body(webhook::Patch::read))
+const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body_of::<Subscription, _>(webhook::Patch::read))
     .example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|input| ReplayOrder::read(input, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
@@ -169,7 +167,6 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 const WEBHOOK_ID: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
 const DELIVERY_ID: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const FAILURE: &str = "Reason for the failure. Null on success and for old attempts without a recorded reason.";
 /// Name of the enumeration of subscription topics.
 const TOPICS: &str = Topic::NAME;
 
@@ -194,76 +191,8 @@ fn topics() -> Member {
     (TOPICS, json!({"anyOf": [reference_to(EventType::NAME), every], "description": about}))
 }
 
-fn secret() -> Member {
-    let what = "Secret that signs deliveries. It cannot be retrieved later.";
-    ("secret", described(json!({"type": "string", "pattern": format!("^{PREFIX}")}), what))
-}
-
-fn webhook(always: Option<Member>, sometimes: Option<Member>) -> Value {
-    let topics = array(&open(TOPICS));
-    let description = format!("Description, at most {DESCRIPTION_CHARS} characters. Null if there is none.");
-    let last = nullable(open(Status::NAME));
-    let mut members = vec![
-        field("id", id::<WebhookKind>(), "The subscription's id."),
-        field("url", plain(), "URL of the receiver, with https."),
-        field("event_types", topics, "Subscribed event types. `*` means all types, including future ones."),
-        field("active", flag(), "`true` if events are delivered. `false` pauses delivery."),
-        field("description", nullable(plain()), &description),
-        field("last_delivery_at", nullable(datetime()), "End time of the newest attempt. Null if there was none."),
-        field("last_delivery_status", last, "Result of the newest attempt. Null if there was none."),
-        field("created_at", datetime(), "Creation time."),
-        field("updated_at", datetime(), "Time of the last change. Deliveries do not count as changes."),
-    ];
-    members.extend(always);
-    answer(members, sometimes.into_iter().collect())
-}
-
-fn delivery() -> Value {
-    let status = "Result of the attempt. After `failed` another attempt follows, after `dropped` none.";
-    let members = vec![
-        field("id", id::<DeliveryKind>(), "Id of the attempt. Each attempt has its own id."),
-        field("subscription_id", id::<WebhookKind>(), "Id of the subscription."),
-        field("event_id", event_id(), "Id of the event. It is the same for all attempts."),
-        field("event_type", open(EventType::NAME), "Type of the event."),
-        field("attempt", count(1), "Number of the attempt, starting with 1."),
-        field("status", open(Status::NAME), status),
-        field("request_url", plain(), "URL of the request."),
-        field("response_status", count(0), "HTTP status of the response. 0 if there was none."),
-        field("response_duration_ms", count(0), "Milliseconds until the response or the timeout."),
-        field("next_attempt_at", nullable(datetime()), "Due time of the next attempt. Null if there is none."),
-        field(
-            "delivered_at",
-            nullable(datetime()),
-            "Time of the acknowledgement. Null if the receiver did not acknowledge.",
-        ),
-        field("attempted_at", datetime(), "Start time of the attempt."),
-        field("failure", nullable(open(FailureReason::NAME)), FAILURE),
-    ];
-    answer(members, vec![])
-}
-
-fn promised() -> Value {
-    let delivery = "Id that the attempt will have in the log. If an attempt is already in progress, the id is \
-                    used only if that attempt fails.";
-    let members = vec![
-        field("delivery_id", id::<DeliveryKind>(), delivery),
-        field("event_id", event_id(), "Id of the delivered event."),
-    ];
-    answer(members, vec![])
-}
-
-fn replayed() -> Value {
-    let count = json!({"type": "integer", "minimum": 0, "maximum": MAX_REPLAYED});
-    let on = "Value of `since` for the next request. Null if all events were queued.";
-    let members = vec![
-        field("enqueued", count, "Number of deliveries that were queued or rescheduled to now."),
-        field("continue_since", nullable(datetime()), on),
-    ];
-    answer(members, vec![])
-}
-
-fn test_message() -> Value {
-    answer(vec![field("message", plain(), "Text that marks this event as a test.")], vec![])
+fn with_secret() -> Value {
+    resource::<SubscriptionWithSecret, _>(webhook::Draft::read, vec![])
 }
 
 fn example() -> Value {

@@ -2,12 +2,14 @@
 
 use candor_domain::fields::Fields;
 use candor_domain::rule::{FieldDescription, Shape};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
+use super::answers::answer_of;
 use super::shapes::{Member, array, date, datetime, described, flag, line, nullable, reference_to, request, set, text};
 
-/// Returns the schema of the values that a rule accepts.
-fn schema(shape: &Shape) -> Value {
+/// Returns the schema of the values that a rule accepts. They set values with the schema `stored`.
+fn schema(shape: &Shape, stored: &Value) -> Value {
     match shape {
         Shape::Text { min, max } => text(*min, *max),
         Shape::Line { min, max } => line(*min, *max),
@@ -22,17 +24,14 @@ fn schema(shape: &Shape) -> Value {
         Shape::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         Shape::Date => date(),
         Shape::Datetime | Shape::Recent(_) => datetime(),
-        Shape::Reference { prefix, what } => described(
-            json!({"type": "string"}),
-            &format!("Id of {what}, `{prefix}_…`. 422 if the organization has no such resource."),
-        ),
-        Shape::List { of, min, max, is_set: true } => set(&schema(of), *min, *max),
+        Shape::Reference { prefix } => described(json!({"type": "string"}), &reference(prefix)),
+        Shape::List { of, min, max, is_set: true } => set(&schema(of, &stored["items"]), *min, *max),
         Shape::List { of, min, max, is_set: false } => {
-            let mut list = array(&schema(of));
+            let mut list = array(&schema(of, &stored["items"]));
             (list["minItems"], list["maxItems"]) = (json!(min), json!(max));
             list
         }
-        Shape::Object(members) => object(members),
+        Shape::Object(members) => object(members, stored),
         Shape::Map { max, key_chars, value_chars } => {
             let mut value = text(0, *value_chars);
             value["type"] = json!(["string", "number", "boolean", "null"]);
@@ -46,47 +45,126 @@ fn schema(shape: &Shape) -> Value {
     }
 }
 
-/// Returns the description of a field with its bounds.
-fn sentence(shape: &Shape, what: &str) -> String {
-    let filled = |max: &dyn std::fmt::Display| what.replace("{max}", &max.to_string());
+/// Returns the sentence about the bounds of a shape, if it has bounds to state.
+pub(super) fn bounds(shape: &Shape) -> Option<String> {
     match shape {
-        Shape::Text { max, .. } if what.contains("{max}") => filled(max),
-        Shape::Text { min: 0, max } => format!("{what} At most {max} characters."),
-        Shape::Text { min, max } => format!("{what} {min} to {max} characters."),
-        Shape::Line { min, max } => format!("{what} {min} to {max} characters in one line."),
-        Shape::Email(max) | Shape::Url(max) | Shape::Slug { max, .. } | Shape::List { max, .. } => filled(max),
-        Shape::Whole { max, .. } | Shape::Recent(max) => filled(max),
-        Shape::Map { max, key_chars, value_chars } => format!(
+        Shape::Text { min: 0, max } | Shape::Email(max) | Shape::Url(max) => Some(format!("At most {max} characters.")),
+        Shape::Text { min, max } => Some(format!("{min} to {max} characters.")),
+        Shape::Line { min, max } => Some(format!("{min} to {max} characters in one line.")),
+        Shape::Slug { max, except } => {
+            Some(format!("At most {max} lower-case letters, digits, `-` and `_`, but not `{except}`."))
+        }
+        Shape::List { min, max, is_set, .. } => {
+            let entries = if *min == 0 { format!("At most {max} entries") } else { format!("{min} to {max} entries") };
+            Some(if *is_set { format!("{entries}, without duplicates.") } else { format!("{entries}.") })
+        }
+        Shape::Map { max, key_chars, value_chars } => Some(format!(
             "A flat map of at most {max} keys of up to {key_chars} characters. A value is a text of up to \
-             {value_chars} characters, a number or a boolean. {what}"
-        ),
+             {value_chars} characters, a number or a boolean."
+        )),
+        Shape::Recent(_)
+        | Shape::Whole { .. }
+        | Shape::Word(_)
+        | Shape::Flag
+        | Shape::Date
+        | Shape::Datetime
+        | Shape::Reference { .. }
+        | Shape::Object(_) => None,
+    }
+}
+
+/// Returns the upper bound of a shape, if it has one.
+fn greatest(shape: &Shape) -> Option<String> {
+    match shape {
+        Shape::Text { max, .. }
+        | Shape::Line { max, .. }
+        | Shape::Email(max)
+        | Shape::Url(max)
+        | Shape::Slug { max, .. }
+        | Shape::List { max, .. }
+        | Shape::Map { max, .. } => Some(max.to_string()),
+        Shape::Whole { max, .. } | Shape::Recent(max) => Some(max.to_string()),
         Shape::Word(_) | Shape::Flag | Shape::Date | Shape::Datetime | Shape::Reference { .. } | Shape::Object(_) => {
-            what.to_owned()
+            None
         }
     }
 }
 
-/// Returns a member of a body. Defaults are described in prose: with the keyword `default`, generated clients
-/// assume that the member is always present.
-fn member(it: &FieldDescription) -> Member {
-    let schema = schema(&it.shape);
-    let schema = if it.is_nullable { nullable(schema) } else { schema };
-    if it.about.is_empty() {
-        return (it.name, schema);
-    }
-    let mut said = sentence(&it.shape, it.about);
-    if let Some(default) = &it.default {
-        said = format!("{said} Default: `{default}`.");
-    }
-    (it.name, described(schema, &said))
+/// Returns the sentences about the id of another resource.
+fn reference(prefix: &str) -> String {
+    format!("The id starts with `{prefix}_`. 422 if the organization has no such resource.")
+}
+
+/// Returns the description of a field: that of the member which it sets, its bounds, and its own remarks. These are the
+/// whole description where it sets no member.
+fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
+    let reference = match field.shape {
+        Shape::Reference { prefix } => Some(reference(prefix)),
+        _ => None,
+    };
+    let bounds = bounds(&field.shape).filter(|_| !field.about.contains("{max}"));
+    let about = greatest(&field.shape).map_or(field.about.to_owned(), |max| field.about.replace("{max}", &max));
+    let default = field.default.as_ref().map(|default| format!("Default: `{default}`."));
+    let parts = match member {
+        Some(member) => [Some(member.to_owned()), bounds, reference, Some(about), default],
+        None => [Some(about), bounds, reference, default, None],
+    };
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a member of a body that sets a value with the schema `stored`. Defaults are described in prose: with the
+/// keyword `default`, generated clients assume that the member is always present.
+fn member(field: &FieldDescription, stored: &Value) -> Member {
+    let schema = schema(&field.shape, stored);
+    let schema = if field.is_nullable { nullable(schema) } else { schema };
+    let sentences = sentences(field, stored["description"].as_str());
+    (field.name, if sentences.is_empty() { schema } else { described(schema, &sentences) })
 }
 
 /// Generates the schema of the body that `read` parses.
-pub(crate) fn body<T>(read: impl FnOnce(&mut Fields) -> T) -> Value {
-    object(&Fields::described(read))
+pub(crate) fn body<D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
+    object(&Fields::described(read), &Value::Null)
 }
 
-fn object(members: &[FieldDescription]) -> Value {
-    let (required, optional): (Vec<_>, Vec<_>) = members.iter().partition(|member| member.is_required);
+/// Generates the schema of the body that `read` parses and that sets members of a `T`. The fields have the descriptions
+/// of these members.
+pub(crate) fn body_of<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
+    object(&Fields::described(read), &answer_of::<T>())
+}
+
+/// Generates the schema of the body that `read` parses. Its member of this name is a list of bodies that set members of
+/// a `T`.
+pub(crate) fn body_with<T: JsonSchema, D>(list: &str, read: impl FnOnce(&mut Fields) -> D) -> Value {
+    object(&Fields::described(read), &json!({"properties": {list: {"items": answer_of::<T>()}}}))
+}
+
+/// Generates the schema of an object with these fields, which set members of an object with the schema `stored`.
+fn object(fields: &[FieldDescription], stored: &Value) -> Value {
+    let member = |field: &FieldDescription| member(field, &stored["properties"][field.name]);
+    let (required, optional): (Vec<_>, Vec<_>) = fields.iter().partition(|field| field.is_required);
     request(required.into_iter().map(member).collect(), optional.into_iter().map(member).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::rule::{self, Field, Text};
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is used")]
+    struct Thing {
+        /// Title of the thing.
+        title: String,
+    }
+
+    const TITLE: Field<Text> = Field::with_about("title", rule::text(1..=5), "It cannot be changed.");
+    const OTHER: Field<Text> = Field::with_about("other", rule::text(0..=9), "Something else.");
+
+    #[test]
+    fn field_has_description_of_its_member_bounds_and_remarks() {
+        let body = body_of::<Thing, _>(|fields| (fields.required(&TITLE), fields.optional(&OTHER)));
+        let description = |name: &str| body["properties"][name]["description"].as_str().unwrap().to_owned();
+        assert_eq!(description("title"), "Title of the thing. 1 to 5 characters. It cannot be changed.");
+        assert_eq!(description("other"), "Something else. At most 9 characters.", "no member of the resource");
+    }
 }

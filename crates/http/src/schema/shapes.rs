@@ -1,7 +1,10 @@
 //! Building blocks of schemas: bounded texts, identifiers, timestamps, enumerations.
 
-use candor_domain::id::Kind;
+use candor_domain::id::{Id, Kind};
+use candor_domain::time::{Date, Timestamp};
 use serde_json::{Value, json};
+
+use super::answers::answer_of;
 
 /// A member of an object.
 pub(crate) type Member = (&'static str, Value);
@@ -40,19 +43,17 @@ pub(crate) fn plain() -> Value {
 
 /// Returns the schema of an identifier.
 pub(crate) fn id<K: Kind>() -> Value {
-    let pattern = format!("^{}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$", K::PREFIX);
-    let example = format!("{}_01KJPWD6M24DF9HWRAYHFSFV52", K::PREFIX);
-    json!({"type": "string", "pattern": pattern, "examples": [example]})
+    answer_of::<Id<K>>()
 }
 
 /// Returns the schema of a timestamp.
 pub(crate) fn datetime() -> Value {
-    json!({"type": "string", "format": "date-time", "examples": ["2026-03-02T09:00:00.000Z"]})
+    answer_of::<Timestamp>()
 }
 
 /// Returns the schema of a date.
 pub(crate) fn date() -> Value {
-    json!({"type": "string", "format": "date", "examples": ["2026-03-02"]})
+    answer_of::<Date>()
 }
 
 /// Returns the schema of an integer with a minimum.
@@ -86,12 +87,6 @@ pub(crate) fn field(name: &'static str, schema: Value, description: &str) -> Mem
 /// Adds a description to a schema.
 pub(crate) fn described(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
-    schema
-}
-
-/// Adds a title, from which generated clients name the type.
-pub(crate) fn titled(mut schema: Value, title: &str) -> Value {
-    schema["title"] = json!(title);
     schema
 }
 
@@ -138,17 +133,4 @@ pub(crate) fn page(items: &Value, cursor: Value) -> Value {
         field("has_more", flag(), "`true` if more entries follow this page."),
     ];
     answer(members, vec![])
-}
-
-/// Returns the members `created_at` and `updated_at`.
-pub(crate) fn times() -> [Member; 2] {
-    [
-        field("created_at", datetime(), "Creation time."),
-        field("updated_at", datetime(), "Time of the last change. It increases with every change."),
-    ]
-}
-
-/// Returns the member `archived_at`.
-pub(crate) fn archived_at() -> Member {
-    field("archived_at", nullable(datetime()), "Archive time. Null if it is not archived.")
 }

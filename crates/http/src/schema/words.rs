@@ -13,7 +13,7 @@ use super::shapes::{Member, reference_to};
 /// Name of the enumeration of key scopes: the domain's permissions and the word for all of them.
 pub(crate) const SCOPES: &str = Permission::NAME;
 /// Name of the enumeration of field error codes.
-pub(crate) const FIELD_CODES: &str = "FieldErrorCode";
+pub(crate) const FIELD_CODES: &str = candor_domain::problem::Code::NAME;
 
 /// Returns the open form of an enumeration: a known word or any text.
 pub(crate) fn open(name: &str) -> Value {

@@ -13,6 +13,8 @@ use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::context::change::PendingChange;
 use crate::context::error::Error;
@@ -21,6 +23,13 @@ use crate::context::fan_out::events_at_once;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, render};
+
+/// Result of a release.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Released {
+    /// Number of people that the HR system no longer manages.
+    released: usize,
+}
 
 /// People released in one commit; larger releases need several commits.
 const CHUNK: u16 = 200;
@@ -96,7 +105,7 @@ pub async fn release(
     let plan = async |at: Timestamp| {
         let people = people(services, context, id, named.as_deref(), chunk).await?;
         let (change, count) = giving_back(services, context, &connector, &people, at)?;
-        let body = render(&serde_json::json!({ "released": earlier + count }))?;
+        let body = render(&Released { released: earlier + count })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await

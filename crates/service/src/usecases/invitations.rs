@@ -7,12 +7,14 @@ use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
 use candor_domain::people::invitation::{self, MAILS_PER_DAY, Recipient};
 use candor_domain::people::{Employee, Invitation, Status};
+use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::error::Read;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::error::Error;
@@ -24,19 +26,27 @@ use crate::context::services::{ChangePlan, Services, or_not_found, render};
 /// Maximum attempts to accept an invitation if concurrent changes are committed first.
 const ATTEMPTS: usize = 3;
 
-#[derive(Serialize)]
-struct SentInvitation {
+/// A new invitation, as its response shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SentInvitation {
     #[serde(flatten)]
     invitation: invitation::View,
+    /// Link to accept the invitation. Present for admin-level keys if no mail is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "uri"))]
     accept_url: Option<String>,
 }
 
-#[derive(Serialize)]
-struct AcceptedInvitation {
+/// The person who accepted an invitation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AcceptedInvitation {
+    /// Person who accepted.
     employee_id: EmployeeId,
+    /// Organization of the person.
     organization_id: OrganizationId,
+    /// New status of the person.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Status>")]
     status: Status,
 }
 

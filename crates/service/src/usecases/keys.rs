@@ -1,17 +1,19 @@
 //! API keys (§5, decisions B4 to B7).
 
 use candor_domain::access::api_key::{ApiKey, Draft, Patch, generate, parse_rotation};
-use candor_domain::access::{QuotaClass, Tenant};
-use candor_domain::fields::{Reference, StringEnum};
-use candor_domain::id::{EmployeeKind, KeyId};
+use candor_domain::access::{AccessLevel, Environment, Permissions, QuotaClass, Tenant};
+use candor_domain::fields::{Reference, as_word};
+use candor_domain::id::{EmployeeId, EmployeeKind, KeyId, OrganizationId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
+use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::StorageExt;
 use candor_tables::rows;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::change::PendingChange;
@@ -21,16 +23,19 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
-/// Response of creation and rotation, the only ones with the secret.
-#[derive(Serialize)]
-struct WithSecret<'a> {
+/// An API key with its secret.
+///
+/// Only the responses to a creation and a rotation carry the secret.
+#[derive(Serialize, JsonSchema)]
+pub struct ApiKeyWithSecret<'a> {
     #[serde(flatten)]
     api_key: &'a ApiKey,
+    /// API key for the header `Authorization: Bearer`. It cannot be retrieved later.
     key: &'a str,
 }
 
 fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error> {
-    render(&WithSecret { api_key, key: secret.reveal() })
+    render(&ApiKeyWithSecret { api_key, key: secret.reveal() })
 }
 
 /// `GET /api-keys`: lists API keys.
@@ -130,10 +135,55 @@ pub async fn revoke(services: &Services, context: &RequestContext, id: KeyId) ->
     reply
 }
 
-#[derive(Serialize)]
-struct Quota {
+/// Limit of requests within a sliding window.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Quota {
+    /// Requests that are allowed within the window.
     limit: u32,
+    /// Length of the sliding window in seconds.
+    #[schemars(range(min = 1))]
     window_seconds: u32,
+}
+
+/// Quotas of a key, by class.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct QuotasByClass {
+    /// Quota of requests of the class `read`.
+    read: Quota,
+    /// Quota of requests of the class `write`.
+    write: Quota,
+    /// Quota of requests of the class `webhook_test`.
+    webhook_test: Quota,
+    /// Quota of requests of the class `csv`.
+    csv: Quota,
+}
+
+/// The key of a request and its access.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Me<'a> {
+    /// Id of the API key of this request.
+    key_id: KeyId,
+    /// Display name of the key.
+    name: &'a str,
+    /// Organization of the key.
+    organization_id: OrganizationId,
+    /// Data set that the key accesses.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Environment>")]
+    environment: Environment,
+    /// Access level. `admin` permits administrative requests.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<AccessLevel>")]
+    access_level: AccessLevel,
+    /// Permissions of the key.
+    scopes: Permissions,
+    /// Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
+    employee_id: Option<EmployeeId>,
+    /// Expiry time of the key. Null if it does not expire.
+    expires_at: Option<Timestamp>,
+    /// Request quotas of the key.
+    quotas: QuotasByClass,
 }
 
 /// `GET /me`: describes the key of the request and its access (decision B7).
@@ -143,18 +193,22 @@ struct Quota {
 pub fn me(context: &RequestContext) -> Result<Reply, Error> {
     let caller = &context.caller;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
-    let quota = |class: &QuotaClass| (class.word(), Quota { limit: caller.quotas.for_class(*class), window_seconds });
-    let quotas: std::collections::BTreeMap<_, _> = QuotaClass::ALL.iter().map(quota).collect();
-    let body = serde_json::json!({
-        "key_id": caller.key,
-        "name": caller.name,
-        "organization_id": caller.tenant.organization,
-        "environment": caller.tenant.environment.word(),
-        "access_level": caller.level.word(),
-        "scopes": caller.scopes,
-        "employee_id": caller.person.map(|person| person.id),
-        "expires_at": caller.expires_at,
-        "quotas": quotas,
-    });
+    let quota = |class| Quota { limit: caller.quotas.for_class(class), window_seconds };
+    let body = Me {
+        key_id: caller.key,
+        name: &caller.name,
+        organization_id: caller.tenant.organization,
+        environment: caller.tenant.environment,
+        access_level: caller.level,
+        scopes: caller.scopes,
+        employee_id: caller.person.map(|person| person.id),
+        expires_at: caller.expires_at,
+        quotas: QuotasByClass {
+            read: quota(QuotaClass::Read),
+            write: quota(QuotaClass::Write),
+            webhook_test: quota(QuotaClass::WebhookTest),
+            csv: quota(QuotaClass::Csv),
+        },
+    };
     Ok(Reply::ok(render(&body)?, None))
 }

@@ -1,7 +1,7 @@
 //! Notifications in the application (decisions G).
 
 use candor_domain::audit::{AuditDraft, Target};
-use candor_domain::id::NotificationId;
+use candor_domain::id::{EmployeeId, NotificationId};
 use candor_domain::json::Object;
 use candor_domain::notification::{Filter, Notification, may_read_all, parse_read_all};
 use candor_domain::page::Page;
@@ -11,12 +11,23 @@ use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_tables::rows;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::context::error::Error;
 use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
+
+/// A person whose notifications were all marked as read.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NotificationsRead {
+    /// Recipient of the notifications.
+    recipient_id: EmployeeId,
+    /// Time at which they were marked as read.
+    read_at: Timestamp,
+}
 
 /// `GET /notifications`: lists notifications that the caller sees.
 ///
@@ -77,7 +88,7 @@ pub async fn read_all(services: &Services, context: &RequestContext, body: Objec
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read_all", "employee", id), at));
         change.writes = vec![Write::NotificationsRead(id, at)];
-        let body = render(&serde_json::json!({ "recipient_id": id, "read_at": at }))?;
+        let body = render(&NotificationsRead { recipient_id: id, read_at: at })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await

@@ -5,12 +5,23 @@ use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, Write};
 use candor_tables::schema;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, render};
 use crate::usecases::organization;
+
+/// Result of a reset of test data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TestDataReset {
+    /// Number of removed rows of all kinds.
+    removed: u64,
+    /// `true` if all test data is removed. If `false`, send the request again to continue.
+    complete: bool,
+}
 
 /// Rows removed in one commit: few, so that other writers do not wait long.
 const PIECE: u32 = 500;
@@ -43,7 +54,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
                 change.writes.push(Write::put(&Row::new(attribute)));
             }
         }
-        let body = render(&serde_json::json!({ "removed": removed, "complete": complete }))?;
+        let body = render(&TestDataReset { removed, complete })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await

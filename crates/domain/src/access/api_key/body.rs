@@ -22,8 +22,8 @@ const READ_ONLY: &[&str] =
     &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
 
-const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS), "Display name.");
-const SCOPES: Field<Checked<Permissions>> = Field::new(
+const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
+const SCOPES: Field<Checked<Permissions>> = Field::with_about(
     "scopes",
     rule::rule(scopes, || Shape::List {
         of: Box::new(Shape::Word(Permission::NAME)),
@@ -31,17 +31,14 @@ const SCOPES: Field<Checked<Permissions>> = Field::new(
         max: Permission::ALL.len() + 1,
         is_set: true,
     }),
-    "Permissions of the key. The key of the request must have all of them.",
+    "The key of the request must have all of them.",
 );
-const ENVIRONMENT: Field<OneOf<Environment>> =
-    Field::new("environment", rule::word(), "Data set that the key accesses.");
-const ACCESS_LEVEL: Field<OneOf<AccessLevel>> =
-    Field::new("access_level", rule::word(), "Access level. `admin` permits administrative requests.");
-const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> =
-    Field::new("employee_id", rule::reference("the person the key acts for"), "");
+const ENVIRONMENT: Field<OneOf<Environment>> = Field::new("environment", rule::word());
+const ACCESS_LEVEL: Field<OneOf<AccessLevel>> = Field::new("access_level", rule::word());
+const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
 const EXPIRES_AT: Field<Checked<Timestamp>> =
-    Field::new("expires_at", rule::datetime(), "Expiry time, in the future. Null if the key does not expire.");
-const OVERLAP_SECONDS: Field<Whole> = Field::new(
+    Field::with_about("expires_at", rule::datetime(), "It must be in the future.");
+const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
     "overlap_seconds",
     rule::whole(0..=MAX_OVERLAP_SECONDS),
     "Seconds during which the previous secret stays valid, at most {max}.",

@@ -1,9 +1,11 @@
 //! The mail with the link of an invitation: its status, retries and failures (decisions G).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::fields::{StringEnum, as_word};
+use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Delays between attempts, in minutes; the last one repeats. Greylisting servers accept a mail after minutes, and
@@ -116,13 +118,21 @@ pub struct InvitationMail {
 }
 
 /// The JSON form of a mail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "InvitationMail")]
 pub struct MailView {
+    /// Status of the mail.
     #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<MailStatus>")]
     status: MailStatus,
+    /// Number of attempts.
     attempts: u32,
+    /// Time of the last attempt. Null if there was none.
     last_attempt_at: Option<Timestamp>,
+    /// Time of the next attempt. Null if there is none.
     next_attempt_at: Option<Timestamp>,
+    /// Reason for the failure of the last attempt. Null if it did not fail.
+    #[schemars(with = "Option<OpenWord<MailFailure>>")]
     failure: Option<&'static str>,
 }
 

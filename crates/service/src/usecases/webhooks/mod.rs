@@ -20,7 +20,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 use crate::context::{expand, list, webhook_secrets};
 
-pub use redelivery::{redeliver, replay, test};
+pub use redelivery::{RedeliveryAnswer, ReplayAnswer, redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 
 /// Cached verdict on the URL of a request. Judging needs a DNS lookup, so it runs once although the request may

@@ -6,12 +6,14 @@ use candor_domain::audit::AuditDraft;
 use candor_domain::event::{EventType, public_id};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::json::Object;
+use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
     AttemptState, Delivery, DeliveryOrigin, Job, MAX_REPLAYED, ReplayOrder, ReplaySelection, Subscription,
 };
 use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, CommitError, ExpediteDelivery, Write};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::error::Error;
@@ -32,17 +34,24 @@ const WORK_SECONDS: i64 = 15;
 /// Audit log action of a redelivery.
 const REDELIVER: &str = "webhook.redeliver";
 
-/// Response to the request of one delivery.
-#[derive(Serialize)]
-struct RedeliveryAnswer {
+/// The coming attempt of a requested delivery.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RedeliveryAnswer {
+    /// Id that the attempt will have in the log. If an attempt is already in progress, the id is used only if that
+    /// attempt fails.
     delivery_id: DeliveryId,
+    /// Id of the delivered event.
+    #[schemars(with = "PublicEventId")]
     event_id: String,
 }
 
-/// Response to a replay.
-#[derive(Serialize)]
-struct ReplayAnswer {
+/// Result of a replay.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReplayAnswer {
+    /// Number of deliveries that were queued or rescheduled to now.
+    #[schemars(extend("maximum" = MAX_REPLAYED))]
     enqueued: usize,
+    /// Value of `since` for the next request. Null if all events were queued.
     continue_since: Option<Timestamp>,
 }
 

@@ -1,0 +1,86 @@
+//! Schemas of the values that the service serializes, for the OpenAPI document.
+//!
+//! The type of an answer derives [`schemars::JsonSchema`]. The docs of its members are their descriptions in the document, also
+//! where a request sets them. Bounds are not repeated there: they follow from the rules of the fields.
+
+use std::marker::PhantomData;
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use crate::fields::StringEnum;
+use crate::id::{EventKind, Id, Kind};
+use crate::time::{Date, Timestamp};
+
+/// Implements [`schemars::JsonSchema`] for a value that is described in place.
+macro_rules! inline_schema {
+    ($type:ty $(where $parameter:ident: $bound:ident)?, $name:literal, |$generator:pat_param| $schema:expr) => {
+        impl$(<$parameter: $bound>)? schemars::JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $schema
+            }
+        }
+    };
+}
+pub(crate) use inline_schema;
+
+inline_schema!(Id<K> where K: Kind, "Id", |_| id_after(K::PREFIX, "", "01KJPWD6M24DF9HWRAYHFSFV52"));
+inline_schema!(Timestamp, "Timestamp", |_| json_schema!({
+    "type": "string", "format": "date-time", "examples": ["2026-03-02T09:00:00.000Z"],
+}));
+inline_schema!(Date, "Date", |_| json_schema!({
+    "type": "string", "format": "date", "examples": ["2026-03-02"],
+}));
+
+/// A [`StringEnum`] in an answer, for `#[schemars(with = "OpenWord<T>")]`: one of the words of `T`, or any text, because later
+/// versions may have more words and clients must not fail because of one.
+#[derive(Debug)]
+pub struct OpenWord<T>(PhantomData<T>);
+
+inline_schema!(OpenWord<T> where T: StringEnum, "OpenWord", |generator| open(generator, T::NAME));
+
+/// The id of an event as receivers see it, for `#[schemars(with = "PublicEventId")]`: that of a test has its own prefix.
+#[derive(Debug)]
+pub struct PublicEventId;
+
+inline_schema!(PublicEventId, "PublicEventId", |_| id_after(
+    EventKind::PREFIX,
+    "(test_)?",
+    "01KJPWD6M2D4QPFJQ4CNK9WK64"
+));
+
+/// Returns the schema of one of the words of a set, or of any text. `name` is that of the set in the document.
+pub(crate) fn open(generator: &SchemaGenerator, name: &str) -> Schema {
+    let set = format!("#{}/{name}", generator.settings().definitions_path);
+    json_schema!({"anyOf": [{"$ref": set}, {"type": "string"}]})
+}
+
+/// Returns the schema of an array.
+pub(crate) fn array(items: &Schema) -> Schema {
+    json_schema!({"type": "array", "items": items})
+}
+
+/// Returns the schema of an object without one of its members.
+pub(crate) fn without_member(mut schema: Schema, name: &str) -> Schema {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.remove(name);
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|member| member != name);
+    }
+    schema
+}
+
+/// Returns the schema of ids with a prefix, and with this pattern between prefix and ULID.
+fn id_after(prefix: &str, infix: &str, example: &str) -> Schema {
+    let pattern = format!("^{prefix}_{infix}[0-7][0-9A-HJKMNP-TV-Z]{{25}}$");
+    json_schema!({"type": "string", "pattern": pattern, "examples": [format!("{prefix}_{example}")]})
+}
