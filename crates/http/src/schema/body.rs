@@ -98,10 +98,7 @@ fn reference(prefix: &str) -> String {
 /// Returns the description of a field: that of the member which it sets, its bounds, and its own remarks. These are the
 /// whole description where it sets no member.
 fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
-    let reference = match field.shape {
-        Shape::Reference { prefix } => Some(reference(prefix)),
-        _ => None,
-    };
+    let reference = if let Shape::Reference { prefix } = field.shape { Some(reference(prefix)) } else { None };
     let bounds = bounds(&field.shape).filter(|_| !field.about.contains("{max}"));
     let about = greatest(&field.shape).map_or(field.about.to_owned(), |max| field.about.replace("{max}", &max));
     let default = field.default.as_ref().map(|default| format!("Default: `{default}`."));
