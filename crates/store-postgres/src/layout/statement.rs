@@ -70,14 +70,14 @@ impl Statement {
     /// several rows come from arrays, see [`Layout::most_values`].
     pub(crate) fn rows(&self, rows: &[String]) -> String {
         match rows {
-            [values] if self.is_gated => format!("SELECT {values} {}", self.from_clause("")),
+            [values] if self.is_gated => format!("SELECT {values} {}", self.source_clause("")),
             rows => format!("VALUES ({})", rows.join("), (")),
         }
     }
 
-    /// `FROM` clause of a part that waits for the idempotency key, so that a retry gets its stored answer before
+    /// Returns the `FROM` clause of a part that waits for the idempotency key, so that a retry gets its stored answer before
     /// any other error. `others` are the further tables that the part reads.
-    pub(crate) fn from_clause(&self, others: &str) -> String {
+    pub(crate) fn source_clause(&self, others: &str) -> String {
         match (others, self.is_gated) {
             ("", false) => String::new(),
             ("", true) => "FROM go".to_owned(),

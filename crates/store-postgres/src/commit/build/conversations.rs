@@ -29,7 +29,7 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
     let ids = statement.sql.ids(newest.keys().map(|id| id.to_bytes()));
     let times = statement.sql.many(Type::Time, newest.values().map(|at| SqlValue::Time(*at)));
     let (tenant, from) =
-        (statement.tenant.clone(), statement.from_clause(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
+        (statement.tenant.clone(), statement.source_clause(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
     let held = statement.part(
         "MATERIALIZED ",
         &format!(
@@ -49,7 +49,7 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
 
 fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
     let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
-    let (tenant, from) = (statement.tenant.clone(), statement.from_clause(""));
+    let (tenant, from) = (statement.tenant.clone(), statement.source_clause(""));
     let part = statement.part(
         "",
         &format!(
@@ -63,7 +63,7 @@ fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
 /// Marks all notifications of a person as read.
 pub(super) fn read_notifications(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
     let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
-    let (tenant, from) = (statement.tenant.clone(), statement.from_clause(""));
+    let (tenant, from) = (statement.tenant.clone(), statement.source_clause(""));
     statement.part(
         "",
         &format!(

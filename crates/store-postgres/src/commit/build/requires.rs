@@ -45,7 +45,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     let numbers = statement.sql.many(Type::Int, wanted.iter().map(|(_, _, version)| SqlValue::Int(*version)));
     let places = wanted.iter().map(|(at, _, _)| SqlValue::Int(i64::try_from(*at).unwrap_or_default()));
     let places = statement.sql.many(Type::Int, places);
-    let (tenant, from) = (statement.tenant.clone(), statement.from_clause(&format!("{table} AS t")));
+    let (tenant, from) = (statement.tenant.clone(), statement.source_clause(&format!("{table} AS t")));
     let found = statement.part(
         "MATERIALIZED ",
         &format!("SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"),
@@ -77,7 +77,7 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
 /// Serializes the creation of subscriptions with a lock on the organization. Each data set has its own
 /// organization row.
 fn lock_subscriptions(statement: &mut Statement) {
-    let (tenant, from) = (statement.tenant.clone(), statement.from_clause("organizations AS t"));
+    let (tenant, from) = (statement.tenant.clone(), statement.source_clause("organizations AS t"));
     let locked = statement
         .part("MATERIALIZED ", &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
     statement.add_check(format!("(SELECT count(*) FROM {locked})::int"));
@@ -97,7 +97,7 @@ fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
 /// Locks a department against new members: requirements that it is open and foreign keys to it wait.
 fn lock_department(statement: &mut Statement, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
-    let (tenant, from) = (statement.tenant.clone(), statement.from_clause("departments AS t"));
+    let (tenant, from) = (statement.tenant.clone(), statement.source_clause("departments AS t"));
     let locked = statement.part(
         "MATERIALIZED ",
         &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} AND t.id = {id} FOR UPDATE OF t"),

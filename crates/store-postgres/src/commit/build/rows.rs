@@ -103,7 +103,7 @@ impl RowBatch<'_> {
         }
         let ids = statement.sql.ids(found.iter().map(|entry| entry.row.id()));
         let versions = statement.sql.many(Type::Int, found.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
-        let from = statement.from_clause(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
+        let from = statement.source_clause(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
         statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {known}"));
     }
 }
@@ -128,7 +128,7 @@ fn insert(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry<
     }
     let all: Vec<_> = rows.iter().collect();
     let (source, values) = (bind_arrays(statement, table, &all), array_columns(table).join(", "));
-    let from = statement.from_clause(&source);
+    let from = statement.source_clause(&source);
     statement.part("", &format!("INSERT INTO {target} SELECT {tenant}, {values}{first} {from}"));
 }
 
@@ -145,7 +145,7 @@ fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entr
     let sets: Vec<_> =
         values.map(|(cell, column)| format!("{} = {}", column.name, statement.sql.bind(cell.clone()))).collect();
     let (id, seen, from) =
-        (statement.sql.bind(row.id()), statement.sql.bind(row.version_cell()), statement.from_clause(""));
+        (statement.sql.bind(row.id()), statement.sql.bind(row.version_cell()), statement.source_clause(""));
     let part = statement.part(
         "",
         &format!(
@@ -162,7 +162,7 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
     let source = bind_arrays(statement, table, rows);
     let columns = written_columns(table).zip(array_columns(table)).skip(1);
     let sets: Vec<_> = columns.map(|(column, value)| format!("{} = {value}", column.name)).collect();
-    let from = statement.from_clause(&source);
+    let from = statement.source_clause(&source);
     let part = statement.part(
         "",
         &format!(
@@ -214,7 +214,7 @@ fn add_members(statement: &mut Statement, members: &MemberTable, tenant: &str, r
         statement.rows(&pairs)
     } else {
         let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
-        let from = statement.from_clause(&format!("UNNEST({owners}, {tags}) AS u (owner, tag)"));
+        let from = statement.source_clause(&format!("UNNEST({owners}, {tags}) AS u (owner, tag)"));
         format!("SELECT {tenant}, u.owner, u.tag {from}")
     };
     let MemberTable { name, owner, member } = members;

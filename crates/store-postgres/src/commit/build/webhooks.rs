@@ -118,7 +118,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
         ),
     ];
     let (due, tenant) = (due(statement, lease, "u.due_at"), statement.tenant.clone());
-    let from = statement.from_clause(&format!(
+    let from = statement.source_clause(&format!(
         "UNNEST({}) AS u (webhook_id, event_id, event_type, attempt, due_at, origin, delivery_id)",
         arrays.join(", ")
     ));
@@ -146,7 +146,7 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
         many => (arrays(statement, many), ["e.id", "e.type", "e.at", "e.bit"].map(str::to_owned)),
     };
     let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
-    let from = statement.from_clause(&format!("webhooks AS w{source}"));
+    let from = statement.source_clause(&format!("webhooks AS w{source}"));
     // Reading the earlier parts makes this part run after them: a delivery requested in the same change set keeps
     // its origin. Layouts that run parts in order need no such condition.
     let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
