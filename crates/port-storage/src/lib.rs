@@ -5,6 +5,7 @@
 //! resources to tables.
 
 pub mod change;
+pub mod check;
 pub mod copy;
 pub mod error;
 pub mod mail_queue;
@@ -16,6 +17,7 @@ pub mod upkeep;
 
 pub use candor_tables::{Row, Unique, Version, Versioned};
 pub use change::{ChangeSet, CommitError, Committed, ExpediteDelivery, ReportingLineChange, Require, Write};
+pub use check::Condition;
 pub use error::{SlowCause, StorageError, TooSlow};
 pub use read::StorageExt;
 pub use store::{Storage, StoredAnswer};

@@ -227,6 +227,11 @@ impl<S: Storage + ?Sized> Storage for Faulty<S> {
         let commit = async { if outrun { Err(CommitError::Stale) } else { self.store.commit(tenant, change).await } };
         self.through(FaultyCall::Commit, commit).await
     }
+    async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
+        let outrun = self.plan().outrun;
+        let check = async { if outrun { Err(CommitError::Stale) } else { self.store.check(tenant, change).await } };
+        self.through(FaultyCall::Get, check).await
+    }
 
     fn replica(&self) -> &dyn Storage {
         self

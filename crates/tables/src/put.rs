@@ -80,6 +80,15 @@ impl AnyRow {
         self.cells.as_deref().map_err(Clone::clone)
     }
 
+    /// Returns the cell of this column; `None` if the table does not have the column.
+    ///
+    /// # Errors
+    /// Those of [`AnyRow::cells`].
+    pub fn cell(&self, column: &str) -> Result<Option<&SqlValue>, RowWriteError> {
+        let place = self.table.columns.iter().chain(self.table.derived).position(|other| other.name == column);
+        Ok(self.cells()?.iter().nth(place.unwrap_or(usize::MAX)))
+    }
+
     /// Returns the tags for the side table, sorted and without duplicates.
     #[must_use]
     pub fn members(&self) -> &[[u8; 16]] {

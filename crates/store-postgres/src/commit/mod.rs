@@ -11,6 +11,7 @@
 mod analyze;
 mod batcher;
 mod build;
+pub(crate) mod check;
 mod execute;
 mod interpret;
 mod subscribers;

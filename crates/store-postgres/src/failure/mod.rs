@@ -190,7 +190,7 @@ impl Failure {
 /// Returns the unique value that the constraint protects.
 fn unique(constraint: &str) -> Option<Unique> {
     let constraint = without_number(constraint);
-    let named = UNIQUES.iter().find(|(name, _, _)| *name == constraint).map(|(_, _, kind)| *kind);
+    let named = UNIQUES.iter().find(|column| column.constraint == constraint).map(|column| column.unique);
     named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
 }
 

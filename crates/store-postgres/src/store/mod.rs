@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::cluster::{LAYOUT, layout_of};
-use crate::commit::Committer;
+use crate::commit::{Committer, check};
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
@@ -220,6 +220,18 @@ async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout
 impl Storage for PostgresStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         self.committer.commit(tenant, change).await
+    }
+
+    async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
+        let conditions = change.conditions().map_err(StorageError::from)?;
+        let mut broken: Option<i64> = None;
+        for query in check::queries(tenant, &conditions) {
+            let place = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
+            let found = self.find(&query, place).await?.flatten();
+            broken = broken.into_iter().chain(found).min();
+        }
+        let condition = broken.and_then(|place| conditions.get(usize::try_from(place).ok()?));
+        condition.map_or(Ok(()), |condition| Err(condition.error()))
     }
 
     fn replica(&self) -> &dyn Storage {

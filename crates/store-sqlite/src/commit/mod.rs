@@ -1,5 +1,6 @@
 //! Execution of a change set inside the writer's transaction.
 
+pub(crate) mod check;
 pub(crate) mod lines;
 pub(crate) mod refusal;
 
@@ -93,12 +94,9 @@ pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecor
 }
 
 /// Checks a requirement. It cannot change before the commit, because there is one writer.
-fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
+pub(crate) fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
     match require {
-        Require::Open(RowKey { table, id }) => {
-            let text = format!("SELECT 1 FROM {} WHERE tenant_id = ? AND id = ? AND archived = 0", table.name);
-            db.exists(Sql::new(text).bind(tenant).bind(id))
-        }
+        Require::Open(key) => is_open(db, tenant, key),
         Require::DepartmentVacant(id) => Ok(!has_members(db, tenant, id.to_bytes())?),
         Require::EmployeeUnchanged(id, version) => {
             has_version(db, tenant, Employee::TABLE.name, id.to_bytes(), version)
@@ -109,6 +107,12 @@ fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageE
             db.exists(Sql::new(text).bind(tenant).bind(i64::from(most)))
         }
     }
+}
+
+/// Returns `true` if the row exists and is not archived.
+pub(crate) fn is_open(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey) -> Result<bool, StorageError> {
+    let text = format!("SELECT 1 FROM {} WHERE tenant_id = ? AND id = ? AND archived = 0", table.name);
+    db.exists(Sql::new(text).bind(tenant).bind(id))
 }
 
 /// Returns `true` if the department has a member who has not left.

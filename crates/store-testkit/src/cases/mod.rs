@@ -2,6 +2,7 @@
 
 mod assignments;
 mod batches;
+mod checks;
 mod claims;
 mod commits;
 mod conversations;
@@ -47,6 +48,7 @@ pub(crate) fn all() -> Vec<Case> {
         twins::cases(),
         uniques::cases(),
         requires::cases(),
+        checks::cases(),
         reporting::cases(),
         teams::cases(),
         dropped::cases(),

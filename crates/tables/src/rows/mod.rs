@@ -47,10 +47,36 @@ const fn column(name: &'static str, kind: Type) -> Column {
     Column::new(name, kind)
 }
 
-/// Unique constraints: the name that PostgreSQL reports, and the columns that SQLite reports.
-pub const UNIQUES: [(&str, &str, Unique); 4] = [
-    ("employees_email", "employees.tenant_id, employees.email_key", Unique::EmployeeEmail),
-    ("employees_external_id", "employees.tenant_id, employees.external_id", Unique::EmployeeExternalId),
-    ("departments_name", "departments.tenant_id, departments.name_key", Unique::DepartmentName),
-    ("attributes_name", "attributes.tenant_id, attributes.name_key", Unique::AttributeName),
+/// A column whose values are unique within a tenant. Null is not a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UniqueColumn {
+    /// Name of the constraint, as PostgreSQL reports it.
+    pub constraint: &'static str,
+    /// Name of the table.
+    pub table: &'static str,
+    /// Name of the column.
+    pub column: &'static str,
+    /// Meaning of the column.
+    pub unique: Unique,
+}
+
+impl UniqueColumn {
+    const fn new(constraint: &'static str, table: &'static str, column: &'static str, unique: Unique) -> Self {
+        Self { constraint, table, column, unique }
+    }
+
+    /// Returns `true` if SQLite reports the constraint by these columns.
+    #[must_use]
+    pub fn is_reported_as(&self, columns: &str) -> bool {
+        let Self { table, column, .. } = self;
+        columns == format!("{table}.tenant_id, {table}.{column}")
+    }
+}
+
+/// The unique columns of all tables, without the ids.
+pub const UNIQUES: [UniqueColumn; 4] = [
+    UniqueColumn::new("employees_email", "employees", "email_key", Unique::EmployeeEmail),
+    UniqueColumn::new("employees_external_id", "employees", "external_id", Unique::EmployeeExternalId),
+    UniqueColumn::new("departments_name", "departments", "name_key", Unique::DepartmentName),
+    UniqueColumn::new("attributes_name", "attributes", "name_key", Unique::AttributeName),
 ];

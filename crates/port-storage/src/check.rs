@@ -1,0 +1,83 @@
+//! Conditions on stored rows under which a change set can be committed, for a look without a write.
+
+use candor_domain::conversation::Conversation;
+use candor_domain::webhook::Subscription;
+use candor_tables::flat::{SqlValue, Stored};
+use candor_tables::rows::{UNIQUES, UniqueColumn};
+use candor_tables::{AnyRow, RowWriteError, Version};
+
+use crate::change::{ChangeSet, CommitError, Require, RowKey, Write};
+
+/// A condition on stored rows under which a change set can be committed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// A condition that the decision relied on.
+    Required(Require),
+    /// The row has this version.
+    HasVersion(RowKey, Version),
+    /// No row has this key.
+    IsAbsent(RowKey),
+    /// The row exists and is not archived.
+    IsOpen(RowKey),
+    /// No other row has this value in a unique column.
+    IsFree(RowKey, UniqueColumn, SqlValue),
+    /// The reporting tree of the tenant has this version.
+    TreeHasVersion(Version),
+}
+
+impl Condition {
+    /// Returns the error of a commit for which this condition does not hold.
+    #[must_use]
+    pub const fn error(&self) -> CommitError {
+        match self {
+            Self::Required(require) => CommitError::Broken(*require),
+            Self::HasVersion(..) | Self::IsOpen(_) | Self::TreeHasVersion(_) => CommitError::Stale,
+            Self::IsAbsent(_) => CommitError::Taken(candor_tables::Unique::Id),
+            Self::IsFree(_, column, _) => CommitError::Taken(column.unique),
+        }
+    }
+}
+
+impl ChangeSet {
+    /// Returns the conditions under which this change set can be committed: the required ones, versions, and unique
+    /// values.
+    ///
+    /// Three parts of a commit have no conditions here. Rows that a change set refers to are read for its decision and
+    /// never deleted. Ids of events, audit entries and notifications are new. Promised attempts of deliveries belong to
+    /// operations without dry runs.
+    ///
+    /// # Errors
+    /// A row that cannot be stored.
+    pub fn conditions(&self) -> Result<Vec<Condition>, RowWriteError> {
+        let mut conditions: Vec<_> = self.requires.iter().copied().map(Condition::Required).collect();
+        for write in &self.writes {
+            match write {
+                Write::Put(row) => row_conditions(row, &mut conditions)?,
+                Write::PutReporting { row, lines, .. } => {
+                    let tree = lines.seen.map(Condition::TreeHasVersion);
+                    conditions.extend(tree.filter(|tree| !conditions.contains(tree)));
+                    row_conditions(row, &mut conditions)?;
+                }
+                Write::MessageAdded(id, _) => {
+                    conditions.push(Condition::IsOpen(RowKey { table: Conversation::TABLE, id: id.to_bytes() }));
+                }
+                Write::WebhookRemoved(id, version) => {
+                    let key = RowKey { table: Subscription::TABLE, id: id.to_bytes() };
+                    conditions.push(Condition::HasVersion(key, *version));
+                }
+                Write::NotificationsRead(..) | Write::StreakReset(_) | Write::Enqueue(_) | Write::BringForward(..) => {}
+            }
+        }
+        Ok(conditions)
+    }
+}
+
+fn row_conditions(row: &AnyRow, conditions: &mut Vec<Condition>) -> Result<(), RowWriteError> {
+    let key = RowKey { table: row.table(), id: row.id() };
+    conditions.push(row.seen().map_or(Condition::IsAbsent(key), |version| Condition::HasVersion(key, version)));
+    for column in UNIQUES.iter().filter(|column| column.table == key.table.name) {
+        let value = row.cell(column.column)?.filter(|cell| !matches!(cell, SqlValue::Null(_)));
+        conditions.extend(value.map(|value| Condition::IsFree(key, *column, value.clone())));
+    }
+    Ok(())
+}
