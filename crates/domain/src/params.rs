@@ -6,8 +6,8 @@ mod kinds;
 
 pub(crate) use kinds::parse_id;
 pub use kinds::{
-    ARCHIVED, Param, Parameter, StatusWord, UPDATED_AT, ValueForm, any, date, datetime, flag, folded, id, instant,
-    param, plain, status, word,
+    ARCHIVED, DRY_RUN, Param, Parameter, StatusWord, UPDATED_AT, ValueForm, any, date, datetime, flag, folded, id,
+    instant, param, plain, status, word,
 };
 
 use std::collections::BTreeSet;
@@ -197,6 +197,28 @@ impl Params {
             keyed.extend(value.map(|value| (key, value)));
         }
         keyed
+    }
+
+    /// Returns whether a write is only a trial, by the parameter `dry_run`; `is_possible` says whether its operation has
+    /// trials (decision A18).
+    ///
+    /// # Errors
+    /// The problem of the parameter: `invalid_format` if it is repeated, `invalid_enum` for a value other than `true` and
+    /// `false`, `not_possible` for `true` where the operation has no trials.
+    pub fn dry_run(&self, is_possible: bool) -> Result<bool, ValidationErrors> {
+        let values: Vec<&str> = self.values_of(DRY_RUN.name).collect();
+        let read = match values.as_slice() {
+            [] => Ok(false),
+            [value] => (DRY_RUN.parse)(value),
+            _ => Err(ValueError::format("given only once")),
+        };
+        let possible = read.and_then(|is_trial| {
+            let message = "is not possible for this operation; omit the parameter to carry the operation out";
+            if is_trial && !is_possible { Err(ValueError::new(Code::NotPossible, message)) } else { Ok(is_trial) }
+        });
+        let mut problems = ValidationErrors::none();
+        let is_trial = problems.take(DRY_RUN.name, possible).unwrap_or_default();
+        problems.or(is_trial)
     }
 
     /// Reads a pair of inclusive bounds, `name[gte]` and `name[lte]`.

@@ -39,6 +39,8 @@ pub enum Code {
     NotAParticipant,
     /// The person is not a reviewer of the assignment.
     NotAReviewer,
+    /// The operation does not support the parameter.
+    NotPossible,
 }
 
 impl Code {

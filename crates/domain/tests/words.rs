@@ -85,6 +85,7 @@ fn problem_codes_are_those_of_the_contract() {
         "limit_reached",
         "not_a_participant",
         "not_a_reviewer",
+        "not_possible",
     ];
     assert_eq!(written, wanted);
 }

@@ -31,7 +31,7 @@ use crate::read_turns::ReadTurn;
 use crate::record::{self, INVITATION_ACCEPT, Record, WITHOUT_KEY};
 use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
 use crate::route::{BASE, Body, Handler, Route, Success};
-use crate::{docs, etag, framing, invitation_page, openapi, router};
+use crate::{docs, dry_run, etag, framing, invitation_page, openapi, router};
 
 /// Pattern label of requests without a route.
 const UNKNOWN: &str = "unknown";
@@ -48,6 +48,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         client: client(&api, &request),
         pattern: UNKNOWN,
         route: None,
+        is_dry_run: false,
         rate_limit: None,
         caller: None,
         span: Span::none(),
@@ -135,6 +136,7 @@ impl Api {
             return Err(ErrorResponse::wrong_method(&resource.allow));
         };
         exchange.route = Some(route);
+        exchange.is_dry_run = dry_run::is_asked(route, request.query_string());
         exchange.span = span_of(exchange);
         self.adopt_trace(exchange);
         let span = exchange.span.clone();
@@ -274,6 +276,7 @@ impl Api {
     ) -> Result<AuthenticatedRequest<'a>, ErrorResponse> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
+        let dry_run = dry_run::read(route, &params)?;
         let context = RequestContext {
             caller,
             request: exchange.id,
@@ -282,6 +285,7 @@ impl Api {
             precondition: None,
             unexpected_fields: None,
             admin_context: route.access.admin_context(),
+            dry_run,
         };
         if route.method == crate::route::Method::Get {
             return Ok(AuthenticatedRequest { context, captures, params, body: Object::new(), csv: Bytes::new() });
@@ -303,6 +307,8 @@ impl Api {
             };
             Idempotency { key, fingerprint }
         });
+        // A dry run leaves the key for the real request.
+        let idempotency = idempotency.filter(|_| !dry_run);
         let if_match = request.headers().get_all(IF_MATCH).map(|value| value.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
         let body = members(body)?;
@@ -319,6 +325,7 @@ impl Api {
         route: &Route,
         payload: &mut Option<Payload>,
     ) -> Result<AnonymousRequest, ErrorResponse> {
+        dry_run::read(route, &Params::new(framing::query(exchange.request.query_string())?))?;
         let body = if route.method == crate::route::Method::Get {
             None
         } else if exchange.is_form() {

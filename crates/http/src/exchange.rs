@@ -25,6 +25,8 @@ pub(crate) struct Exchange<'a> {
     /// Path pattern for logs and metrics, never the path itself.
     pub(crate) pattern: &'static str,
     pub(crate) route: Option<&'static Route>,
+    /// `true` if a write was sent with `dry_run=true`.
+    pub(crate) is_dry_run: bool,
     pub(crate) rate_limit: Option<RateLimitStatus>,
     pub(crate) caller: Option<Arc<Caller>>,
     /// Tracing span; disabled until a route is found.

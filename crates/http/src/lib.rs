@@ -17,6 +17,7 @@ mod connections;
 mod cors;
 mod dispatch;
 mod docs;
+mod dry_run;
 mod error_response;
 mod etag;
 mod exchange;
@@ -42,7 +43,7 @@ mod wire;
 
 /// The table of routes.
 pub mod table {
-    pub use crate::route::{BASE, Body, Method, Query, Route, Schema, Success};
+    pub use crate::route::{BASE, Body, DryRun, Method, Query, Route, Schema, Success};
     pub use crate::routes::ROUTES;
 }
 

@@ -17,7 +17,7 @@ use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::request::Captures;
-use crate::{body, compress, etag};
+use crate::{body, compress, dry_run, etag};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -123,6 +123,9 @@ impl Answer {
         }
         if let Ok(id) = HeaderValue::try_from(exchange.id.to_string()) {
             headers.insert(REQUEST_ID, id);
+        }
+        if exchange.is_dry_run {
+            headers.insert(dry_run::HEADER, HeaderValue::from_static("true"));
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if !headers.contains_key(CACHE_CONTROL) {

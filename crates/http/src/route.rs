@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::request::{AnonymousRequest, AuthenticatedRequest};
 
+pub use crate::dry_run::DryRun;
 pub use crate::schema::{Schema, Success};
 pub(crate) use group::{EventFamily, RouteGroup};
 pub use query::Query;
@@ -114,6 +115,8 @@ pub struct Route {
     pub summary: &'static str,
     /// Description beyond the summary: effects, conditions and limits.
     pub about: &'static str,
+    /// Response to `dry_run=true`.
+    pub dry_run: DryRun,
     /// Query parameters.
     pub query: Option<Query>,
     /// Body of a successful answer.
@@ -138,6 +141,7 @@ impl Route {
             operation: "",
             summary: "",
             about: "",
+            dry_run: if matches!(method, Method::Get) { DryRun::Ignored } else { DryRun::Effects },
             query: None,
             response: Success::Empty,
             status: 200,
@@ -218,7 +222,7 @@ impl Route {
     }
 
     pub(crate) const fn takes_csv(self) -> Self {
-        Self { body: Body::Csv, quota: QuotaClass::Csv, ..self }
+        Self { body: Body::Csv, quota: QuotaClass::Csv, dry_run: DryRun::OwnForm, ..self }
     }
 
     pub(crate) const fn may_take(self, schema: &'static Schema) -> Self {
@@ -253,6 +257,11 @@ impl Route {
 
     pub(crate) const fn counts_as(self, quota: QuotaClass) -> Self {
         Self { quota, ..self }
+    }
+
+    /// Refuses dry runs, because the route has effects outside the stored data.
+    pub(crate) const fn has_no_dry_run(self) -> Self {
+        Self { dry_run: DryRun::NotPossible, ..self }
     }
 
     pub(crate) const fn checks_content(self) -> Self {

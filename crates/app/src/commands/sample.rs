@@ -285,6 +285,7 @@ async fn request_context(services: &Services, key: &Secret) -> Result<RequestCon
         precondition: None,
         unexpected_fields: None,
         admin_context: None,
+        dry_run: false,
     })
 }
 

@@ -137,3 +137,25 @@ fn keyed_filters_carry_their_key() {
     assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
     assert_eq!(params.finish(()), Ok(()));
 }
+
+#[test]
+fn dry_run_is_read_once_where_it_is_possible() {
+    let read = |query: Query<'_>, is_possible| params(query).dry_run(is_possible);
+    for is_possible in [true, false] {
+        assert_eq!(read(&[("filter[age]", "3")], is_possible), Ok(false), "other parameters are ignored");
+        assert_eq!(read(&[("dry_run", "false")], is_possible), Ok(false));
+    }
+    assert_eq!(read(&[("dry_run", "true")], true), Ok(true));
+    let table: &[(Query<'_>, bool, Code)] = &[
+        (&[("dry_run", "true")], false, Code::NotPossible),
+        (&[("dry_run", "yes")], true, Code::InvalidEnum),
+        (&[("dry_run", "TRUE")], false, Code::InvalidEnum),
+        (&[("dry_run", "")], true, Code::InvalidEnum),
+        (&[("dry_run", "true"), ("dry_run", "true")], true, Code::InvalidFormat),
+    ];
+    for (query, is_possible, code) in table {
+        let problems = read(query, *is_possible).unwrap_err();
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert_eq!((problem.field.as_str(), problem.code), ("dry_run", *code), "{query:?}");
+    }
+}

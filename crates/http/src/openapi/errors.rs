@@ -149,6 +149,7 @@ pub(super) fn headers() -> Vec<Member> {
         ("ShouldRetry", described(json!({"type": "string", "pattern": "^(true|false)$"}), SHOULD_RETRY)),
         ("Authenticate", described(json!({"type": "string", "const": "Bearer"}), "Authentication scheme.")),
         ("ETag", optional("Version of the resource, for If-Match and If-None-Match. Absent with `expand`.")),
+        ("DryRun", optional("`true` on every response to a request with `dry_run=true`, errors included.")),
         ("Location", described(text(), "URL of the new resource.")),
         (
             "Replayed",

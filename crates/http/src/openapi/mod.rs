@@ -1,6 +1,7 @@
 //! Builds the OpenAPI 3.1 document from the route table, the schemas beside its rows and the rules of the
 //! domain.
 
+mod dry_run;
 mod errors;
 mod events;
 mod parameters;
@@ -69,7 +70,7 @@ pub fn document() -> Value {
 /// Returns all schemas: those that routes name, their references, and shared ones.
 fn schemas() -> Value {
     let of_rows = ROUTES.iter().flat_map(|route| [route.body.schemas(), route.response.schemas()]).flatten();
-    let others = problems::schemas().into_iter().chain(vocabulary::schemas());
+    let others = problems::schemas().into_iter().chain(dry_run::schemas()).chain(vocabulary::schemas());
     let others = others.map(|(name, schema)| (name.to_owned(), schema));
     let mut all: Map<_, _> = of_rows.chain(events::schemas()).chain(others).collect();
     let references: Vec<_> = all.values_mut().flat_map(take_components).collect();

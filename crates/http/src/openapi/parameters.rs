@@ -2,7 +2,7 @@
 
 use candor_domain::idempotency::MAX_KEY_CHARS;
 use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT};
-use candor_domain::params::{MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, ValueForm};
+use candor_domain::params::{DRY_RUN, MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, ValueForm};
 use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
@@ -129,7 +129,9 @@ pub(super) fn shared() -> Vec<Member> {
         "Makes retries safe. For 24 hours, requests with the same key and content have one effect and get the \
          same response. 1 to {MAX_KEY_CHARS} visible ASCII characters."
     );
-    vec![
+    let dry_run = Params::described(|params| params.one(&DRY_RUN)).into_iter().flat_map(shown);
+    let dry_run = dry_run.map(|parameter| ("DryRun", parameter));
+    let others = vec![
         ("Limit", query("limit", limit, &page)),
         ("Cursor", query("cursor", json!({"type": "string"}), cursor)),
         ("IdempotencyKey", header("Idempotency-Key", key, &once)),
@@ -149,5 +151,6 @@ pub(super) fn shared() -> Vec<Member> {
                 "ETags of the versions that the client has. The response is 304 if the resource has one of them.",
             ),
         ),
-    ]
+    ];
+    dry_run.chain(others).collect()
 }

@@ -4,8 +4,8 @@ use candor_domain::access::{AdminContext, Environment};
 use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
-use super::{errors, parameters};
-use crate::route::{Body, Method, Route, RouteGroup};
+use super::{dry_run, errors, parameters};
+use crate::route::{Body, DryRun, Method, Route, RouteGroup};
 use crate::routes::GROUPS;
 use crate::routes::employees::report;
 use crate::schema::shapes::reference_to;
@@ -49,6 +49,9 @@ fn id_parameter(name: &str, prefix: &str) -> Value {
 
 fn operation(group: &RouteGroup, route: &Route) -> Value {
     let mut parameters = route.query.map(parameters::describe).unwrap_or_default();
+    if route.dry_run == DryRun::Effects {
+        parameters.push(parameters::shared_reference("DryRun"));
+    }
     if route.is_idempotent() {
         parameters.push(parameters::shared_reference("IdempotencyKey"));
     }
@@ -100,6 +103,9 @@ fn demands(route: &Route) -> String {
         Some(Environment::Live) => text.push_str(" Test keys are refused."),
         Some(Environment::Test) => text.push_str(" Live keys are refused."),
         None => {}
+    }
+    if route.dry_run == DryRun::NotPossible {
+        text.push_str(" `dry_run=true` is refused with 400 `not_possible`.");
     }
     if access.needs_full_sight() {
         text.push_str(&format!(" {NO_BOUND_KEYS}"));
@@ -155,6 +161,7 @@ fn responses(route: &Route) -> Value {
             json!({"description": "The version in If-None-Match is still current. The response has no body.", "headers": headers}),
         );
     }
+    dry_run::add_response(route, &mut responses);
     responses.extend(errors::error_responses(route));
     Value::Object(responses)
 }

@@ -27,6 +27,7 @@ const ROUTES: &[Route] = &[
              configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or \
              after 5 mails to the address on one day (UTC).",
         )
+        .has_no_dry_run()
         .answers(&INVITATION_SENT),
     Route::open(Method::Post, "/invitations/accept", accept)
         .shows(invitation_page::asking)
@@ -36,6 +37,7 @@ const ROUTES: &[Route] = &[
              revoked. At most 20 requests a minute from one address.",
         )
         .takes(&INVITATION_ACCEPT)
+        .has_no_dry_run()
         .answers(&INVITATION_ACCEPTED),
 ];
 

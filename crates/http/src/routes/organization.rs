@@ -30,6 +30,7 @@ const ROUTES: &[Route] = &[
              Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with \
              `complete: false`; the next request continues.",
         )
+        .has_no_dry_run()
         .answers(&TEST_DATA_RESET),
 ];
 

@@ -64,6 +64,7 @@ const ROUTES: &[Route] = &[
         .named("testWebhook", "Send a test event to a receiver")
         .description("Sends a `test.ping` once, even if the subscription is inactive.")
         .counts_as(QuotaClass::WebhookTest)
+        .has_no_dry_run()
         .answers(&DELIVERY_PROMISED),
     Route::post(
         "/webhooks/{id}/deliveries/{delivery_id}/redeliver",
@@ -75,11 +76,13 @@ const ROUTES: &[Route] = &[
         "Delivers the event of an attempt again, with the usual retries. If the event is still queued, its \
              next attempt is rescheduled to now.",
     )
+    .has_no_dry_run()
     .accepts(&DELIVERY_PROMISED),
     Route::post("/webhooks/{id}/replay", Access::scope(Permission::WebhooksWrite).full_sight(), replay)
         .named("replayEvents", "Redeliver the events of a time range")
         .description("Delivers the events of a time range again, if the subscription has their types.")
         .takes(&WEBHOOK_REPLAY)
+        .has_no_dry_run()
         .accepts(&WEBHOOK_REPLAYED),
 ];
 

@@ -12,6 +12,7 @@ mod csv;
 mod described;
 mod document;
 mod documented;
+mod dry_run;
 mod encoding;
 mod forwarded;
 mod framing;

@@ -60,7 +60,7 @@ fn in_memory() -> Arc<dyn Storage> {
 }
 
 /// Creates a database with its store, or `None` without a server.
-async fn on_a_server() -> Option<(Arc<dyn Storage>, TestDatabase)> {
+pub(crate) async fn on_a_server() -> Option<(Arc<dyn Storage>, TestDatabase)> {
     let create = || TestDatabase::create(&template("_http").unwrap(), migrated).unwrap();
     let database = tokio::task::spawn_blocking(create).await.unwrap()?;
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 8)).await.unwrap();

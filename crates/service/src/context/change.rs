@@ -35,6 +35,7 @@ pub(crate) struct PendingChange<T> {
     writes: Vec<Write>,
     reporting: Option<(Option<EmployeeId>, ReportingLineChange)>,
     answer: Option<Bytes>,
+    made_members: &'static [&'static str],
     others: Vec<ChangeSet>,
     fresh: Vec<LinkedId>,
 }
@@ -48,6 +49,7 @@ impl<T> PendingChange<T> {
             writes: vec![],
             reporting: None,
             answer: None,
+            made_members: &[],
             others: vec![],
             fresh: vec![],
         }
@@ -90,9 +92,10 @@ impl<T> PendingChange<T> {
         self
     }
 
-    /// Replaces the response body, for instance to include a secret that is shown once.
-    pub(crate) fn answering(self, answer: Bytes) -> Self {
-        Self { answer: Some(answer), ..self }
+    /// Replaces the response body, for instance to include a secret that is shown once. `made_members` are the
+    /// members with the secret or a part of it, see [`Reply::made_members`].
+    pub(crate) fn answering(self, answer: Bytes, made_members: &'static [&'static str]) -> Self {
+        Self { answer: Some(answer), made_members, ..self }
     }
 }
 
@@ -121,8 +124,8 @@ impl Services {
         let plan = async |at: Timestamp| {
             let planned = decide(at).await?;
             let id = planned.decision.state.id().to_string();
-            let (change, body, mark) = self.planned(context, planned, None, at).await?;
-            Ok(ChangePlan::Commit(change, Reply::created(id, body, Some(Version::FIRST)).with_etag_extra(mark)))
+            let (change, body) = self.planned(context, planned, None, at).await?;
+            Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::created(id, bytes, Some(Version::FIRST)))))
         };
         self.change(context, plan).await
     }
@@ -146,8 +149,8 @@ impl Services {
             let Some(planned) = planned else {
                 return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
             };
-            let (change, body, mark) = self.planned(context, planned, Some(stored.version), at).await?;
-            Ok(ChangePlan::Commit(change, Reply::ok(body, Some(stored.version.next())).with_etag_extra(mark)))
+            let (change, body) = self.planned(context, planned, Some(stored.version), at).await?;
+            Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::ok(bytes, Some(stored.version.next())))))
         };
         self.change(context, plan).await
     }
@@ -223,21 +226,21 @@ impl Services {
         or_not_found(self.store.row(context.caller.tenant, id).await?)
     }
 
-    /// Builds the change set of one decision, its response body and its `etag_extra`.
+    /// Builds the change set of one decision and its response body.
     async fn planned<T: Resource + Stored>(
         &self,
         context: &RequestContext,
         planned: PendingChange<T>,
         seen: Option<Version>,
         at: Timestamp,
-    ) -> Result<(Box<ChangeSet>, Bytes, u64), Error> {
-        let PendingChange { decision, requires, writes, reporting, answer, others, fresh } = planned;
+    ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
+        let PendingChange { decision, requires, writes, reporting, answer, made_members, others, fresh } = planned;
         let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
         // Events carry all fields; the response only those that the caller may see.
         let narrowed = visible::narrowed(self, context, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(context, decision, &rendered, at);
-        let (body, mark) = match narrowed {
+        let (bytes, etag_extra) = match narrowed {
             None => (rendered, state.mark()),
             Some(WithVisibleIds { value, mark }) => (render(&value)?, mark),
         };
@@ -254,7 +257,20 @@ impl Services {
         }
         change.requires = requires;
         change.notices = notices;
-        Ok((Box::new(change), answer.unwrap_or(body), mark))
+        Ok((Box::new(change), ResponseBody { bytes: answer.unwrap_or(bytes), etag_extra, made_members }))
+    }
+}
+
+/// Response body of a change, with the facts about it that a reply has.
+struct ResponseBody {
+    bytes: Bytes,
+    etag_extra: u64,
+    made_members: &'static [&'static str],
+}
+
+impl ResponseBody {
+    fn reply(self, reply: impl FnOnce(Bytes) -> Reply) -> Reply {
+        reply(self.bytes).with_etag_extra(self.etag_extra).with_made_members(self.made_members)
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod auth;
 pub(crate) mod change;
 pub mod clocks;
+mod dry_run;
 pub mod error;
 pub(crate) mod expand;
 pub(crate) mod fan_out;

@@ -53,11 +53,13 @@ pub struct Reply {
     pub etag_extra: u64,
     /// `true` if this is the stored reply of an earlier request with the same idempotency key.
     pub replayed: bool,
+    /// Members of the body whose values this request makes, such as a secret. Dry runs show null in their place.
+    pub made_members: &'static [&'static str],
 }
 
 impl Reply {
     const fn new(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
-        Self { outcome, body, version, etag_extra: 0, replayed: false }
+        Self { outcome, body, version, etag_extra: 0, replayed: false, made_members: &[] }
     }
 
     /// Creates a reply with status 200.
@@ -82,6 +84,12 @@ impl Reply {
     #[must_use]
     pub const fn removed() -> Self {
         Self::new(Outcome::Removed, Bytes::new(), None)
+    }
+
+    /// Sets the members whose values this request makes.
+    #[must_use]
+    pub fn with_made_members(self, made_members: &'static [&'static str]) -> Self {
+        Self { made_members, ..self }
     }
 
     /// Sets the digest of the parts that the version does not count.

@@ -30,6 +30,8 @@ pub struct RequestContext {
     pub unexpected_fields: Option<ValidationErrors>,
     /// Admin context that the route requires in addition to the scope.
     pub admin_context: Option<AdminContext>,
+    /// `true` if the request is described instead of carried out (decision A18).
+    pub dry_run: bool,
 }
 
 /// Idempotency of a request: retries with the same key have a single effect.

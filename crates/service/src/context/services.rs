@@ -174,6 +174,7 @@ impl Services {
     }
 
     /// Runs a use case that changes data: plans, commits, and plans again if another change was committed first.
+    /// A dry run checks its plan instead of committing it.
     ///
     /// A request with an idempotency key runs as if the key were new. The stored reply is read only if the
     /// request is refused or the commit finds the key: the usual case needs no extra round trip.
@@ -188,7 +189,12 @@ impl Services {
         for _ in 0..ATTEMPTS {
             let at = self.clock.now();
             let planned = plan(at).await;
-            if let Some(reply) = self.commit_or_replay(context, planned, at).await? {
+            let reply = if context.dry_run {
+                self.preview(context.caller.tenant, planned?).await?
+            } else {
+                self.commit_or_replay(context, planned, at).await?
+            };
+            if let Some(reply) = reply {
                 return Ok(reply);
             }
         }

@@ -1,9 +1,9 @@
 //! Connectors, by which an HR system owns part of a person's record and releases it again (decisions G).
 
 use candor_domain::audit::AuditDraft;
-use candor_domain::event::EventType;
+use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Reference;
-use candor_domain::id::{ConnectorId, EmployeeKind};
+use candor_domain::id::{ConnectorId, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::connector::{Draft, parse_release};
@@ -87,14 +87,22 @@ pub async fn release(
     let named = context.validate_update(connector.version, || parse_release(body))?;
     let connector = connector.value;
     let chunk = events_at_once(services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
-    let mut earlier = 0;
+    let selection = |after| Selection { connector: id, named: named.as_deref(), after, chunk };
+    let (mut earlier, mut after, mut previewed) = (0, None, vec![]);
     loop {
-        let mut people = people(services, context, id, named.as_deref(), chunk).await?;
+        let mut people = people(services, context, &selection(after)).await?;
         if people.len() < chunk {
             break;
         }
         people.truncate(chunk);
         let (change, count) = giving_back(services, context, &connector, &people, services.clock.now())?;
+        if context.dry_run {
+            // Nothing is saved, so the next people are those after these.
+            after = people.last().map(|person| person.value.id);
+            previewed.extend(change.events.into_iter().map(|event| Event { data: String::new(), ..event }));
+            earlier += count;
+            continue;
+        }
         match services.commit(tenant, change).await {
             Ok(()) => earlier += count,
             Err(CommitError::Storage(error)) => return Err(error.into()),
@@ -103,28 +111,41 @@ pub async fn release(
         }
     }
     let plan = async |at: Timestamp| {
-        let people = people(services, context, id, named.as_deref(), chunk).await?;
-        let (change, count) = giving_back(services, context, &connector, &people, at)?;
+        let people = people(services, context, &selection(after)).await?;
+        let (mut change, count) = giving_back(services, context, &connector, &people, at)?;
+        change.events.splice(..0, previewed.iter().cloned());
         let body = render(&Released { released: earlier + count })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await
 }
 
-/// Returns people to release: all that the request names, or the next ones that the connector manages.
+/// Selection of the people to release in one commit.
+struct Selection<'a> {
+    connector: ConnectorId,
+    /// `None` for all people that the connector manages.
+    named: Option<&'a [Reference<EmployeeKind>]>,
+    /// Only people with a later id.
+    after: Option<EmployeeId>,
+    chunk: usize,
+}
+
+/// Returns people to release, ordered by id: all that the request names, or the next ones that the connector manages.
 async fn people(
     services: &Services,
     context: &RequestContext,
-    id: ConnectorId,
-    named: Option<&[Reference<EmployeeKind>]>,
-    chunk: usize,
+    selection: &Selection<'_>,
 ) -> Result<Vec<Versioned<Employee>>, Error> {
+    let Selection { connector, named, after, chunk } = *selection;
     let Some(named) = named else {
         let most = u16::try_from(chunk).unwrap_or(CHUNK);
-        return Ok(services.store.entries(context.caller.tenant, rows::employees::managed_by(id, None, most)).await?);
+        let managed = rows::employees::managed_by(connector, after, most);
+        return Ok(services.store.entries(context.caller.tenant, managed).await?);
     };
     let mut people = named_people(services, context, named).await?;
-    people.retain(|person| person.value.connector_id == Some(id));
+    let is_selected = |person: &Employee| person.connector_id == Some(connector) && Some(person.id) > after;
+    people.retain(|person| is_selected(&person.value));
+    people.sort_unstable_by_key(|person| person.value.id);
     Ok(people)
 }
 

@@ -23,6 +23,9 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
+/// Members of [`ApiKeyWithSecret`] with the secret or a part of it.
+const MADE_MEMBERS: &[&str] = &["key", "last4"];
+
 /// An API key with its secret.
 ///
 /// Only the responses to a creation and a rotation carry the secret.
@@ -70,7 +73,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let secret = generate(draft.environment, random32(&*services.ids)?);
         let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), person_exists, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok(PendingChange::new(decision).answering(answer))
+        Ok(PendingChange::new(decision).answering(answer, MADE_MEMBERS))
     };
     let reply = services.create(context, decide).await;
     services.auth.forget_unknown();
@@ -117,7 +120,7 @@ pub async fn rotate(services: &Services, context: &RequestContext, id: KeyId, bo
         let secret = generate(stored.value.environment, random32(&*services.ids)?);
         let decision = stored.value.rotate(&secret, overlap, &context.caller, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok((stored, PendingChange::new(decision).answering(answer)))
+        Ok((stored, PendingChange::new(decision).answering(answer, MADE_MEMBERS)))
     };
     let reply = services.act(context, decide).await;
     services.auth.forget(id);

@@ -126,6 +126,7 @@ impl SearchTest {
             precondition: None,
             unexpected_fields: None,
             admin_context: None,
+            dry_run: false,
         }
     }
 

@@ -95,6 +95,7 @@ impl TestServices {
             precondition: None,
             unexpected_fields: None,
             admin_context: None,
+            dry_run: false,
         }
     }
 

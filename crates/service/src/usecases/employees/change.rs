@@ -63,7 +63,7 @@ pub async fn update(
     id: EmployeeId,
     body: Object,
 ) -> Result<Reply, Error> {
-    let _turn = if moves(&body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+    let _turn = if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
@@ -86,7 +86,7 @@ pub async fn rehire(
     id: EmployeeId,
     body: Object,
 ) -> Result<Reply, Error> {
-    let _turn = if moves(&body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+    let _turn = if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
         let rehire = context.validate_update(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
@@ -98,9 +98,9 @@ pub async fn rehire(
     services.act(context, decide).await
 }
 
-/// Returns `true` if a body may change a reporting line.
-fn moves(body: &Object) -> bool {
-    body.iter().any(|(name, _)| name == "manager_id")
+/// Returns `true` if a request takes a turn at the reporting tree, because it may change a reporting line.
+fn takes_turn(context: &RequestContext, body: &Object) -> bool {
+    !context.dry_run && body.iter().any(|(name, _)| name == "manager_id")
 }
 
 /// `POST /employees/{id}/deactivate`: deactivates a person and revokes a pending invitation.

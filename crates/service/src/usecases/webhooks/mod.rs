@@ -23,6 +23,9 @@ use crate::context::{expand, list, webhook_secrets};
 pub use redelivery::{RedeliveryAnswer, ReplayAnswer, redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 
+/// Member of a response with a new secret.
+const MADE_MEMBERS: &[&str] = &["secret"];
+
 /// Cached verdict on the URL of a request. Judging needs a DNS lookup, so it runs once although the request may
 /// be decided several times.
 #[derive(Default)]
@@ -68,7 +71,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
         let decision = Subscription::create(id, draft, verdict, sealed, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
-        Ok(PendingChange::new(decision).requiring([Require::SubscriptionsBelow(most)]).answering(answer))
+        Ok(PendingChange::new(decision).requiring([Require::SubscriptionsBelow(most)]).answering(answer, MADE_MEMBERS))
     };
     services.create(context, decide).await
 }
@@ -98,7 +101,8 @@ pub async fn update(
         let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
         let answer = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
         let planned = PendingChange::new(decision).writing(reset);
-        Ok((stored, Some(answer.into_iter().fold(planned, PendingChange::answering))))
+        let answered = answer.into_iter().fold(planned, |planned, answer| planned.answering(answer, MADE_MEMBERS));
+        Ok((stored, Some(answered)))
     };
     services.update(context, decide).await
 }
