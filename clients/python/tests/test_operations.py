@@ -120,6 +120,19 @@ def test_every_page_of_a_list_is_read(client: Candor) -> None:
     assert (len(rest.data), rest.has_more) == (4, False)
 
 
+def test_dry_run_has_the_effects_of_a_call_and_changes_nothing(client: Candor) -> None:
+    effects = client.employees.create(email="dry@example.com", first_name="Dry", last_name="Run", dry_run=True)
+    data = effects["data"] or {}
+    assert (effects["status"], data["id"], data["email"]) == (201, None, "dry@example.com")
+    assert effects["events"] == ["employee.created"]
+    created = client.employees.create(email="dry@example.com", first_name="Dry", last_name="Run")
+    update = client.employees.update(created["id"], first_name="Wet", dry_run=True)
+    assert update["changes"]["first_name"] == {"from": "Dry", "to": "Wet"}
+    assert client.employees.get(created["id"])["first_name"] == "Dry"
+    with pytest.raises(ConflictError):
+        client.employees.create(email="dry@example.com", first_name="Dry", last_name="Run", dry_run=True)
+
+
 def test_answer_has_request_id_quota_and_version(client: Candor) -> None:
     created = client.with_answer(client.departments.create, name="Sales", idempotency_key="k")
     assert (created.info.status, created.data["name"], created.info.replayed) == (201, "Sales", False)

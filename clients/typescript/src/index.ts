@@ -19,6 +19,7 @@ export default Candor;
 export * from "./errors.js";
 export * from "./generated/errors.js";
 export * from "./generated/types.js";
+export type { DryRun, DryRunOptions, Preview } from "./dry-run.js";
 export { EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
 export { Page, PagePromise } from "./pages.js";
 export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";

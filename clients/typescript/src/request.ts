@@ -39,7 +39,12 @@ export interface RequestOptions {
   maxRetries?: number | undefined;
   /** Ends the call, retries included. */
   signal?: AbortSignal | undefined;
+  /** `true` returns the effects of a write without any change, see `DryRunOptions`. */
+  dryRun?: false | undefined;
 }
+
+/** Settings of one call that are not part of its URL. */
+export type SendOptions = Omit<RequestOptions, "dryRun">;
 
 /** One attempt of a call. */
 export interface LogEntry {
@@ -95,7 +100,7 @@ export class Core {
   }
 
   /** Sends a request until it has an answer that a retry would not change. */
-  async send(spec: Spec, options: RequestOptions = {}): Promise<Answer<unknown>> {
+  async send(spec: Spec, options: SendOptions = {}): Promise<Answer<unknown>> {
     const url = this.#base + spec.path + queryString(spec);
     const init = this.#init(spec, options);
     const { signal } = options;
@@ -117,7 +122,7 @@ export class Core {
     }
   }
 
-  #init(spec: Spec, options: RequestOptions): RequestInit {
+  #init(spec: Spec, options: SendOptions): RequestInit {
     const headers: Record<string, string> = { ...this.#headers };
     if (spec.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
     if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;

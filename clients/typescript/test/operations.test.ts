@@ -123,6 +123,19 @@ test("answers carry request id, quota and version beside the body", async () => 
   await assert.rejects(stale, { name: "ConflictError", status: 412 });
 });
 
+test("dry run has the effects of a call and changes nothing", async () => {
+  const client = await service.client();
+  const body = { email: "dry@example.com", first_name: "Dry", last_name: "Run" };
+  const effects = await client.employees.create(body, { dryRun: true });
+  assert.deepEqual([effects.status, effects.data.id, effects.data.email], [201, null, "dry@example.com"]);
+  assert.deepEqual(effects.events, ["employee.created"]);
+  const { id } = await client.employees.create(body);
+  const update = await client.employees.update(id, { first_name: "Wet" }, { dryRun: true });
+  assert.deepEqual(update.changes["first_name"], { from: "Dry", to: "Wet" });
+  assert.equal((await client.employees.get(id)).first_name, "Dry");
+  await assert.rejects(client.employees.create(body, { dryRun: true }), { name: "ConflictError", status: 409 });
+});
+
 test("member that is left out and null are different", async () => {
   const client = await service.client();
   const person = { email: "a@example.com", first_name: "A", last_name: "B", job_title: "Engineer" };

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::client::{Log, LogEntry};
 use crate::error::{ApiError, Error};
+use crate::generated::types::DryRun;
 use crate::response::{Response, header};
 
 /// Longest time from the first attempt to the start of the last one.
@@ -281,6 +282,12 @@ impl<T> Call<T> {
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.options.idempotency_key = Some(key.into());
         self
+    }
+
+    /// Returns the effects of a write without any change. Reads have no dry runs.
+    pub fn dry_run(mut self) -> Call<DryRun> {
+        self.spec.query.push(("dry_run".to_owned(), "true".to_owned()));
+        Call { core: self.core, spec: self.spec, options: self.options, data: PhantomData }
     }
 
     /// Sets the ETag of the version to change.

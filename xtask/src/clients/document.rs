@@ -10,6 +10,9 @@ use super::types::{Type, reference};
 use crate::process::Outcome;
 use serde_json::{Map, Value};
 
+/// Name of the parameter that asks for a dry run, and of the schema of its answer.
+pub(super) const DRY_RUN: &str = "DryRun";
+
 const METHODS: [&str; 5] = ["get", "post", "patch", "put", "delete"];
 
 /// The model of a document.
@@ -74,6 +77,7 @@ fn operation(
         query_members: query.members.clone(),
         joined: query.joined.clone(),
         body: body(document, described)?,
+        dry_run: takes(described, DRY_RUN),
         if_match: takes(described, "IfMatch"),
         if_none_match: takes(described, "IfNoneMatch"),
         answer: answer(document, described).ok_or_else(|| format!("{id}: no answer"))?,
@@ -105,10 +109,14 @@ fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
     Ok(Some(Body { name: name.to_owned(), required, is_csv: false, members }))
 }
 
-/// The type of the first answer that is a success.
+/// The type of the answer that is a success. Dry runs have a type of their own.
 fn answer(document: &Value, operation: &Value) -> Option<Answer> {
-    let (_, answer) = operation["responses"].as_object()?.iter().find(|(status, _)| status.starts_with('2'))?;
-    let Some(name) = reference(&answer["content"]["application/json"]["schema"]) else { return Some(Answer::Nothing) };
+    let successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
+    let mut schemas = successes.map(|(_, answer)| &answer["content"]["application/json"]["schema"]);
+    let schema = schemas.find(|schema| reference(schema) != Some(DRY_RUN))?;
+    let choices = schema["anyOf"].as_array().into_iter().flatten();
+    let chosen = choices.filter_map(reference).find(|name| *name != DRY_RUN);
+    let Some(name) = chosen.or_else(|| reference(schema)) else { return Some(Answer::Nothing) };
     let schema = &document["components"]["schemas"][name];
     match schemas::page_items(schema) {
         Some(items) => Some(Answer::PageOf(reference(items)?.to_owned())),

@@ -102,6 +102,8 @@ pub(super) struct Operation {
     /// Query parameters whose values are joined by commas instead of repeated.
     pub(super) joined: Vec<String>,
     pub(super) body: Option<Body>,
+    /// Whether the method can return the effects of the operation instead of carrying it out.
+    pub(super) dry_run: bool,
     pub(super) if_match: bool,
     pub(super) if_none_match: bool,
     pub(super) answer: Answer,

@@ -1,6 +1,6 @@
 //! The query of an operation as one type: filters by field, ranges by bound.
 
-use super::document::{member, object, text};
+use super::document::{DRY_RUN, member, object, text};
 use super::model::{Member, NamedType, Rendered};
 use super::types::Type;
 use crate::process::Outcome;
@@ -34,6 +34,8 @@ impl Query {
         let mut query = Self { operation: name.to_owned(), members: vec![], filters: vec![], joined: vec![] };
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let parameter = match parameter["$ref"].as_str() {
+                // An option of the method, because it changes the type of the answer.
+                Some(path) if path.ends_with(&format!("/{DRY_RUN}")) => continue,
                 Some(path) => document.pointer(path.trim_start_matches('#')).ok_or("a parameter is missing")?,
                 None => parameter,
             };

@@ -944,6 +944,30 @@ class Document(TypedDict):
     """All operations, by path and method."""
 
 
+class DryRun(TypedDict):
+    """Effects that a request would have, found without any change."""
+
+    dry_run: bool
+    """Always true. No other response has it with this value."""
+
+    status: int
+    """Status that the response would have."""
+
+    data: dict[str, Any] | None
+    """Body that the response would have. Ids and secrets that the request would make are null. Null if the
+    response would have no body.
+    """
+
+    events: list[EventType | str]
+    """Types of the events that would be published."""
+
+    changes: dict[str, FieldChange]
+    """Changed members by name, as in the audit log. Empty for a new resource."""
+
+    notifications: int
+    """Number of notifications that people would get."""
+
+
 class Employee(TypedDict):
     """A person of the organization."""
 
@@ -1334,6 +1358,7 @@ FieldErrorCode: TypeAlias = Literal[
     "limit_reached",
     "not_a_participant",
     "not_a_reviewer",
+    "not_possible",
 ]
 """Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have
 status 422.

@@ -675,7 +675,7 @@ impl Employees {
     /// address on one day (UTC).
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
-    /// org admin. Counts as `write`.
+    /// org admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
     pub fn invite(&self, id: &str) -> Call<types::InvitationSent> {
         let spec = Spec::new(Method::POST, format!("/employees/{}/invite", segment(id)));
         Call::new(&self.core, spec)
@@ -747,7 +747,7 @@ impl Invitations {
     /// Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or revoked.
     /// At most 20 requests a minute from one address.
     ///
-    /// Needs no API key.
+    /// Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
     pub fn accept(&self, body: types::InvitationAccept) -> Call<types::InvitationAccepted> {
         let spec = Spec::new(Method::POST, "/invitations/accept").json(&body);
         Call::new(&self.core, spec)
@@ -1170,7 +1170,8 @@ impl TestData {
     /// the initial attributes. Never changes live data. A long run ends after 15 seconds with `complete:
     /// false`; the next request continues.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Live keys are refused. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true` is
+    /// refused with 400 `not_possible`. Counts as `write`.
     pub fn reset(&self) -> Call<types::TestDataReset> {
         let spec = Spec::new(Method::POST, "/test-data/reset");
         Call::new(&self.core, spec)
@@ -1272,8 +1273,8 @@ impl Webhooks {
     /// Delivers the event of an attempt again, with the usual retries. If the event is still queued, its next
     /// attempt is rescheduled to now.
     ///
-    /// Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
-    /// admin. Counts as `write`.
+    /// Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for
+    /// a person are refused, unless that person is an org admin. Counts as `write`.
     pub fn redeliver(&self, id: &str, delivery_id: &str) -> Call<types::DeliveryPromised> {
         let spec =
             Spec::new(Method::POST, format!("/webhooks/{}/deliveries/{}/redeliver", segment(id), segment(delivery_id)));
@@ -1284,8 +1285,8 @@ impl Webhooks {
     ///
     /// Delivers the events of a time range again, if the subscription has their types.
     ///
-    /// Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
-    /// admin. Counts as `write`.
+    /// Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for
+    /// a person are refused, unless that person is an org admin. Counts as `write`.
     pub fn replay_events(&self, id: &str, body: types::WebhookReplay) -> Call<types::WebhookReplayed> {
         let spec = Spec::new(Method::POST, format!("/webhooks/{}/replay", segment(id))).json(&body);
         Call::new(&self.core, spec)
@@ -1295,8 +1296,8 @@ impl Webhooks {
     ///
     /// Sends a `test.ping` once, even if the subscription is inactive.
     ///
-    /// Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
-    /// admin. Counts as `webhook_test`.
+    /// Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for
+    /// a person are refused, unless that person is an org admin. Counts as `webhook_test`.
     pub fn test(&self, id: &str) -> Call<types::DeliveryPromised> {
         let spec = Spec::new(Method::POST, format!("/webhooks/{}/test", segment(id)));
         Call::new(&self.core, spec)

@@ -165,6 +165,22 @@ async fn response_carries_request_id_quota_and_version() {
 }
 
 #[tokio::test]
+async fn dry_run_has_the_effects_of_a_call_and_changes_nothing() {
+    let fixture = Fixture::start();
+    let employees = fixture.client().employees();
+    let person = || EmployeeCreate::new("dry@example.com", "Dry", "Run");
+    let effects = employees.create(person()).dry_run().await.unwrap();
+    let data = effects.data.unwrap();
+    assert_eq!((effects.status, &data["id"], &data["email"]), (201, &json!(null), &json!("dry@example.com")));
+    let id = employees.create(person()).await.unwrap().id;
+    let update = employees.update(&id, EmployeeUpdate::new().first_name("Wet")).dry_run().await.unwrap();
+    assert_eq!(update.changes["first_name"].to, json!("Wet"));
+    assert_eq!(employees.get(&id, None).await.unwrap().first_name, "Dry");
+    let taken = employees.create(person()).dry_run().await.unwrap_err();
+    assert_eq!(taken.code(), Some(&ErrorCode::Conflict));
+}
+
+#[tokio::test]
 async fn absent_member_keeps_and_null_removes_a_value() {
     let fixture = Fixture::start();
     let employees = fixture.client().employees();

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, overload
 
 from .. import types
 from .._pages import AsyncPages, Pages
@@ -47,6 +47,7 @@ class ApiKeys:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -56,10 +57,42 @@ class ApiKeys:
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret:
+    ) -> types.ApiKeyWithSecret: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        employee_id: str | None | Unset = UNSET,
+        environment: types.Environment | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        employee_id: str | None | Unset = UNSET,
+        environment: types.Environment | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKeyWithSecret | types.DryRun:
         """Create an API key.
 
         Creates an API key. Its permissions must not exceed those of the key of the request. Only this
@@ -80,11 +113,12 @@ class ApiKeys:
                 expires_at=expires_at,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKeyWithSecret = self._core.send(spec)
+        answer: types.ApiKeyWithSecret | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -112,6 +146,7 @@ class ApiKeys:
         answer: types.ApiKey = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -120,10 +155,40 @@ class ApiKeys:
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey:
+    ) -> types.ApiKey: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        expires_at: str | None | Unset = UNSET,
+        name: str | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        expires_at: str | None | Unset = UNSET,
+        name: str | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKey | types.DryRun:
         """Change the name, scopes or expiry of an API key.
 
         Changes the name, the scopes or the expiry time. All instances apply the change within a second.
@@ -140,23 +205,51 @@ class ApiKeys:
                 scopes=scopes,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKey = self._core.send(spec)
+        answer: types.ApiKey | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def revoke(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKey: ...
+
+    @overload
+    def revoke(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def revoke(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey:
+    ) -> types.ApiKey | types.DryRun:
         """Revoke an API key.
 
         Revokes an API key permanently. All instances reject it within a second.
@@ -167,13 +260,42 @@ class ApiKeys:
         spec = Spec(
             "POST",
             f"/api-keys/{segment(id)}/revoke",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKey = self._core.send(spec)
+        answer: types.ApiKey | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def rotate(
+        self,
+        id: str,
+        /,
+        *,
+        overlap_seconds: int | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKeyWithSecret: ...
+
+    @overload
+    def rotate(
+        self,
+        id: str,
+        /,
+        *,
+        overlap_seconds: int | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def rotate(
         self,
@@ -181,11 +303,12 @@ class ApiKeys:
         /,
         *,
         overlap_seconds: int | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret:
+    ) -> types.ApiKeyWithSecret | types.DryRun:
         """Rotate an API key.
 
         Replaces the secret of an API key. Only this response contains the new key, as `key`. The
@@ -201,12 +324,13 @@ class ApiKeys:
                 overlap_seconds=overlap_seconds,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKeyWithSecret = self._core.send(spec)
+        answer: types.ApiKeyWithSecret | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -246,6 +370,7 @@ class AsyncApiKeys:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -255,10 +380,42 @@ class AsyncApiKeys:
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret:
+    ) -> types.ApiKeyWithSecret: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        employee_id: str | None | Unset = UNSET,
+        environment: types.Environment | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        employee_id: str | None | Unset = UNSET,
+        environment: types.Environment | Unset = UNSET,
+        expires_at: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKeyWithSecret | types.DryRun:
         """Create an API key.
 
         Creates an API key. Its permissions must not exceed those of the key of the request. Only this
@@ -279,11 +436,12 @@ class AsyncApiKeys:
                 expires_at=expires_at,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKeyWithSecret = await self._core.send(spec)
+        answer: types.ApiKeyWithSecret | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -311,6 +469,7 @@ class AsyncApiKeys:
         answer: types.ApiKey = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -319,10 +478,40 @@ class AsyncApiKeys:
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey:
+    ) -> types.ApiKey: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        expires_at: str | None | Unset = UNSET,
+        name: str | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        expires_at: str | None | Unset = UNSET,
+        name: str | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKey | types.DryRun:
         """Change the name, scopes or expiry of an API key.
 
         Changes the name, the scopes or the expiry time. All instances apply the change within a second.
@@ -339,23 +528,51 @@ class AsyncApiKeys:
                 scopes=scopes,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKey = await self._core.send(spec)
+        answer: types.ApiKey | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def revoke(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKey: ...
+
+    @overload
+    async def revoke(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def revoke(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey:
+    ) -> types.ApiKey | types.DryRun:
         """Revoke an API key.
 
         Revokes an API key permanently. All instances reject it within a second.
@@ -366,13 +583,42 @@ class AsyncApiKeys:
         spec = Spec(
             "POST",
             f"/api-keys/{segment(id)}/revoke",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKey = await self._core.send(spec)
+        answer: types.ApiKey | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def rotate(
+        self,
+        id: str,
+        /,
+        *,
+        overlap_seconds: int | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKeyWithSecret: ...
+
+    @overload
+    async def rotate(
+        self,
+        id: str,
+        /,
+        *,
+        overlap_seconds: int | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def rotate(
         self,
@@ -380,11 +626,12 @@ class AsyncApiKeys:
         /,
         *,
         overlap_seconds: int | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret:
+    ) -> types.ApiKeyWithSecret | types.DryRun:
         """Rotate an API key.
 
         Replaces the secret of an API key. Only this response contains the new key, as `key`. The
@@ -400,12 +647,13 @@ class AsyncApiKeys:
                 overlap_seconds=overlap_seconds,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ApiKeyWithSecret = await self._core.send(spec)
+        answer: types.ApiKeyWithSecret | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -445,6 +693,7 @@ class Assignments:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -455,10 +704,44 @@ class Assignments:
         instructions: str | None | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment:
+    ) -> types.Assignment: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        reviewer_ids: Sequence[str],
+        due_date: str | None | Unset = UNSET,
+        instructions: str | None | Unset = UNSET,
+        requester_id: str | None | Unset = UNSET,
+        required_submissions: int | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        reviewer_ids: Sequence[str],
+        due_date: str | None | Unset = UNSET,
+        instructions: str | None | Unset = UNSET,
+        requester_id: str | None | Unset = UNSET,
+        required_submissions: int | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Assignment | types.DryRun:
         """Request feedback about a person from reviewers.
 
         Requests observations about one person from reviewers and notifies the reviewers. For a key that
@@ -479,11 +762,12 @@ class Assignments:
                 required_submissions=required_submissions,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Assignment = self._core.send(spec)
+        answer: types.Assignment | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -511,16 +795,43 @@ class Assignments:
         answer: types.Assignment = self._core.send(spec)
         return answer
 
+    @overload
     def cancel(
         self,
         id: str,
         /,
         *,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment:
+    ) -> types.Assignment: ...
+
+    @overload
+    def cancel(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def cancel(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Assignment | types.DryRun:
         """Cancel an open assignment.
 
         Cancels an open assignment. Submitted observations stay. 409 if it is not open.
@@ -530,13 +841,44 @@ class Assignments:
         spec = Spec(
             "POST",
             f"/assignments/{segment(id)}/cancel",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Assignment = self._core.send(spec)
+        answer: types.Assignment | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def submit_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        observations: Sequence[types.SubmissionCreateObservation],
+        reviewer_id: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Assignment: ...
+
+    @overload
+    def submit_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        observations: Sequence[types.SubmissionCreateObservation],
+        reviewer_id: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def submit_feedback(
         self,
@@ -545,11 +887,12 @@ class Assignments:
         *,
         observations: Sequence[types.SubmissionCreateObservation],
         reviewer_id: str | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment:
+    ) -> types.Assignment | types.DryRun:
         """Submit the feedback of one reviewer.
 
         Creates the observations of one reviewer about the person and records the submission. The last
@@ -567,12 +910,13 @@ class Assignments:
                 reviewer_id=reviewer_id,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Assignment = self._core.send(spec)
+        answer: types.Assignment | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -612,6 +956,7 @@ class AsyncAssignments:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -622,10 +967,44 @@ class AsyncAssignments:
         instructions: str | None | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment:
+    ) -> types.Assignment: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        reviewer_ids: Sequence[str],
+        due_date: str | None | Unset = UNSET,
+        instructions: str | None | Unset = UNSET,
+        requester_id: str | None | Unset = UNSET,
+        required_submissions: int | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        reviewer_ids: Sequence[str],
+        due_date: str | None | Unset = UNSET,
+        instructions: str | None | Unset = UNSET,
+        requester_id: str | None | Unset = UNSET,
+        required_submissions: int | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Assignment | types.DryRun:
         """Request feedback about a person from reviewers.
 
         Requests observations about one person from reviewers and notifies the reviewers. For a key that
@@ -646,11 +1025,12 @@ class AsyncAssignments:
                 required_submissions=required_submissions,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Assignment = await self._core.send(spec)
+        answer: types.Assignment | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -678,16 +1058,43 @@ class AsyncAssignments:
         answer: types.Assignment = await self._core.send(spec)
         return answer
 
+    @overload
     async def cancel(
         self,
         id: str,
         /,
         *,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment:
+    ) -> types.Assignment: ...
+
+    @overload
+    async def cancel(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def cancel(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Assignment | types.DryRun:
         """Cancel an open assignment.
 
         Cancels an open assignment. Submitted observations stay. 409 if it is not open.
@@ -697,13 +1104,44 @@ class AsyncAssignments:
         spec = Spec(
             "POST",
             f"/assignments/{segment(id)}/cancel",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Assignment = await self._core.send(spec)
+        answer: types.Assignment | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def submit_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        observations: Sequence[types.SubmissionCreateObservation],
+        reviewer_id: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Assignment: ...
+
+    @overload
+    async def submit_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        observations: Sequence[types.SubmissionCreateObservation],
+        reviewer_id: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def submit_feedback(
         self,
@@ -712,11 +1150,12 @@ class AsyncAssignments:
         *,
         observations: Sequence[types.SubmissionCreateObservation],
         reviewer_id: str | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment:
+    ) -> types.Assignment | types.DryRun:
         """Submit the feedback of one reviewer.
 
         Creates the observations of one reviewer about the person and records the submission. The last
@@ -734,12 +1173,13 @@ class AsyncAssignments:
                 reviewer_id=reviewer_id,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Assignment = await self._core.send(spec)
+        answer: types.Assignment | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -779,16 +1219,43 @@ class Attributes:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
         name: str,
         category: str,
         tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        name: str,
+        category: str,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        name: str,
+        category: str,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute | types.DryRun:
         """Create an attribute.
 
         Creates an attribute. 409 if another attribute has the name, even an archived one.
@@ -805,11 +1272,12 @@ class Attributes:
                 tone=tone,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = self._core.send(spec)
+        answer: types.Attribute | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -837,6 +1305,7 @@ class Attributes:
         answer: types.Attribute = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -845,10 +1314,40 @@ class Attributes:
         category: str | Unset = UNSET,
         name: str | Unset = UNSET,
         tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        category: str | Unset = UNSET,
+        name: str | Unset = UNSET,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        category: str | Unset = UNSET,
+        name: str | Unset = UNSET,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute | types.DryRun:
         """Update an attribute.
 
         Changes the name, category or tone. 409 if the attribute is archived.
@@ -865,23 +1364,51 @@ class Attributes:
                 tone=tone,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = self._core.send(spec)
+        answer: types.Attribute | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute | types.DryRun:
         """Archive an attribute.
 
         Archives an attribute. Observations that have it keep it.
@@ -892,24 +1419,52 @@ class Attributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = self._core.send(spec)
+        answer: types.Attribute | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute: ...
+
+    @overload
+    def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def restore(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute | types.DryRun:
         """Restore an archived attribute.
 
         Restores an archived attribute. 409 if it is not archived.
@@ -920,12 +1475,13 @@ class Attributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/restore",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = self._core.send(spec)
+        answer: types.Attribute | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -965,16 +1521,43 @@ class AsyncAttributes:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
         name: str,
         category: str,
         tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        name: str,
+        category: str,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        name: str,
+        category: str,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute | types.DryRun:
         """Create an attribute.
 
         Creates an attribute. 409 if another attribute has the name, even an archived one.
@@ -991,11 +1574,12 @@ class AsyncAttributes:
                 tone=tone,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = await self._core.send(spec)
+        answer: types.Attribute | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -1023,6 +1607,7 @@ class AsyncAttributes:
         answer: types.Attribute = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -1031,10 +1616,40 @@ class AsyncAttributes:
         category: str | Unset = UNSET,
         name: str | Unset = UNSET,
         tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        category: str | Unset = UNSET,
+        name: str | Unset = UNSET,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        category: str | Unset = UNSET,
+        name: str | Unset = UNSET,
+        tone: types.AttributeTone | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute | types.DryRun:
         """Update an attribute.
 
         Changes the name, category or tone. 409 if the attribute is archived.
@@ -1051,23 +1666,51 @@ class AsyncAttributes:
                 tone=tone,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = await self._core.send(spec)
+        answer: types.Attribute | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute | types.DryRun:
         """Archive an attribute.
 
         Archives an attribute. Observations that have it keep it.
@@ -1078,24 +1721,52 @@ class AsyncAttributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = await self._core.send(spec)
+        answer: types.Attribute | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Attribute: ...
+
+    @overload
+    async def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def restore(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute:
+    ) -> types.Attribute | types.DryRun:
         """Restore an archived attribute.
 
         Restores an archived attribute. 409 if it is not archived.
@@ -1106,12 +1777,13 @@ class AsyncAttributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/restore",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Attribute = await self._core.send(spec)
+        answer: types.Attribute | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -1227,16 +1899,43 @@ class Connectors:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
         type: types.ConnectorType,
         hris_source: str,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector:
+    ) -> types.Connector: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        type: types.ConnectorType,
+        hris_source: str,
+        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        type: types.ConnectorType,
+        hris_source: str,
+        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector | types.DryRun:
         """Create a connector to an HR system.
 
         Creates a connector to an HR system. The HR system then manages the people that it uploads.
@@ -1253,11 +1952,12 @@ class Connectors:
                 mapped_custom_field_keys=mapped_custom_field_keys,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Connector = self._core.send(spec)
+        answer: types.Connector | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -1285,17 +1985,46 @@ class Connectors:
         answer: types.Connector = self._core.send(spec)
         return answer
 
+    @overload
     def release_employees(
         self,
         id: str,
         /,
         *,
         employee_ids: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ConnectorReleased:
+    ) -> types.ConnectorReleased: ...
+
+    @overload
+    def release_employees(
+        self,
+        id: str,
+        /,
+        *,
+        employee_ids: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def release_employees(
+        self,
+        id: str,
+        /,
+        *,
+        employee_ids: Sequence[str] | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ConnectorReleased | types.DryRun:
         """Release some or all managed employees.
 
         Ends the management of people by the HR system. Their values stay as they are.
@@ -1310,12 +2039,13 @@ class Connectors:
                 employee_ids=employee_ids,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ConnectorReleased = self._core.send(spec)
+        answer: types.ConnectorReleased | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -1355,16 +2085,43 @@ class AsyncConnectors:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
         type: types.ConnectorType,
         hris_source: str,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector:
+    ) -> types.Connector: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        type: types.ConnectorType,
+        hris_source: str,
+        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        type: types.ConnectorType,
+        hris_source: str,
+        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector | types.DryRun:
         """Create a connector to an HR system.
 
         Creates a connector to an HR system. The HR system then manages the people that it uploads.
@@ -1381,11 +2138,12 @@ class AsyncConnectors:
                 mapped_custom_field_keys=mapped_custom_field_keys,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Connector = await self._core.send(spec)
+        answer: types.Connector | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -1413,17 +2171,46 @@ class AsyncConnectors:
         answer: types.Connector = await self._core.send(spec)
         return answer
 
+    @overload
     async def release_employees(
         self,
         id: str,
         /,
         *,
         employee_ids: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ConnectorReleased:
+    ) -> types.ConnectorReleased: ...
+
+    @overload
+    async def release_employees(
+        self,
+        id: str,
+        /,
+        *,
+        employee_ids: Sequence[str] | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def release_employees(
+        self,
+        id: str,
+        /,
+        *,
+        employee_ids: Sequence[str] | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ConnectorReleased | types.DryRun:
         """Release some or all managed employees.
 
         Ends the management of people by the HR system. Their values stay as they are.
@@ -1438,12 +2225,13 @@ class AsyncConnectors:
                 employee_ids=employee_ids,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.ConnectorReleased = await self._core.send(spec)
+        answer: types.ConnectorReleased | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -1484,16 +2272,43 @@ class Conversations:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
         title: str,
         participant_ids: Sequence[str],
         about: types.ConversationCreateAbout | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation:
+    ) -> types.Conversation: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        title: str,
+        participant_ids: Sequence[str],
+        about: types.ConversationCreateAbout | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        title: str,
+        participant_ids: Sequence[str],
+        about: types.ConversationCreateAbout | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Conversation | types.DryRun:
         """Create a conversation.
 
         Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for
@@ -1510,11 +2325,12 @@ class Conversations:
                 about=about,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Conversation = self._core.send(spec)
+        answer: types.Conversation | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -1542,6 +2358,7 @@ class Conversations:
         answer: types.Conversation = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -1549,10 +2366,38 @@ class Conversations:
         *,
         participant_ids: Sequence[str] | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation:
+    ) -> types.Conversation: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        participant_ids: Sequence[str] | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        participant_ids: Sequence[str] | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Conversation | types.DryRun:
         """Change the title and the participants of a conversation.
 
         Changes the title and the participants. `about` is immutable. 409 if the conversation is
@@ -1568,23 +2413,51 @@ class Conversations:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Conversation = self._core.send(spec)
+        answer: types.Conversation | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Conversation: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation:
+    ) -> types.Conversation | types.DryRun:
         """Archive a conversation.
 
         Archives a conversation permanently. It stays readable, but accepts no messages and no changes.
@@ -1595,12 +2468,13 @@ class Conversations:
         spec = Spec(
             "POST",
             f"/conversations/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Conversation = self._core.send(spec)
+        answer: types.Conversation | types.DryRun = self._core.send(spec)
         return answer
 
     def list_messages(
@@ -1635,6 +2509,7 @@ class Conversations:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create_message(
         self,
         id: str,
@@ -1642,11 +2517,41 @@ class Conversations:
         *,
         body: str,
         author_id: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Message:
+    ) -> types.Message: ...
+
+    @overload
+    def create_message(
+        self,
+        id: str,
+        /,
+        *,
+        body: str,
+        author_id: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create_message(
+        self,
+        id: str,
+        /,
+        *,
+        body: str,
+        author_id: str | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Message | types.DryRun:
         """Add a message to a conversation.
 
         Adds an immutable message and notifies the other participants. 409 if the conversation is
@@ -1662,12 +2567,13 @@ class Conversations:
                 author_id=author_id,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Message = self._core.send(spec)
+        answer: types.Message | types.DryRun = self._core.send(spec)
         return answer
 
     def get_message(
@@ -1734,16 +2640,43 @@ class AsyncConversations:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
         title: str,
         participant_ids: Sequence[str],
         about: types.ConversationCreateAbout | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation:
+    ) -> types.Conversation: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        title: str,
+        participant_ids: Sequence[str],
+        about: types.ConversationCreateAbout | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        title: str,
+        participant_ids: Sequence[str],
+        about: types.ConversationCreateAbout | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Conversation | types.DryRun:
         """Create a conversation.
 
         Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for
@@ -1760,11 +2693,12 @@ class AsyncConversations:
                 about=about,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Conversation = await self._core.send(spec)
+        answer: types.Conversation | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -1792,6 +2726,7 @@ class AsyncConversations:
         answer: types.Conversation = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -1799,10 +2734,38 @@ class AsyncConversations:
         *,
         participant_ids: Sequence[str] | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation:
+    ) -> types.Conversation: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        participant_ids: Sequence[str] | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        participant_ids: Sequence[str] | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Conversation | types.DryRun:
         """Change the title and the participants of a conversation.
 
         Changes the title and the participants. `about` is immutable. 409 if the conversation is
@@ -1818,23 +2781,51 @@ class AsyncConversations:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Conversation = await self._core.send(spec)
+        answer: types.Conversation | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Conversation: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation:
+    ) -> types.Conversation | types.DryRun:
         """Archive a conversation.
 
         Archives a conversation permanently. It stays readable, but accepts no messages and no changes.
@@ -1845,12 +2836,13 @@ class AsyncConversations:
         spec = Spec(
             "POST",
             f"/conversations/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Conversation = await self._core.send(spec)
+        answer: types.Conversation | types.DryRun = await self._core.send(spec)
         return answer
 
     def list_messages(
@@ -1885,6 +2877,7 @@ class AsyncConversations:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create_message(
         self,
         id: str,
@@ -1892,11 +2885,41 @@ class AsyncConversations:
         *,
         body: str,
         author_id: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Message:
+    ) -> types.Message: ...
+
+    @overload
+    async def create_message(
+        self,
+        id: str,
+        /,
+        *,
+        body: str,
+        author_id: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create_message(
+        self,
+        id: str,
+        /,
+        *,
+        body: str,
+        author_id: str | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Message | types.DryRun:
         """Add a message to a conversation.
 
         Adds an immutable message and notifies the other participants. 409 if the conversation is
@@ -1912,12 +2935,13 @@ class AsyncConversations:
                 author_id=author_id,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Message = await self._core.send(spec)
+        answer: types.Message | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get_message(
@@ -1983,14 +3007,37 @@ class Departments:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
         name: str,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        name: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        name: str,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department | types.DryRun:
         """Create a department.
 
         Creates a department. 409 if another department has the name, even an archived one.
@@ -2005,11 +3052,12 @@ class Departments:
                 name=name,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = self._core.send(spec)
+        answer: types.Department | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -2037,16 +3085,43 @@ class Departments:
         answer: types.Department = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
         /,
         *,
         name: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        name: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        name: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department | types.DryRun:
         """Rename a department.
 
         Renames a department. 409 if it is archived.
@@ -2061,23 +3136,51 @@ class Departments:
                 name=name,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = self._core.send(spec)
+        answer: types.Department | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department | types.DryRun:
         """Archive a department without members.
 
         Archives a department. 409 if it has members who are not deactivated.
@@ -2088,24 +3191,52 @@ class Departments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = self._core.send(spec)
+        answer: types.Department | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department: ...
+
+    @overload
+    def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def restore(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department | types.DryRun:
         """Restore an archived department.
 
         Restores an archived department. 409 if it is not archived.
@@ -2116,12 +3247,13 @@ class Departments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/restore",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = self._core.send(spec)
+        answer: types.Department | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -2161,14 +3293,37 @@ class AsyncDepartments:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
         name: str,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        name: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        name: str,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department | types.DryRun:
         """Create a department.
 
         Creates a department. 409 if another department has the name, even an archived one.
@@ -2183,11 +3338,12 @@ class AsyncDepartments:
                 name=name,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = await self._core.send(spec)
+        answer: types.Department | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -2215,16 +3371,43 @@ class AsyncDepartments:
         answer: types.Department = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
         /,
         *,
         name: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        name: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        name: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department | types.DryRun:
         """Rename a department.
 
         Renames a department. 409 if it is archived.
@@ -2239,23 +3422,51 @@ class AsyncDepartments:
                 name=name,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = await self._core.send(spec)
+        answer: types.Department | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department | types.DryRun:
         """Archive a department without members.
 
         Archives a department. 409 if it has members who are not deactivated.
@@ -2266,24 +3477,52 @@ class AsyncDepartments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = await self._core.send(spec)
+        answer: types.Department | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Department: ...
+
+    @overload
+    async def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def restore(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department:
+    ) -> types.Department | types.DryRun:
         """Restore an archived department.
 
         Restores an archived department. 409 if it is not archived.
@@ -2294,12 +3533,13 @@ class AsyncDepartments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/restore",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Department = await self._core.send(spec)
+        answer: types.Department | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -2342,6 +3582,7 @@ class EmployeeObjectives:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -2352,10 +3593,44 @@ class EmployeeObjectives:
         description: str | None | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.EmployeeObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.EmployeeObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Create an employee's objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -2376,11 +3651,12 @@ class EmployeeObjectives:
                 status=status,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -2412,6 +3688,7 @@ class EmployeeObjectives:
         answer: types.Objective = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -2422,10 +3699,44 @@ class EmployeeObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Update an employee's objective, or move it between approved and in_progress.
 
         Changes the title, description or period, or moves the objective between `approved` and
@@ -2444,12 +3755,41 @@ class EmployeeObjectives:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def approve(
         self,
@@ -2457,11 +3797,12 @@ class EmployeeObjectives:
         /,
         *,
         comment: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Approve an employee's objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -2476,24 +3817,52 @@ class EmployeeObjectives:
                 comment=comment,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Archive an employee's objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -2503,13 +3872,42 @@ class EmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def complete(
         self,
@@ -2517,11 +3915,12 @@ class EmployeeObjectives:
         /,
         *,
         outcome: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Complete an employee's objective.
 
         Completes an objective that is approved or in progress.
@@ -2535,12 +3934,13 @@ class EmployeeObjectives:
                 outcome=outcome,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
     def list_history(
@@ -2574,17 +3974,46 @@ class EmployeeObjectives:
         )
         return Pages(self._core, spec)
 
+    @overload
     def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Mark an employee's objective as missed.
 
         Marks an objective in progress as missed.
@@ -2598,13 +4027,42 @@ class EmployeeObjectives:
                 reason=reason,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def reject(
         self,
@@ -2612,11 +4070,12 @@ class EmployeeObjectives:
         /,
         *,
         reason: str,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Reject an employee's objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -2630,24 +4089,52 @@ class EmployeeObjectives:
                 reason=reason,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def submit(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Submit an employee's objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -2658,12 +4145,13 @@ class EmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/submit",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -2706,6 +4194,7 @@ class AsyncEmployeeObjectives:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -2716,10 +4205,44 @@ class AsyncEmployeeObjectives:
         description: str | None | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.EmployeeObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.EmployeeObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Create an employee's objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -2740,11 +4263,12 @@ class AsyncEmployeeObjectives:
                 status=status,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -2776,6 +4300,7 @@ class AsyncEmployeeObjectives:
         answer: types.Objective = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -2786,10 +4311,44 @@ class AsyncEmployeeObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Update an employee's objective, or move it between approved and in_progress.
 
         Changes the title, description or period, or moves the objective between `approved` and
@@ -2808,12 +4367,41 @@ class AsyncEmployeeObjectives:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def approve(
         self,
@@ -2821,11 +4409,12 @@ class AsyncEmployeeObjectives:
         /,
         *,
         comment: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Approve an employee's objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -2840,24 +4429,52 @@ class AsyncEmployeeObjectives:
                 comment=comment,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Archive an employee's objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -2867,13 +4484,42 @@ class AsyncEmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def complete(
         self,
@@ -2881,11 +4527,12 @@ class AsyncEmployeeObjectives:
         /,
         *,
         outcome: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Complete an employee's objective.
 
         Completes an objective that is approved or in progress.
@@ -2899,12 +4546,13 @@ class AsyncEmployeeObjectives:
                 outcome=outcome,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
 
     def list_history(
@@ -2938,17 +4586,46 @@ class AsyncEmployeeObjectives:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    async def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Mark an employee's objective as missed.
 
         Marks an objective in progress as missed.
@@ -2962,13 +4639,42 @@ class AsyncEmployeeObjectives:
                 reason=reason,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def reject(
         self,
@@ -2976,11 +4682,12 @@ class AsyncEmployeeObjectives:
         /,
         *,
         reason: str,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Reject an employee's objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -2994,24 +4701,52 @@ class AsyncEmployeeObjectives:
                 reason=reason,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def submit(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Submit an employee's objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -3022,12 +4757,13 @@ class AsyncEmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/submit",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -3069,6 +4805,7 @@ class Employees:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -3082,10 +4819,50 @@ class Employees:
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
         send_invite: bool | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        email: str,
+        first_name: str,
+        last_name: str,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        send_invite: bool | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        email: str,
+        first_name: str,
+        last_name: str,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        send_invite: bool | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee | types.DryRun:
         """Create an employee.
 
         Creates an active person, or an invited one with `send_invite`. 409 if another person has the
@@ -3110,11 +4887,12 @@ class Employees:
                 send_invite=send_invite,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = self._core.send(spec)
+        answer: types.Employee | types.DryRun = self._core.send(spec)
         return answer
 
     def upsert(
@@ -3182,6 +4960,7 @@ class Employees:
         answer: types.Employee = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -3196,10 +4975,52 @@ class Employees:
         last_name: str | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        email: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        first_name: str | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        last_name: str | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        email: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        first_name: str | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        last_name: str | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee | types.DryRun:
         """Update an employee.
 
         Changes the given members. 422 if an HR system manages one of them, or if the new manager
@@ -3223,23 +5044,51 @@ class Employees:
                 role=role,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = self._core.send(spec)
+        answer: types.Employee | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def deactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee: ...
+
+    @overload
+    def deactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def deactivate(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee | types.DryRun:
         """Deactivate an employee.
 
         Deactivates an active person. The reporting line and all records stay.
@@ -3250,12 +5099,13 @@ class Employees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/deactivate",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = self._core.send(spec)
+        answer: types.Employee | types.DryRun = self._core.send(spec)
         return answer
 
     def get_invitation(
@@ -3301,7 +5151,7 @@ class Employees:
         after 5 mails to the address on one day (UTC).
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `write`.
+        an org admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3314,16 +5164,43 @@ class Employees:
         answer: types.InvitationSent = self._core.send(spec)
         return answer
 
+    @overload
     def reactivate(
         self,
         id: str,
         /,
         *,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee: ...
+
+    @overload
+    def reactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def reactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee | types.DryRun:
         """Reactivate an employee.
 
         Reactivates a deactivated person without other changes.
@@ -3334,13 +5211,46 @@ class Employees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/reactivate",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = self._core.send(spec)
+        answer: types.Employee | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def rehire(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee: ...
+
+    @overload
+    def rehire(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def rehire(
         self,
@@ -3350,11 +5260,12 @@ class Employees:
         custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
         department_id: str | None | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee | types.DryRun:
         """Rehire an employee.
 
         Rehires a deactivated person. The manager, department and custom fields change if they are
@@ -3372,12 +5283,13 @@ class Employees:
                 manager_id=manager_id,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = self._core.send(spec)
+        answer: types.Employee | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -3419,6 +5331,7 @@ class AsyncEmployees:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -3432,10 +5345,50 @@ class AsyncEmployees:
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
         send_invite: bool | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        email: str,
+        first_name: str,
+        last_name: str,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        send_invite: bool | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        email: str,
+        first_name: str,
+        last_name: str,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        send_invite: bool | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee | types.DryRun:
         """Create an employee.
 
         Creates an active person, or an invited one with `send_invite`. 409 if another person has the
@@ -3460,11 +5413,12 @@ class AsyncEmployees:
                 send_invite=send_invite,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = await self._core.send(spec)
+        answer: types.Employee | types.DryRun = await self._core.send(spec)
         return answer
 
     async def upsert(
@@ -3532,6 +5486,7 @@ class AsyncEmployees:
         answer: types.Employee = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -3546,10 +5501,52 @@ class AsyncEmployees:
         last_name: str | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        email: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        first_name: str | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        last_name: str | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        email: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        first_name: str | Unset = UNSET,
+        job_title: str | None | Unset = UNSET,
+        last_name: str | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        role: types.Role | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee | types.DryRun:
         """Update an employee.
 
         Changes the given members. 422 if an HR system manages one of them, or if the new manager
@@ -3573,23 +5570,51 @@ class AsyncEmployees:
                 role=role,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = await self._core.send(spec)
+        answer: types.Employee | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def deactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee: ...
+
+    @overload
+    async def deactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def deactivate(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee | types.DryRun:
         """Deactivate an employee.
 
         Deactivates an active person. The reporting line and all records stay.
@@ -3600,12 +5625,13 @@ class AsyncEmployees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/deactivate",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = await self._core.send(spec)
+        answer: types.Employee | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get_invitation(
@@ -3651,7 +5677,7 @@ class AsyncEmployees:
         after 5 mails to the address on one day (UTC).
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `write`.
+        an org admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -3664,16 +5690,43 @@ class AsyncEmployees:
         answer: types.InvitationSent = await self._core.send(spec)
         return answer
 
+    @overload
     async def reactivate(
         self,
         id: str,
         /,
         *,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee: ...
+
+    @overload
+    async def reactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def reactivate(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee | types.DryRun:
         """Reactivate an employee.
 
         Reactivates a deactivated person without other changes.
@@ -3684,13 +5737,46 @@ class AsyncEmployees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/reactivate",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = await self._core.send(spec)
+        answer: types.Employee | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def rehire(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Employee: ...
+
+    @overload
+    async def rehire(
+        self,
+        id: str,
+        /,
+        *,
+        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
+        department_id: str | None | Unset = UNSET,
+        manager_id: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def rehire(
         self,
@@ -3700,11 +5786,12 @@ class AsyncEmployees:
         custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
         department_id: str | None | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee:
+    ) -> types.Employee | types.DryRun:
         """Rehire an employee.
 
         Rehires a deactivated person. The manager, department and custom fields change if they are
@@ -3722,12 +5809,13 @@ class AsyncEmployees:
                 manager_id=manager_id,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Employee = await self._core.send(spec)
+        answer: types.Employee | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -3880,7 +5968,7 @@ class Invitations:
         Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or
         revoked. At most 20 requests a minute from one address.
 
-        Needs no API key.
+        Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
         """
         spec = Spec(
             "POST",
@@ -3916,7 +6004,7 @@ class AsyncInvitations:
         Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or
         revoked. At most 20 requests a minute from one address.
 
-        Needs no API key.
+        Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
         """
         spec = Spec(
             "POST",
@@ -3972,6 +6060,7 @@ class ManagerObjectives:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -3982,10 +6071,44 @@ class ManagerObjectives:
         description: str | None | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.ManagerObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.ManagerObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Create a manager's or org objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -4006,11 +6129,12 @@ class ManagerObjectives:
                 status=status,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -4042,6 +6166,7 @@ class ManagerObjectives:
         answer: types.Objective = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -4052,10 +6177,44 @@ class ManagerObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
         Changes the title, description or period, or moves the objective between `approved` and
@@ -4074,12 +6233,41 @@ class ManagerObjectives:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def approve(
         self,
@@ -4087,11 +6275,12 @@ class ManagerObjectives:
         /,
         *,
         comment: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Approve a manager's or org objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -4106,24 +6295,52 @@ class ManagerObjectives:
                 comment=comment,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Archive a manager's or org objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -4133,13 +6350,42 @@ class ManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def complete(
         self,
@@ -4147,11 +6393,12 @@ class ManagerObjectives:
         /,
         *,
         outcome: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Complete a manager's or org objective.
 
         Completes an objective that is approved or in progress.
@@ -4165,12 +6412,13 @@ class ManagerObjectives:
                 outcome=outcome,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
     def list_history(
@@ -4204,17 +6452,46 @@ class ManagerObjectives:
         )
         return Pages(self._core, spec)
 
+    @overload
     def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Mark a manager's or org objective as missed.
 
         Marks an objective in progress as missed.
@@ -4228,13 +6505,42 @@ class ManagerObjectives:
                 reason=reason,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def reject(
         self,
@@ -4242,11 +6548,12 @@ class ManagerObjectives:
         /,
         *,
         reason: str,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Reject a manager's or org objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -4260,24 +6567,52 @@ class ManagerObjectives:
                 reason=reason,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def submit(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Submit a manager's or org objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -4288,12 +6623,13 @@ class ManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/submit",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = self._core.send(spec)
+        answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -4336,6 +6672,7 @@ class AsyncManagerObjectives:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -4346,10 +6683,44 @@ class AsyncManagerObjectives:
         description: str | None | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.ManagerObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        owner_id: str,
+        title: str,
+        period_start: str,
+        period_end: str,
+        description: str | None | Unset = UNSET,
+        scope: types.ManagerObjectiveScope | Unset = UNSET,
+        status: types.ObjectiveFirstStatus | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Create a manager's or org objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -4370,11 +6741,12 @@ class AsyncManagerObjectives:
                 status=status,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -4406,6 +6778,7 @@ class AsyncManagerObjectives:
         answer: types.Objective = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -4416,10 +6789,44 @@ class AsyncManagerObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        description: str | None | Unset = UNSET,
+        period_end: str | Unset = UNSET,
+        period_start: str | Unset = UNSET,
+        status: types.ObjectiveStatus | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
         Changes the title, description or period, or moves the objective between `approved` and
@@ -4438,12 +6845,41 @@ class AsyncManagerObjectives:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def approve(
+        self,
+        id: str,
+        /,
+        *,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def approve(
         self,
@@ -4451,11 +6887,12 @@ class AsyncManagerObjectives:
         /,
         *,
         comment: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Approve a manager's or org objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -4470,24 +6907,52 @@ class AsyncManagerObjectives:
                 comment=comment,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Archive a manager's or org objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -4497,13 +6962,42 @@ class AsyncManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def complete(
+        self,
+        id: str,
+        /,
+        *,
+        outcome: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def complete(
         self,
@@ -4511,11 +7005,12 @@ class AsyncManagerObjectives:
         /,
         *,
         outcome: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Complete a manager's or org objective.
 
         Completes an objective that is approved or in progress.
@@ -4529,12 +7024,13 @@ class AsyncManagerObjectives:
                 outcome=outcome,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
 
     def list_history(
@@ -4568,17 +7064,46 @@ class AsyncManagerObjectives:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective: ...
+
+    @overload
+    async def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def miss(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective | types.DryRun:
         """Mark a manager's or org objective as missed.
 
         Marks an objective in progress as missed.
@@ -4592,13 +7117,42 @@ class AsyncManagerObjectives:
                 reason=reason,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def reject(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def reject(
         self,
@@ -4606,11 +7160,12 @@ class AsyncManagerObjectives:
         /,
         *,
         reason: str,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Reject a manager's or org objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -4624,24 +7179,52 @@ class AsyncManagerObjectives:
                 reason=reason,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Objective: ...
+
+    @overload
+    async def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def submit(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective:
+    ) -> types.Objective | types.DryRun:
         """Submit a manager's or org objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -4652,12 +7235,13 @@ class AsyncManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/submit",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Objective = await self._core.send(spec)
+        answer: types.Objective | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -4754,14 +7338,37 @@ class Notifications:
         )
         return Pages(self._core, spec)
 
+    @overload
     def read_all(
         self,
         *,
         recipient_id: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.NotificationsRead:
+    ) -> types.NotificationsRead: ...
+
+    @overload
+    def read_all(
+        self,
+        *,
+        recipient_id: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def read_all(
+        self,
+        *,
+        recipient_id: str | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.NotificationsRead | types.DryRun:
         """Mark all notifications of a person as read.
 
         Marks all present notifications of a person as read.
@@ -4775,23 +7382,51 @@ class Notifications:
                 recipient_id=recipient_id,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.NotificationsRead = self._core.send(spec)
+        answer: types.NotificationsRead | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def read(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Notification: ...
+
+    @overload
+    def read(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def read(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Notification:
+    ) -> types.Notification | types.DryRun:
         """Mark a notification as read.
 
         Marks a notification as read. A repeated request changes nothing.
@@ -4801,12 +7436,13 @@ class Notifications:
         spec = Spec(
             "POST",
             f"/notifications/{segment(id)}/read",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Notification = self._core.send(spec)
+        answer: types.Notification | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -4847,14 +7483,37 @@ class AsyncNotifications:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def read_all(
         self,
         *,
         recipient_id: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.NotificationsRead:
+    ) -> types.NotificationsRead: ...
+
+    @overload
+    async def read_all(
+        self,
+        *,
+        recipient_id: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def read_all(
+        self,
+        *,
+        recipient_id: str | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.NotificationsRead | types.DryRun:
         """Mark all notifications of a person as read.
 
         Marks all present notifications of a person as read.
@@ -4868,23 +7527,51 @@ class AsyncNotifications:
                 recipient_id=recipient_id,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.NotificationsRead = await self._core.send(spec)
+        answer: types.NotificationsRead | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def read(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Notification: ...
+
+    @overload
+    async def read(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def read(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Notification:
+    ) -> types.Notification | types.DryRun:
         """Mark a notification as read.
 
         Marks a notification as read. A repeated request changes nothing.
@@ -4894,12 +7581,13 @@ class AsyncNotifications:
         spec = Spec(
             "POST",
             f"/notifications/{segment(id)}/read",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Notification = await self._core.send(spec)
+        answer: types.Notification | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -4942,6 +7630,7 @@ class Observations:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -4954,10 +7643,48 @@ class Observations:
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        employee_id: str,
+        type: types.ObservationType,
+        observation: str,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        author_id: str | None | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation_date: str | None | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        employee_id: str,
+        type: types.ObservationType,
+        observation: str,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        author_id: str | None | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation_date: str | None | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation | types.DryRun:
         """Create an observation.
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
@@ -4980,11 +7707,12 @@ class Observations:
                 visibility=visibility,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = self._core.send(spec)
+        answer: types.Observation | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -5016,6 +7744,7 @@ class Observations:
         answer: types.Observation = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -5026,10 +7755,44 @@ class Observations:
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation: str | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation: str | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation | types.DryRun:
         """Update an observation.
 
         Changes the texts, the attributes and the visibility. The person, the type and the day are
@@ -5049,23 +7812,51 @@ class Observations:
                 visibility=visibility,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = self._core.send(spec)
+        answer: types.Observation | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation | types.DryRun:
         """Archive an observation.
 
         Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
@@ -5075,24 +7866,52 @@ class Observations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = self._core.send(spec)
+        answer: types.Observation | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation: ...
+
+    @overload
+    def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def restore(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation | types.DryRun:
         """Restore an archived observation.
 
         Restores an archived observation. 409 if it is not archived.
@@ -5102,12 +7921,13 @@ class Observations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/restore",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = self._core.send(spec)
+        answer: types.Observation | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -5150,6 +7970,7 @@ class AsyncObservations:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -5162,10 +7983,48 @@ class AsyncObservations:
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        employee_id: str,
+        type: types.ObservationType,
+        observation: str,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        author_id: str | None | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation_date: str | None | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        employee_id: str,
+        type: types.ObservationType,
+        observation: str,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        author_id: str | None | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation_date: str | None | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation | types.DryRun:
         """Create an observation.
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
@@ -5188,11 +8047,12 @@ class AsyncObservations:
                 visibility=visibility,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = await self._core.send(spec)
+        answer: types.Observation | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -5224,6 +8084,7 @@ class AsyncObservations:
         answer: types.Observation = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -5234,10 +8095,44 @@ class AsyncObservations:
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation: str | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        attribute_ids: Sequence[str] | Unset = UNSET,
+        impact: str | None | Unset = UNSET,
+        observation: str | Unset = UNSET,
+        recommended_action: str | None | Unset = UNSET,
+        visibility: types.ObservationVisibility | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation | types.DryRun:
         """Update an observation.
 
         Changes the texts, the attributes and the visibility. The person, the type and the day are
@@ -5257,23 +8152,51 @@ class AsyncObservations:
                 visibility=visibility,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = await self._core.send(spec)
+        answer: types.Observation | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation | types.DryRun:
         """Archive an observation.
 
         Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
@@ -5283,24 +8206,52 @@ class AsyncObservations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = await self._core.send(spec)
+        answer: types.Observation | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Observation: ...
+
+    @overload
+    async def restore(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def restore(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation:
+    ) -> types.Observation | types.DryRun:
         """Restore an archived observation.
 
         Restores an archived observation. 409 if it is not archived.
@@ -5310,12 +8261,13 @@ class AsyncObservations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/restore",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Observation = await self._core.send(spec)
+        answer: types.Observation | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -5348,16 +8300,43 @@ class Organization:
         answer: types.Organization = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Organization:
+    ) -> types.Organization: ...
+
+    @overload
+    def update(
+        self,
+        *,
+        name: str | Unset = UNSET,
+        objective_review: types.ReviewMode | Unset = UNSET,
+        summary_review: types.ReviewMode | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        *,
+        name: str | Unset = UNSET,
+        objective_review: types.ReviewMode | Unset = UNSET,
+        summary_review: types.ReviewMode | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Organization | types.DryRun:
         """Change the organization's settings.
 
         Changes the name and the review settings.
@@ -5373,11 +8352,12 @@ class Organization:
                 summary_review=summary_review,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Organization = self._core.send(spec)
+        answer: types.Organization | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -5410,16 +8390,43 @@ class AsyncOrganization:
         answer: types.Organization = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Organization:
+    ) -> types.Organization: ...
+
+    @overload
+    async def update(
+        self,
+        *,
+        name: str | Unset = UNSET,
+        objective_review: types.ReviewMode | Unset = UNSET,
+        summary_review: types.ReviewMode | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        *,
+        name: str | Unset = UNSET,
+        objective_review: types.ReviewMode | Unset = UNSET,
+        summary_review: types.ReviewMode | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Organization | types.DryRun:
         """Change the organization's settings.
 
         Changes the name and the review settings.
@@ -5435,11 +8442,12 @@ class AsyncOrganization:
                 summary_review=summary_review,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Organization = await self._core.send(spec)
+        answer: types.Organization | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -5482,6 +8490,7 @@ class Summaries:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
@@ -5493,10 +8502,46 @@ class Summaries:
         included_observation_ids: Sequence[str] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        author_id: str | None | Unset = UNSET,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        author_id: str | None | Unset = UNSET,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary | types.DryRun:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`),
@@ -5518,11 +8563,12 @@ class Summaries:
                 period_start=period_start,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -5554,6 +8600,7 @@ class Summaries:
         answer: types.Summary = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -5565,10 +8612,46 @@ class Summaries:
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary | types.DryRun:
         """Update a summary before its approval.
 
         Changes the title, the body, the period and the included resources of a draft or a summary in
@@ -5589,23 +8672,51 @@ class Summaries:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def approve(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Approve a summary.
 
         Approves a draft or a summary in review. If reviews are required, it must be in review. An
@@ -5616,24 +8727,52 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/approve",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Archive a summary.
 
         Archives a summary of any status permanently. 409 if it is already archived.
@@ -5643,13 +8782,44 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def give_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        acknowledged: bool | Unset = UNSET,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    def give_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        acknowledged: bool | Unset = UNSET,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def give_feedback(
         self,
@@ -5658,11 +8828,12 @@ class Summaries:
         *,
         acknowledged: bool | Unset = UNSET,
         comment: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Give the employee's feedback on a summary.
 
         Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
@@ -5678,13 +8849,42 @@ class Summaries:
                 comment=comment,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def return_(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    def return_(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def return_(
         self,
@@ -5692,11 +8892,12 @@ class Summaries:
         /,
         *,
         reason: str,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Return a summary to its author with a reason.
 
         Returns a summary in review or an approved summary to its author with a reason, as a draft.
@@ -5711,24 +8912,52 @@ class Summaries:
                 reason=reason,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def share(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    def share(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def share(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Share a summary with the employee.
 
         Shares an approved summary with the employee and notifies the employee.
@@ -5738,24 +8967,52 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/share",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def submit(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Submit a summary for review.
 
         Submits a draft for review. Notifies the manager of the employee, or the org admins if there is
@@ -5766,12 +9023,13 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/submit",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = self._core.send(spec)
+        answer: types.Summary | types.DryRun = self._core.send(spec)
         return answer
 
 
@@ -5814,6 +9072,7 @@ class AsyncSummaries:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
@@ -5825,10 +9084,46 @@ class AsyncSummaries:
         included_observation_ids: Sequence[str] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        author_id: str | None | Unset = UNSET,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        employee_id: str,
+        title: str,
+        author_id: str | None | Unset = UNSET,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary | types.DryRun:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`),
@@ -5850,11 +9145,12 @@ class AsyncSummaries:
                 period_start=period_start,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -5886,6 +9182,7 @@ class AsyncSummaries:
         answer: types.Summary = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -5897,10 +9194,46 @@ class AsyncSummaries:
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        body: str | Unset = UNSET,
+        included_objective_ids: Sequence[str] | Unset = UNSET,
+        included_observation_ids: Sequence[str] | Unset = UNSET,
+        period_end: str | None | Unset = UNSET,
+        period_start: str | None | Unset = UNSET,
+        title: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary | types.DryRun:
         """Update a summary before its approval.
 
         Changes the title, the body, the period and the included resources of a draft or a summary in
@@ -5921,23 +9254,51 @@ class AsyncSummaries:
                 title=title,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def approve(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    async def approve(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def approve(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Approve a summary.
 
         Approves a draft or a summary in review. If reviews are required, it must be in review. An
@@ -5948,24 +9309,52 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/approve",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    async def archive(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def archive(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Archive a summary.
 
         Archives a summary of any status permanently. 409 if it is already archived.
@@ -5975,13 +9364,44 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/archive",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def give_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        acknowledged: bool | Unset = UNSET,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    async def give_feedback(
+        self,
+        id: str,
+        /,
+        *,
+        acknowledged: bool | Unset = UNSET,
+        comment: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def give_feedback(
         self,
@@ -5990,11 +9410,12 @@ class AsyncSummaries:
         *,
         acknowledged: bool | Unset = UNSET,
         comment: str | None | Unset = UNSET,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Give the employee's feedback on a summary.
 
         Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
@@ -6010,13 +9431,42 @@ class AsyncSummaries:
                 comment=comment,
             ),
             body_required=False,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def return_(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    async def return_(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def return_(
         self,
@@ -6024,11 +9474,12 @@ class AsyncSummaries:
         /,
         *,
         reason: str,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Return a summary to its author with a reason.
 
         Returns a summary in review or an approved summary to its author with a reason, as a draft.
@@ -6043,24 +9494,52 @@ class AsyncSummaries:
                 reason=reason,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def share(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    async def share(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def share(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Share a summary with the employee.
 
         Shares an approved summary with the employee and notifies the employee.
@@ -6070,24 +9549,52 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/share",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Summary: ...
+
+    @overload
+    async def submit(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def submit(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary:
+    ) -> types.Summary | types.DryRun:
         """Submit a summary for review.
 
         Submits a draft for review. Notifies the manager of the employee, or the org admins if there is
@@ -6098,12 +9605,13 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/submit",
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Summary = await self._core.send(spec)
+        answer: types.Summary | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -6126,8 +9634,8 @@ class TestData:
         Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with
         `complete: false`; the next request continues.
 
-        Needs the scope `settings:write` and an admin-level key. Live keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true`
+        is refused with 400 `not_possible`. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6159,8 +9667,8 @@ class AsyncTestData:
         Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with
         `complete: false`; the next request continues.
 
-        Needs the scope `settings:write` and an admin-level key. Live keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true`
+        is refused with 400 `not_possible`. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6210,16 +9718,43 @@ class Webhooks:
         )
         return Pages(self._core, spec)
 
+    @overload
     def create(
         self,
         *,
         url: str,
         event_types: Sequence[types.EventTopic],
         description: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookWithSecret:
+    ) -> types.WebhookWithSecret: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        url: str,
+        event_types: Sequence[types.EventTopic],
+        description: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        url: str,
+        event_types: Sequence[types.EventTopic],
+        description: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.WebhookWithSecret | types.DryRun:
         """Create a webhook subscription.
 
         Creates a subscription of a URL to event types. Only this response contains the secret that
@@ -6237,11 +9772,12 @@ class Webhooks:
                 description=description,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.WebhookWithSecret = self._core.send(spec)
+        answer: types.WebhookWithSecret | types.DryRun = self._core.send(spec)
         return answer
 
     def get(
@@ -6270,6 +9806,7 @@ class Webhooks:
         answer: types.Webhook = self._core.send(spec)
         return answer
 
+    @overload
     def update(
         self,
         id: str,
@@ -6281,10 +9818,46 @@ class Webhooks:
         overlap_seconds: int | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
         url: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookUpdated:
+    ) -> types.WebhookUpdated: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        active: bool | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        event_types: Sequence[types.EventTopic] | Unset = UNSET,
+        overlap_seconds: int | Unset = UNSET,
+        rotate_secret: bool | Unset = UNSET,
+        url: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        active: bool | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        event_types: Sequence[types.EventTopic] | Unset = UNSET,
+        overlap_seconds: int | Unset = UNSET,
+        rotate_secret: bool | Unset = UNSET,
+        url: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.WebhookUpdated | types.DryRun:
         """Update or pause a webhook subscription, or rotate its secret.
 
         Changes the given members. With `rotate_secret`, only this response contains the new secret, as
@@ -6305,22 +9878,48 @@ class Webhooks:
                 url=url,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.WebhookUpdated = self._core.send(spec)
+        answer: types.WebhookUpdated | types.DryRun = self._core.send(spec)
         return answer
+
+    @overload
+    def delete(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> None: ...
+
+    @overload
+    def delete(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     def delete(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> None:
+    ) -> None | types.DryRun:
         """Delete a webhook subscription and its log.
 
         Deletes a subscription and its log permanently. Queued deliveries are not sent.
@@ -6331,11 +9930,13 @@ class Webhooks:
         spec = Spec(
             "DELETE",
             f"/webhooks/{segment(id)}",
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        self._core.send(spec)
+        answer: None | types.DryRun = self._core.send(spec)
+        return answer
 
     def list_deliveries(
         self,
@@ -6413,8 +10014,8 @@ class Webhooks:
         Delivers the event of an attempt again, with the usual retries. If the event is still queued,
         its next attempt is rescheduled to now.
 
-        Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `write`.
+        Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
+        act for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6445,8 +10046,8 @@ class Webhooks:
 
         Delivers the events of a time range again, if the subscription has their types.
 
-        Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `write`.
+        Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
+        act for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6480,8 +10081,8 @@ class Webhooks:
 
         Sends a `test.ping` once, even if the subscription is inactive.
 
-        Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `webhook_test`.
+        Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
+        act for a person are refused, unless that person is an org admin. Counts as `webhook_test`.
         """
         spec = Spec(
             "POST",
@@ -6532,16 +10133,43 @@ class AsyncWebhooks:
         )
         return AsyncPages(self._core, spec)
 
+    @overload
     async def create(
         self,
         *,
         url: str,
         event_types: Sequence[types.EventTopic],
         description: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookWithSecret:
+    ) -> types.WebhookWithSecret: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        url: str,
+        event_types: Sequence[types.EventTopic],
+        description: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        url: str,
+        event_types: Sequence[types.EventTopic],
+        description: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.WebhookWithSecret | types.DryRun:
         """Create a webhook subscription.
 
         Creates a subscription of a URL to event types. Only this response contains the secret that
@@ -6559,11 +10187,12 @@ class AsyncWebhooks:
                 description=description,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.WebhookWithSecret = await self._core.send(spec)
+        answer: types.WebhookWithSecret | types.DryRun = await self._core.send(spec)
         return answer
 
     async def get(
@@ -6592,6 +10221,7 @@ class AsyncWebhooks:
         answer: types.Webhook = await self._core.send(spec)
         return answer
 
+    @overload
     async def update(
         self,
         id: str,
@@ -6603,10 +10233,46 @@ class AsyncWebhooks:
         overlap_seconds: int | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
         url: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookUpdated:
+    ) -> types.WebhookUpdated: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        active: bool | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        event_types: Sequence[types.EventTopic] | Unset = UNSET,
+        overlap_seconds: int | Unset = UNSET,
+        rotate_secret: bool | Unset = UNSET,
+        url: str | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        active: bool | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        event_types: Sequence[types.EventTopic] | Unset = UNSET,
+        overlap_seconds: int | Unset = UNSET,
+        rotate_secret: bool | Unset = UNSET,
+        url: str | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.WebhookUpdated | types.DryRun:
         """Update or pause a webhook subscription, or rotate its secret.
 
         Changes the given members. With `rotate_secret`, only this response contains the new secret, as
@@ -6627,22 +10293,48 @@ class AsyncWebhooks:
                 url=url,
             ),
             body_required=True,
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.WebhookUpdated = await self._core.send(spec)
+        answer: types.WebhookUpdated | types.DryRun = await self._core.send(spec)
         return answer
+
+    @overload
+    async def delete(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> None: ...
+
+    @overload
+    async def delete(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
 
     async def delete(
         self,
         id: str,
         /,
         *,
+        dry_run: bool = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> None:
+    ) -> None | types.DryRun:
         """Delete a webhook subscription and its log.
 
         Deletes a subscription and its log permanently. Queued deliveries are not sent.
@@ -6653,11 +10345,13 @@ class AsyncWebhooks:
         spec = Spec(
             "DELETE",
             f"/webhooks/{segment(id)}",
+            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
         )
-        await self._core.send(spec)
+        answer: None | types.DryRun = await self._core.send(spec)
+        return answer
 
     def list_deliveries(
         self,
@@ -6735,8 +10429,8 @@ class AsyncWebhooks:
         Delivers the event of an attempt again, with the usual retries. If the event is still queued,
         its next attempt is rescheduled to now.
 
-        Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `write`.
+        Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
+        act for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6767,8 +10461,8 @@ class AsyncWebhooks:
 
         Delivers the events of a time range again, if the subscription has their types.
 
-        Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `write`.
+        Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
+        act for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6802,8 +10496,8 @@ class AsyncWebhooks:
 
         Sends a `test.ping` once, even if the subscription is inactive.
 
-        Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
-        an org admin. Counts as `webhook_test`.
+        Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
+        act for a person are refused, unless that person is an org admin. Counts as `webhook_test`.
         """
         spec = Spec(
             "POST",
