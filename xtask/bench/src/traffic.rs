@@ -153,12 +153,25 @@ impl Traffic {
     /// New observations about any of the first `people`, each with `tags` attributes that are neighbours in the
     /// list.
     pub(crate) fn creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
+        Self::creates_at("/v1/observations", key, people, attributes, tags)
+    }
+
+    /// Dry runs of [`Traffic::creates`].
+    pub(crate) fn dry_creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
+        Self::creates_at("/v1/observations?dry_run=true", key, people, attributes, tags)
+    }
+
+    fn creates_at(path: &'static str, key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
         let attributes = attributes.to_vec();
-        Self::post(key, observations, move |random| {
-            let person = data::person(random.between(0, people));
-            let first = random.between(0, 20) as usize;
-            observation_body(person, &data::attributes_from(&attributes, first, tags))
-        })
+        Self::post(
+            key,
+            move |_| path.to_owned(),
+            move |random| {
+                let person = data::person(random.between(0, people));
+                let first = random.between(0, 20) as usize;
+                observation_body(person, &data::attributes_from(&attributes, first, tags))
+            },
+        )
     }
 
     /// New observations about any of these people, each in their own organization.

@@ -39,7 +39,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 35] = [
+const MEASURES: [(&str, Kind, Measure); 36] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -53,6 +53,7 @@ const MEASURES: [(&str, Kind, Measure); 35] = [
     ("create-fifty", Kind::Main, writes::few_people),
     ("create-retry", Kind::Main, writes::retries),
     ("create-organizations", Kind::Main, writes::many_organizations),
+    ("create-dry-run", Kind::Main, writes::dry_runs),
     ("mixed", Kind::Main, writes::mixed),
     ("move", Kind::Main, writes::moves),
     ("objectives", Kind::Main, objectives::visible),

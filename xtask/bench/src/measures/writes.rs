@@ -8,6 +8,7 @@ pub(super) const SCRIPT_SEED: u64 = 1_000;
 const RETRY_SEEDS: u64 = 7_000;
 const ORGANIZATION_SEEDS: u64 = 8_000;
 const MIXED_SEEDS: u64 = 14_000;
+const DRY_RUN_SEEDS: u64 = 15_000;
 
 /// Creates that are compared with pgbench inserting the same rows.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +79,16 @@ pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
         [instance.contender(creates.repeated(RETRIED), CLIENTS, 0), instance.contender(creates, CLIENTS, RETRY_SEEDS)];
     let comparison = data.compare(instance, &contenders)?;
     Ok(vec![comparison.cost("Create sent again with its idempotency key", MAX_RETRY_COST)])
+}
+
+const MAX_DRY_RUN_COST: f64 = 0.6;
+
+/// Dry runs of creates against the creates.
+pub(super) fn dry_runs(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let dry = Traffic::dry_creates(&instance.api.key, data.size.people, &instance.attributes, 2);
+    let traffic = [dry, instance.creates(data.size)];
+    let contenders = traffic.map(|traffic| instance.contender(traffic, CLIENTS, DRY_RUN_SEEDS));
+    Ok(vec![data.compare(instance, &contenders)?.cost("Dry run of a create against the create", MAX_DRY_RUN_COST)])
 }
 
 const ORGANIZATIONS: usize = 200;
