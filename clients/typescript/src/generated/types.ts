@@ -724,6 +724,25 @@ export interface Document {
   paths: Record<string, unknown>;
 }
 
+/** Effects that a request would have, found without any change. */
+export interface DryRun {
+  /** Always true. No other response has it with this value. */
+  dry_run: boolean;
+  /** Status that the response would have. */
+  status: number;
+  /**
+   * Body that the response would have. Ids and secrets that the request would make are null. Null if the
+   * response would have no body.
+   */
+  data: Record<string, unknown> | null;
+  /** Types of the events that would be published. */
+  events: Array<Open<EventType>>;
+  /** Changed members by name, as in the audit log. Empty for a new resource. */
+  changes: Record<string, FieldChange>;
+  /** Number of notifications that people would get. */
+  notifications: number;
+}
+
 /** A person of the organization. */
 export interface Employee {
   /** The person's id. */
@@ -1063,7 +1082,8 @@ export type FieldErrorCode =
   | "invalid_state"
   | "limit_reached"
   | "not_a_participant"
-  | "not_a_reviewer";
+  | "not_a_reviewer"
+  | "not_possible";
 
 /** An invalid field or parameter: 400 or 422. */
 export interface FieldProblem {

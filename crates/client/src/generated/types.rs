@@ -1234,6 +1234,25 @@ pub struct Document {
     pub paths: BTreeMap<String, Value>,
 }
 
+/// Effects that a request would have, found without any change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DryRun {
+    /// Always true. No other response has it with this value.
+    pub dry_run: bool,
+    /// Status that the response would have.
+    pub status: i64,
+    /// Body that the response would have. Ids and secrets that the request would make are null. Null if the
+    /// response would have no body.
+    pub data: Option<BTreeMap<String, Value>>,
+    /// Types of the events that would be published.
+    pub events: Vec<EventType>,
+    /// Changed members by name, as in the audit log. Empty for a new resource.
+    pub changes: BTreeMap<String, FieldChange>,
+    /// Number of notifications that people would get.
+    pub notifications: i64,
+}
+
 /// A person of the organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2047,6 +2066,7 @@ words! {
         LimitReached = "limit_reached",
         NotAParticipant = "not_a_participant",
         NotAReviewer = "not_a_reviewer",
+        NotPossible = "not_possible",
     }
 }
 
