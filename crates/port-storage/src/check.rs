@@ -10,7 +10,7 @@ use crate::change::{ChangeSet, CommitError, Require, RowKey, Write};
 
 /// A condition on stored rows under which a change set can be committed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Condition {
+pub enum CommitCondition {
     /// A condition that the decision relied on.
     Required(Require),
     /// The row has this version.
@@ -25,7 +25,7 @@ pub enum Condition {
     TreeHasVersion(Version),
 }
 
-impl Condition {
+impl CommitCondition {
     /// Returns the error of a commit for which this condition does not hold.
     #[must_use]
     pub const fn error(&self) -> CommitError {
@@ -48,22 +48,22 @@ impl ChangeSet {
     ///
     /// # Errors
     /// A row that cannot be stored.
-    pub fn conditions(&self) -> Result<Vec<Condition>, RowWriteError> {
-        let mut conditions: Vec<_> = self.requires.iter().copied().map(Condition::Required).collect();
+    pub fn conditions(&self) -> Result<Vec<CommitCondition>, RowWriteError> {
+        let mut conditions: Vec<_> = self.requires.iter().copied().map(CommitCondition::Required).collect();
         for write in &self.writes {
             match write {
                 Write::Put(row) => row_conditions(row, &mut conditions)?,
                 Write::PutReporting { row, lines, .. } => {
-                    let tree = lines.seen.map(Condition::TreeHasVersion);
+                    let tree = lines.seen.map(CommitCondition::TreeHasVersion);
                     conditions.extend(tree.filter(|tree| !conditions.contains(tree)));
                     row_conditions(row, &mut conditions)?;
                 }
                 Write::MessageAdded(id, _) => {
-                    conditions.push(Condition::IsOpen(RowKey { table: Conversation::TABLE, id: id.to_bytes() }));
+                    conditions.push(CommitCondition::IsOpen(RowKey { table: Conversation::TABLE, id: id.to_bytes() }));
                 }
                 Write::WebhookRemoved(id, version) => {
                     let key = RowKey { table: Subscription::TABLE, id: id.to_bytes() };
-                    conditions.push(Condition::HasVersion(key, *version));
+                    conditions.push(CommitCondition::HasVersion(key, *version));
                 }
                 Write::NotificationsRead(..) | Write::StreakReset(_) | Write::Enqueue(_) | Write::BringForward(..) => {}
             }
@@ -72,12 +72,13 @@ impl ChangeSet {
     }
 }
 
-fn row_conditions(row: &AnyRow, conditions: &mut Vec<Condition>) -> Result<(), RowWriteError> {
+fn row_conditions(row: &AnyRow, conditions: &mut Vec<CommitCondition>) -> Result<(), RowWriteError> {
     let key = RowKey { table: row.table(), id: row.id() };
-    conditions.push(row.seen().map_or(Condition::IsAbsent(key), |version| Condition::HasVersion(key, version)));
+    conditions
+        .push(row.seen().map_or(CommitCondition::IsAbsent(key), |version| CommitCondition::HasVersion(key, version)));
     for column in UNIQUES.iter().filter(|column| column.table == key.table.name) {
         let value = row.cell(column.column)?.filter(|cell| !matches!(cell, SqlValue::Null(_)));
-        conditions.extend(value.map(|value| Condition::IsFree(key, *column, value.clone())));
+        conditions.extend(value.map(|value| CommitCondition::IsFree(key, *column, value.clone())));
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ pub mod upkeep;
 
 pub use candor_tables::{Row, Unique, Version, Versioned};
 pub use change::{ChangeSet, CommitError, Committed, ExpediteDelivery, ReportingLineChange, Require, Write};
-pub use check::Condition;
+pub use check::CommitCondition;
 pub use error::{SlowCause, StorageError, TooSlow};
 pub use read::StorageExt;
 pub use store::{Storage, StoredAnswer};

@@ -86,7 +86,8 @@ impl AnyRow {
     /// Those of [`AnyRow::cells`].
     pub fn cell(&self, column: &str) -> Result<Option<&SqlValue>, RowWriteError> {
         let place = self.table.columns.iter().chain(self.table.derived).position(|other| other.name == column);
-        Ok(self.cells()?.iter().nth(place.unwrap_or(usize::MAX)))
+        let cells = self.cells()?;
+        Ok(place.and_then(|place| cells.get(place)))
     }
 
     /// Returns the tags for the side table, sorted and without duplicates.

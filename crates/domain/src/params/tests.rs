@@ -139,7 +139,7 @@ fn keyed_filters_carry_their_key() {
 }
 
 #[test]
-fn dry_run_is_read_once_where_it_is_possible() {
+fn dry_run_accepts_true_and_false_once() {
     let read = |query: Query<'_>, is_possible| params(query).dry_run(is_possible);
     for is_possible in [true, false] {
         assert_eq!(read(&[("filter[age]", "3")], is_possible), Ok(false), "other parameters are ignored");

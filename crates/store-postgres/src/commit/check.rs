@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_domain::access::Tenant;
 use candor_domain::people::Employee;
 use candor_port_storage::change::RowKey;
-use candor_port_storage::{Condition, Require};
+use candor_port_storage::{CommitCondition, Require};
 use candor_tables::flat::{SqlValue, Stored, Type};
 
 use crate::sql::Sql;
@@ -30,7 +30,7 @@ struct Query {
 }
 
 /// Builds the queries that look at all conditions. Each returns the place of the first one that does not hold, or null.
-pub(crate) fn queries(tenant: Tenant, conditions: &[Condition]) -> Vec<Sql> {
+pub(crate) fn queries(tenant: Tenant, conditions: &[CommitCondition]) -> Vec<Sql> {
     let mut by_tenant: BTreeMap<[u8; 16], Query> = BTreeMap::new();
     for (place, condition) in (0..).zip(conditions) {
         let owner = stored_under(tenant, condition);
@@ -40,13 +40,13 @@ pub(crate) fn queries(tenant: Tenant, conditions: &[Condition]) -> Vec<Sql> {
 }
 
 /// Returns the tenant under which the rows of a condition are stored.
-const fn stored_under(tenant: Tenant, condition: &Condition) -> Tenant {
+const fn stored_under(tenant: Tenant, condition: &CommitCondition) -> Tenant {
     match condition {
-        Condition::HasVersion(key, _)
-        | Condition::IsAbsent(key)
-        | Condition::IsOpen(key)
-        | Condition::IsFree(key, ..) => key.table.tenant(tenant),
-        Condition::Required(_) | Condition::TreeHasVersion(_) => tenant,
+        CommitCondition::HasVersion(key, _)
+        | CommitCondition::IsAbsent(key)
+        | CommitCondition::IsOpen(key)
+        | CommitCondition::IsFree(key, ..) => key.table.tenant(tenant),
+        CommitCondition::Required(_) | CommitCondition::TreeHasVersion(_) => tenant,
     }
 }
 
@@ -57,21 +57,21 @@ impl Query {
         Self { sql, tenant, rows: BTreeMap::new(), values: BTreeMap::new(), places: vec![] }
     }
 
-    fn add(&mut self, place: i64, condition: &Condition) {
+    fn add(&mut self, place: i64, condition: &CommitCondition) {
         match condition {
-            Condition::HasVersion(key, version) => self.compare(place, *key, "t.version", version.0),
-            Condition::IsAbsent(key) => self.compare(place, *key, "1::bigint", MISSING),
-            Condition::IsOpen(key) => self.compare(place, *key, "t.archived::int::bigint", 0),
-            Condition::IsFree(RowKey { table, id }, column, value) => {
+            CommitCondition::HasVersion(key, version) => self.compare(place, *key, "t.version", version.0),
+            CommitCondition::IsAbsent(key) => self.compare(place, *key, "1::bigint", MISSING),
+            CommitCondition::IsOpen(key) => self.compare(place, *key, "t.archived::int::bigint", 0),
+            CommitCondition::IsFree(RowKey { table, id }, column, value) => {
                 let entry = (place, *id, value.clone());
                 self.values.entry((table.name, column.column)).or_default().push(entry);
             }
-            Condition::TreeHasVersion(version) => {
+            CommitCondition::TreeHasVersion(version) => {
                 let (tenant, version) = (&self.tenant, self.sql.bind(SqlValue::Int(version.0)));
                 let tree = format!("SELECT version FROM reporting_trees WHERE tenant_id = {tenant}");
                 self.expect(place, &format!("coalesce(({tree}), 0) = {version}"));
             }
-            Condition::Required(require) => self.add_required(place, *require),
+            CommitCondition::Required(require) => self.add_required(place, *require),
         }
     }
 

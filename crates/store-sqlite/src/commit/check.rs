@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_port_storage::change::RowKey;
-use candor_port_storage::{Condition, StorageError};
+use candor_port_storage::{CommitCondition, StorageError};
 
 use crate::commit::{holds, is_open, lines};
 use crate::sql::{Db, Sql};
@@ -12,8 +12,8 @@ use crate::table::has_version;
 pub(crate) fn first_broken(
     db: &mut Db,
     tenant: Tenant,
-    conditions: Vec<Condition>,
-) -> Result<Option<Condition>, StorageError> {
+    conditions: Vec<CommitCondition>,
+) -> Result<Option<CommitCondition>, StorageError> {
     for condition in conditions {
         if !condition_holds(db, tenant, &condition)? {
             return Ok(Some(condition));
@@ -22,22 +22,22 @@ pub(crate) fn first_broken(
     Ok(None)
 }
 
-fn condition_holds(db: &mut Db, tenant: Tenant, condition: &Condition) -> Result<bool, StorageError> {
+fn condition_holds(db: &mut Db, tenant: Tenant, condition: &CommitCondition) -> Result<bool, StorageError> {
     match condition {
-        Condition::Required(require) => holds(db, tenant, *require),
-        Condition::HasVersion(RowKey { table, id }, version) => {
+        CommitCondition::Required(require) => holds(db, tenant, *require),
+        CommitCondition::HasVersion(RowKey { table, id }, version) => {
             has_version(db, table.tenant(tenant), table.name, *id, *version)
         }
-        Condition::IsAbsent(RowKey { table, id }) => {
+        CommitCondition::IsAbsent(RowKey { table, id }) => {
             let text = format!("SELECT 1 FROM {} WHERE tenant_id = ? AND id = ?", table.name);
             Ok(!db.exists(Sql::new(text).bind(table.tenant(tenant)).bind(*id))?)
         }
-        Condition::IsOpen(key) => is_open(db, tenant, *key),
-        Condition::IsFree(RowKey { table, id }, column, value) => {
+        CommitCondition::IsOpen(key) => is_open(db, tenant, *key),
+        CommitCondition::IsFree(RowKey { table, id }, column, value) => {
             let (name, column) = (table.name, column.column);
             let text = format!("SELECT 1 FROM {name} WHERE tenant_id = ? AND {column} = ? AND id <> ?");
             Ok(!db.exists(Sql::new(text).bind(table.tenant(tenant)).bind(value.clone()).bind(*id))?)
         }
-        Condition::TreeHasVersion(version) => Ok(lines::version(db, tenant)? == *version),
+        CommitCondition::TreeHasVersion(version) => Ok(lines::version(db, tenant)? == *version),
     }
 }
