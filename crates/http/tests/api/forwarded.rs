@@ -18,7 +18,7 @@ async fn behind_proxy(settings: HttpSettings) -> TestApi {
 async fn proxied_clients_with_ports_have_separate_buckets() {
     let world = behind_proxy(HttpSettings::default()).await;
     let ask = async |forwarded: &str| {
-        let request = world.bare("GET", "/v1/me").from_peer(PROXY).header("x-forwarded-for", forwarded);
+        let request = world.bare("GET", "/v1/me").with_peer(PROXY).header("x-forwarded-for", forwarded);
         request.send().await.header("x-ratelimit-remaining").unwrap().to_owned()
     };
     assert_eq!(ask("203.0.113.5:4711").await, "59");
@@ -40,7 +40,7 @@ fn unreadable_forwarded_header_is_logged_once_and_counted() {
             assert!(handle.render().contains("candor_forwarded_header_unreadable_total 0\n"), "preset to 0");
             let _logged = logged(&lines);
             for (peer, forwarded) in [(PROXY, "unknown"), ("192.0.2.9", "unknown"), (PROXY, "nonsense")] {
-                world.bare("GET", "/v1/me").from_peer(peer).header("x-forwarded-for", forwarded).send().await;
+                world.bare("GET", "/v1/me").with_peer(peer).header("x-forwarded-for", forwarded).send().await;
             }
         });
     });
@@ -65,7 +65,7 @@ async fn trace_is_continued_for_trusted_proxies_only() {
     let world = behind_proxy(HttpSettings { adopt_trace, ..HttpSettings::default() }).await;
     let _logged = logged(&Lines::default());
     for (peer, adopted) in [("192.0.2.9", 0), (PROXY, 1), ("2001:db8::1", 1)] {
-        let request = world.ask("GET", "/v1/me").from_peer(peer).header("traceparent", "00-4bf9-00f0-01");
+        let request = world.ask("GET", "/v1/me").with_peer(peer).header("traceparent", "00-4bf9-00f0-01");
         assert_eq!(request.send().await.status, 200);
         assert_eq!(ADOPTED.get(), adopted, "{peer}");
     }

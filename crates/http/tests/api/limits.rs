@@ -81,7 +81,7 @@ async fn address_over_60_failures_is_refused_except_for_valid_keys() {
     }
     assert_eq!(world.get("/v1/me").await.status, 200, "a good key is never refused because of its address");
     assert_eq!(world.bare("GET", "/v1/openapi.json").send().await.status, 200, "nor is what needs no key");
-    let elsewhere = world.bare("GET", "/v1/me").from_peer("192.0.2.2").send().await;
+    let elsewhere = world.bare("GET", "/v1/me").with_peer("192.0.2.2").send().await;
     assert_eq!((elsewhere.status, standing(&elsewhere).1), (401, 59), "another address");
     world.clock.advance_seconds(60);
     assert_eq!(bad("/v1/me").await.status, 401);
@@ -127,7 +127,7 @@ async fn invitation_acceptance_is_limited_to_20_per_address() {
     }
     refused(&accept().await, "invitation_accept", 20, "60");
     let elsewhere =
-        world.bare("POST", "/v1/invitations/accept").from_peer("192.0.2.2").json(&json!({"token": "guess"}));
+        world.bare("POST", "/v1/invitations/accept").with_peer("192.0.2.2").json(&json!({"token": "guess"}));
     assert_eq!(elsewhere.send().await.status, 404);
     assert_eq!(world.bare("GET", "/v1/me").send().await.status, 401, "and that counts apart");
 }

@@ -13,7 +13,7 @@ use crate::support::TestApi;
 async fn panic_is_a_500_without_its_message() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("secret cause"));
     let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
-    let answered = world.bare("GET", "/metrics").from_peer("127.0.0.1").send().await;
+    let answered = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
     assert_eq!(answered.refusal(), (500, "server_error".to_owned()));
     assert!(!answered.text().contains("secret"), "{}", answered.text());
     assert_eq!(world.get("/v1/me").await.status, 200, "and the next request is answered");
@@ -23,11 +23,11 @@ async fn panic_is_a_500_without_its_message() {
 async fn metrics_are_served_to_local_peers_only() {
     let metrics: candor_http::MetricsText = Arc::new(|| "up 1\n".to_owned());
     let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
-    let local = world.bare("GET", "/metrics").from_peer("127.0.0.1").send().await;
+    let local = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
     assert_eq!((local.status, local.text()), (200, "up 1\n".to_owned()));
-    assert_eq!(world.bare("GET", "/metrics").from_peer("::1").send().await.status, 200);
+    assert_eq!(world.bare("GET", "/metrics").with_peer("::1").send().await.status, 200);
     assert_eq!(world.bare("GET", "/metrics").send().await.status, 404);
-    let proxied = world.bare("GET", "/metrics").from_peer("127.0.0.1").header("x-forwarded-for", "127.0.0.1");
+    let proxied = world.bare("GET", "/metrics").with_peer("127.0.0.1").header("x-forwarded-for", "127.0.0.1");
     assert_eq!(proxied.send().await.status, 404, "what a proxy passes on is not from this machine");
 }
 

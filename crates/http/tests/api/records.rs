@@ -100,7 +100,7 @@ async fn failure_cause_is_logged_once_and_never_sent() {
     let world = TestApi::with(candor_http::HttpSettings { metrics: Some(metrics), ..Default::default() }).await;
     let lines = Lines::default();
     let _logged = logged(&lines);
-    let answered = world.bare("GET", "/metrics").from_peer("127.0.0.1").send().await;
+    let answered = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
     let text = lines.text();
     assert_eq!(text.matches("the cause").count(), 1, "{text}");
     assert!(text.contains(answered.header("x-request-id").unwrap()), "{text}");

@@ -226,7 +226,7 @@ impl Request<'_> {
         Self { request: self.request.insert_header((name, value)), ..self }
     }
 
-    pub(crate) fn from_peer(self, peer: &str) -> Self {
+    pub(crate) fn with_peer(self, peer: &str) -> Self {
         Self { request: self.request.peer_addr(SocketAddr::new(peer.parse().unwrap(), 4242)), ..self }
     }
 
